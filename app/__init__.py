@@ -1,0 +1,1 @@
+"""How people see it: command line, dashboard, exports."""

@@ -1,0 +1,94 @@
+"""Questions to the store: filters and dimensions in, Arrow tables out. Reads views, applies METRICS; no screen, no chart.
+
+Every function opens the store for its own query and closes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from app.filters import Filters, where
+from ingest.store import Store
+from schemas.errors import UsageError
+from schemas.metrics import DEFAULT_REPORT, DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Dimension, Metric
+
+T = TypeVar("T")
+
+KNOWN_SUFFIX = "_known"
+"""A metric's column `x` has a column `x_known` beside it: the number of rows it rests on."""
+
+RUN_COLUMNS = (
+    "run_id", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd", "cost_own_usd", "duration_ms",
+    "duration_api_ms", "parallelism", "num_turns", "cost_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens",
+    "cache_write_tokens", "cache_read_share", "permission_denials", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
+    "time_source", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name", "received_at",
+)  # fmt: skip
+"""What a list of runs holds: every figure, no long text."""
+
+
+def summary(store: Store, filters: Filters, by: Sequence[str] = (), metrics: Sequence[str] = DEFAULT_REPORT) -> pa.Table:
+    """Metrics of runs, one row per group, dearest first; without `by` one row in all. Each metric with its known-of count."""
+    dimensions = [_one_of(DIMENSIONS, key, "dimension") for key in by]
+    return _aggregate(store, "v_runs", filters, dimensions, [_one_of(RUN_METRICS, key, "metric") for key in metrics])
+
+
+def models(store: Store, filters: Filters, by: Sequence[str] = ("model", "provider", "region")) -> pa.Table:
+    """Metrics of model rows, one row per model, provider and region, dearest first."""
+    dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
+    return _aggregate(store, "v_model_usage", filters, dimensions, list(MODEL_METRICS.values()))
+
+
+def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
+    """Runs with RUN_COLUMNS, dearest first."""
+    condition = where(filters)
+    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id"
+    return _fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
+
+
+def run(store: Store, run_id: str) -> dict[str, Any] | None:
+    """Everything about one run: all columns of v_runs, `raw`, and `model_usage` as a list of rows. None where there is none."""
+    found = _fetch(store, "select v.*, r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id})
+    if not found.num_rows:
+        return None
+    usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"
+    row: dict[str, Any] = found.to_pylist()[0]
+    return row | {"labels": dict(row["labels"] or ()), "model_usage": _fetch(store, usage, {"run_id": run_id})}
+
+
+def rejects(store: Store) -> pa.Table:
+    """Every reject with the name of its source."""
+    sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
+                    rejects.ordinal, rejects.source_id
+             from rejects left join sources using (source_id) order by sources.name, rejects.ordinal"""
+    return _fetch(store, sql)
+
+
+def sources(store: Store) -> pa.Table:
+    """Every source and what became of its documents, newest first."""
+    return _fetch(store, "select * from sources order by received_at desc, name")
+
+
+def _aggregate(store: Store, view: str, filters: Filters, dimensions: Sequence[Dimension], metrics: Sequence[Metric]) -> pa.Table:
+    condition = where(filters)
+    groups = [f'{dimension.sql} as "{dimension.key}"' for dimension in dimensions]
+    figures = [part for metric in metrics for part in (f"{metric.sql} as {metric.key}", f"{metric.known} as {metric.key}{KNOWN_SUFFIX}")]
+    sql = f"select {', '.join(groups + figures)} from {view} where {condition.sql}"
+    if groups:
+        keys = ", ".join(f'"{dimension.key}"' for dimension in dimensions)
+        dearest = "cost_usd desc nulls last, " if any(metric.key == "cost_usd" for metric in metrics) else ""
+        sql += f" group by all order by {dearest}{keys}"
+    return _fetch(store, sql, condition.parameters)
+
+
+def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
+    if key not in registry:
+        raise UsageError(f"there is no {kind} {key!r}.", f"Choose from: {', '.join(registry)}.")
+    return registry[key]
+
+
+def _fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
+    with store.reading() as connection:
+        return connection.sql(sql, params=parameters or {}).to_arrow_table()

@@ -1,0 +1,1 @@
+"""How logs become rows of the store: containers, formats, repair, pipeline, store."""

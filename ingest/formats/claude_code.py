@@ -1,0 +1,219 @@
+"""Claude Code's result record → rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+
+from ingest.containers import Document
+from ingest.formats.base import Context, Rows
+from ingest.formats.claude_code_outcome import outcome
+from ingest.model_ids import ModelId, parse_model_id
+from ingest.repair import repair
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.run import ModelUsageRow, RunRow
+from schemas.wire.claude_code import ModelUsage, ResultRecord, Usage
+
+_LEADING = '{"type":"result"'
+_FIGURES = ("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage")
+
+CacheWriteSplit = tuple[int | None, int | None]
+
+
+class ClaudeCode:
+    """Records of `claude -p --output-format json` and the result events of its streams, every version."""
+
+    agent = "claude-code"
+
+    def recognises(self, document: Document) -> bool:
+        if document.text.startswith(_LEADING):
+            return True
+        value = document.value
+        return value.get("type") == "result" or _is_untyped_record(value)
+
+    def rows(self, document: Document, context: Context) -> Rows:
+        record = _read(document)
+        run_id = record.uuid or canonical_hash(document.value)
+        usage = tuple(_model_row(run_id, logged, one, _cache_write_split(one, record)) for logged, one in _model_usage(record))
+        return Rows(_run(record, run_id, document, context, usage), usage)
+
+
+def canonical_hash(value: Any) -> str:
+    """sha256 (hex) of a JSON value, whatever its key order and white space."""
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _is_untyped_record(value: dict[str, Any]) -> bool:
+    """Version 0.2 wrote `role: system` and no type; some wrappers drop the type."""
+    return "type" not in value and "duration_ms" in value and any(key in value for key in _FIGURES)
+
+
+def _read(document: Document) -> ResultRecord:
+    record = _validated(document)
+    if not record.model_fields_set & {"total_cost_usd", "num_turns", "model_usage", "usage"}:
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, _look_alike(record))
+    return record
+
+
+def _validated(document: Document) -> ResultRecord:
+    try:
+        try:
+            return ResultRecord.model_validate_json(document.text)
+        except ValidationError as error:
+            if error.errors()[0]["type"] != "json_invalid":
+                raise
+            return ResultRecord.model_validate_json(_mended(document.value))
+    except ValidationError as error:
+        raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
+
+
+def _mended(value: Any) -> str:
+    """JSON text that a strict parser reads too: control characters escaped, halves of surrogate pairs replaced."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _look_alike(record: ResultRecord) -> str:
+    extra = record.model_extra or {}
+    who = "as Cursor's agent writes them" if "request_id" in extra else "of an agent that is not known"
+    return f"a result record without cost, turns and tokens, {who}; that format is not read yet"
+
+
+def _complaints(error: ValidationError) -> str:
+    """Every field that was refused, and why, in words; `field.path: message (found …)`."""
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {_shown(item['input'])})"
+        for item in error.errors(include_url=False)
+    )
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
+    """Model id → usage. An old record without `modelUsage` has its `usage` as that of a model without a name."""
+    if record.model_usage is not None:
+        return list(record.model_usage.items())
+    return [(None, _as_model_usage(record.usage))] if record.usage else []
+
+
+def _as_model_usage(usage: Usage) -> ModelUsage:
+    return ModelUsage(
+        inputTokens=usage.input_tokens,
+        outputTokens=usage.output_tokens,
+        cacheReadInputTokens=usage.cache_read_input_tokens,
+        cacheCreationInputTokens=usage.cache_creation_input_tokens,
+    )
+
+
+def _model_id(logged: str | None, usage: ModelUsage) -> ModelId | None:
+    return parse_model_id(logged, usage.provider, usage.canonical_model) if logged else None
+
+
+def _model_row(run_id: str, logged: str | None, usage: ModelUsage, split: CacheWriteSplit) -> ModelUsageRow:
+    parsed = _model_id(logged, usage)
+    return ModelUsageRow(
+        run_id=run_id,
+        model_id=logged,
+        model=parsed.model if parsed else None,
+        provider=parsed.provider if parsed else None,
+        region=parsed.region if parsed else None,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        thinking_tokens=usage.thinking_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        cache_write_5m_tokens=split[0],
+        cache_write_1h_tokens=split[1],
+        web_search_requests=usage.web_search_requests,
+        cost_reported_usd=usage.cost_usd,
+        cost_basis=usage.cost_basis,
+        context_window=usage.context_window,
+    )
+
+
+def _cache_write_split(usage: ModelUsage, record: ResultRecord) -> CacheWriteSplit:
+    """Cache writes for 5 minutes and for 1 hour, where the record tells them apart.
+
+    Newer records say it per model. In older ones `usage.cache_creation` says it for the main loop of the last turn group;
+    that is the model's split only if it adds up to all the model wrote.
+    """
+    if usage.cache_write_5m_tokens is not None or usage.cache_write_1h_tokens is not None:
+        return usage.cache_write_5m_tokens, usage.cache_write_1h_tokens
+    if usage.cache_write_tokens == 0:
+        return 0, 0
+    creation = record.usage.cache_creation if record.usage else None
+    if creation is None:
+        return None, None
+    short, long = creation.ephemeral_5m_input_tokens or 0, creation.ephemeral_1h_input_tokens or 0
+    return (short, long) if short + long == usage.cache_write_tokens else (None, None)
+
+
+def _run(record: ResultRecord, run_id: str, document: Document, context: Context, usage: tuple[ModelUsageRow, ...]) -> RunRow:
+    main = _main_model(usage)
+    labels = context.labels
+    result = repair(record.result) if record.result is not None else None
+    return RunRow(
+        run_id=run_id,
+        source_id=context.source_id,
+        ordinal=document.ordinal,
+        agent=ClaudeCode.agent,
+        session_id=record.session_id,
+        subtype=record.subtype,
+        is_error=record.is_error,
+        api_error_status=record.api_error_status,
+        stop_reason=record.stop_reason,
+        terminal_reason=record.terminal_reason,
+        outcome=outcome(record),
+        duration_ms=_whole(record.duration_ms),
+        duration_api_ms=_whole(record.duration_api_ms),
+        ttft_ms=_whole(record.ttft_ms),
+        num_turns=record.num_turns,
+        cost_reported_usd=record.total_cost_usd,
+        cost_own_usd=record.total_cost_usd,
+        model=main.model if main else None,
+        provider=main.provider if main else None,
+        region=main.region if main else None,
+        models=tuple(sorted({row.model for row in usage if row.model})),
+        input_tokens=_total(row.input_tokens for row in usage),
+        output_tokens=_total(row.output_tokens for row in usage),
+        cache_read_tokens=_total(row.cache_read_tokens for row in usage),
+        cache_write_tokens=_total(row.cache_write_tokens for row in usage),
+        chain_id=run_id,
+        chain_position=1,
+        repo=labels.get("repo"),
+        task=labels.get("task"),
+        experiment=labels.get("experiment"),
+        labels=labels,
+        permission_denials=None if record.permission_denials is None else len(record.permission_denials),
+        errors=_error_text(record),
+        result=result,
+        result_repaired=result != record.result,
+        raw=document.text,
+    )
+
+
+def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:
+    """The model that cost the most; ties go to more output, then to the first by name."""
+    ranked = sorted(usage, key=lambda row: row.model_id or "")
+    return max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
+
+
+def _total(counts: Iterable[int | None]) -> int | None:
+    """The sum of what is known; None where nothing is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _whole(milliseconds: float | None) -> int | None:
+    return None if milliseconds is None else round(milliseconds)
+
+
+def _error_text(record: ResultRecord) -> str | None:
+    return "\n".join(map(str, record.errors)) if record.errors else None

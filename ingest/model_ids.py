@@ -1,0 +1,100 @@
+"""A model id as logged → the model it stands for, who served it, and where.
+
+Forms met in real records: `claude-haiku-4-5-20251001` (dated), `claude-opus-4-6[1m]` (context suffix),
+`us.anthropic.claude-sonnet-4-5-20250929-v1:0` (Bedrock, region prefix), `arn:aws:bedrock:…` (Bedrock, by ARN),
+`claude-sonnet-4-5@20250929` (Vertex AI), `anthropic/claude-sonnet-4.5` (OpenRouter), `glm-5.1` (through a proxy).
+Providers carry the names of the price library: anthropic, aws, google, azure, openrouter, …
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+PROVIDER_OF_WIRE_NAME = {
+    "firstParty": "anthropic",
+    "bedrock": "aws",
+    "mantle": "aws",
+    "anthropicAws": "aws",
+    "vertex": "google",
+    "anthropicGoogleCloud": "google",
+    "foundry": "azure",
+}
+"""`modelUsage.*.provider` → provider. `gateway` and words not known leave it to the id."""
+
+PROVIDER_OF_ROUTE = {"bedrock": "aws", "vertex_ai": "google", "vertex": "google", "azure": "azure", "azure_ai": "azure"}
+"""First part of `route/model` ids that name a cloud; any other `maker/model` is OpenRouter's form."""
+
+PROVIDER_OF_FAMILY = {
+    "claude": "anthropic",
+    "gpt": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "codex": "openai",
+    "gemini": "google",
+    "grok": "x-ai",
+    "deepseek": "deepseek",
+    "glm": "zhipuai",
+    "kimi": "moonshotai",
+    "minimax": "minimax",
+    "mistral": "mistral",
+}
+"""Beginning of a bare id → the maker, who serves it unless a form says otherwise. Open-weight families are left out."""
+
+_REGION_PREFIX = re.compile(r"^(us-gov|us|eu|apac|jp|au|ca|sa|global)\.")
+_MAKER_PREFIX = re.compile(r"^[a-z0-9]+\.(?=[a-z])")
+_BEDROCK_VERSION = re.compile(r"-v\d+(:\d+)?(:\d+k)?$")
+_CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
+_DATE = re.compile(r"[-@](20\d{6}|default)$")
+_DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
+_ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelId:
+    """What a model id says. `provider` and `region` are None where it does not say."""
+
+    model: str
+    provider: str | None
+    region: str | None
+
+
+@lru_cache(maxsize=4096)
+def parse_model_id(logged: str, wire_provider: str | None = None, canonical: str | None = None) -> ModelId:
+    """Read a model id as logged; `wire_provider` and `canonical` are the record's own words and win over the id."""
+    parsed = _parse(logged.strip())
+    provider = PROVIDER_OF_WIRE_NAME.get(wire_provider or "", parsed.provider)
+    return ModelId(_bare(canonical) if canonical else parsed.model, provider, parsed.region)
+
+
+def _parse(text: str) -> ModelId:
+    if arn := _ARN.match(text):
+        inner = _parse(arn["id"])
+        return ModelId(inner.model, "aws", inner.region or arn["region"] or None)
+    if "/" in text:
+        route, _, rest = text.partition("/")
+        inner = _parse(rest)
+        return ModelId(inner.model, PROVIDER_OF_ROUTE.get(route.lower(), "openrouter"), inner.region)
+    region = _REGION_PREFIX.match(text)
+    rest = text[region.end() :] if region else text
+    bedrock = region is not None or bool(_BEDROCK_VERSION.search(rest)) or rest.startswith("anthropic.")
+    return ModelId(_bare(rest), _provider(rest, bedrock), region[1] if region else None)
+
+
+def _provider(text: str, bedrock: bool) -> str | None:
+    if bedrock:
+        return "aws"
+    if "@" in text and text.startswith("claude"):
+        return "google"
+    family = re.split(r"[-.\d]", text.lower(), maxsplit=1)[0]
+    return PROVIDER_OF_FAMILY.get(family) or PROVIDER_OF_FAMILY.get(text.lower()[:2])
+
+
+def _bare(text: str) -> str:
+    """The model's name alone: no maker, version, date or context suffix; Claude's versions with dashes."""
+    name = _CONTEXT_SUFFIX.sub("", text)
+    name = _MAKER_PREFIX.sub("", name) if "." in name.split("-")[0] else name
+    name = _DATE.sub("", _BEDROCK_VERSION.sub("", name))
+    return _DOTTED_VERSION.sub("-", name) if name.startswith("claude") else name

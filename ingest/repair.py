@@ -1,0 +1,41 @@
+"""Repair of damaged text: UTF-8 that somebody read as Latin-1 or Windows-1252 (`â†’` for `→`).
+
+The repaired text is what is shown, searched and read for claims; the raw record keeps the damage.
+"""
+
+from __future__ import annotations
+
+import re
+
+import ftfy
+
+_MOJIBAKE = re.compile("[ÂÃâðïÅÄÐÑãåæç][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
+"""A lead byte of UTF-8 and a continuation byte, both read as Windows-1252: without one there is nothing to repair."""
+
+_ENCODING_ONLY = ftfy.TextFixerConfig(
+    unescape_html=False,
+    remove_terminal_escapes=False,
+    fix_encoding=True,
+    restore_byte_a0=True,
+    replace_lossy_sequences=True,
+    decode_inconsistent_utf8=True,
+    fix_c1_controls=False,
+    fix_latin_ligatures=False,
+    fix_character_width=False,
+    uncurl_quotes=False,
+    fix_line_breaks=False,
+    fix_surrogates=False,
+    remove_control_chars=False,
+    normalization=None,
+)
+
+
+def repair(text: str) -> str:
+    """The text without mojibake; anything else about it stays. Line by line, so that one bad line spoils no other."""
+    if text.isascii() or not _MOJIBAKE.search(text):
+        return text
+    return "\n".join(map(_repair_line, text.split("\n")))
+
+
+def _repair_line(line: str) -> str:
+    return ftfy.fix_encoding(line, _ENCODING_ONLY) if _MOJIBAKE.search(line) else line

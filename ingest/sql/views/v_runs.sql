@@ -1,0 +1,16 @@
+-- One row per run: the record's figures and the ratios between them. Never aggregates over runs.
+create or replace view v_runs as
+select
+    runs.* exclude (raw, result),
+    result,
+    input_tokens + output_tokens + cache_read_tokens + cache_write_tokens as total_tokens,
+    -- share of the input that came from the cache
+    cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
+    duration_api_ms / nullif(duration_ms, 0) as parallelism,
+    cast(cost_own_usd as double) / nullif(num_turns, 0) as cost_per_turn_usd,
+    duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
+    outcome = 'completed' as is_completed,
+    sources.name as source_name,
+    sources.received_at
+from runs
+left join sources using (source_id);

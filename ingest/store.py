@@ -1,0 +1,207 @@
+"""The store: the only place that opens it, and the only writer.
+
+A store is whatever DuckDB can attach, under the alias `tachograph`. It is opened late and closed early, since a process that
+writes shuts out every other one: a reader or writer that finds it held waits, says so, and gives up after a bound.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
+from schemas.row import Row
+from schemas.source import StoreMetaRow
+from schemas.tables import SCHEMA_VERSION, TABLES, arrow_table
+
+ALIAS = "tachograph"
+DEFAULT_WAIT_SECONDS = 30.0
+_HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
+_NO_SUCH_FILE = ("database does not exist", "No such file or directory")
+
+
+class Store:
+    """One store at one location. Holds no connection: every use attaches anew.
+
+    `on_wait` is told once, in words, when another process holds the store and we wait for it.
+    """
+
+    def __init__(
+        self, location: str | Path, wait_seconds: float = DEFAULT_WAIT_SECONDS, on_wait: Callable[[str], None] | None = None
+    ) -> None:
+        self.location = str(location)
+        self._wait_seconds = wait_seconds
+        self._on_wait = on_wait or (lambda message: None)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the location is a path (and not `md:…`, `ducklake:…`)."""
+        return ":" not in self.location.removeprefix(Path(self.location).drive)
+
+    def exists(self) -> bool:
+        """Whether something is there; a location that is no path is taken to be."""
+        return not self.is_file or Path(self.location).exists()
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A read-only connection with the store's tables and views in reach. Raises StoreError."""
+        if not self.exists():
+            raise _missing(self.location)
+        with self._attached(read_only=True) as connection:
+            if not _tables(connection):
+                raise _missing(self.location)
+            _require_version(connection, self.location)
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """One transaction, committed at the end and rolled back on any error; makes the store if there is none."""
+        if self.is_file:
+            _require_parent(Path(self.location))
+        with self._attached(read_only=False) as connection:
+            connection.begin()
+            try:
+                if not _tables(connection):
+                    create_schema(connection)
+                _require_version(connection, self.location)
+                yield Writer(connection)
+                connection.commit()
+            except BaseException:
+                connection.rollback()
+                raise
+
+    @contextmanager
+    def _attached(self, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+        connection = duckdb.connect()
+        try:
+            self._attach(connection, read_only=read_only)
+            connection.execute(f"use {ALIAS}")
+            connection.execute("set timezone = 'UTC'")
+            yield connection
+        finally:
+            connection.close()
+
+    def _attach(self, connection: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
+        deadline = time.monotonic() + self._wait_seconds
+        told = False
+        while True:
+            try:
+                connection.execute(_attach_sql(self.location, read_only=read_only))
+                return
+            except duckdb.Error as error:
+                if not any(words in str(error) for words in _HELD):
+                    raise _unusable(self.location, error) from error
+                if time.monotonic() >= deadline:
+                    raise _busy(self.location, self._wait_seconds, error) from error
+            if not told and time.monotonic() > deadline - self._wait_seconds + 0.5:
+                self._on_wait(f"{self.location} is in use by another process; waiting up to {self._wait_seconds:g} s for it")
+                told = True
+            time.sleep(random.uniform(0.005, 0.05))
+
+
+class Writer:
+    """Writes inside the one transaction of `Store.writing`."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    def known(self, table: str, column: str, values: Sequence[str]) -> set[str]:
+        """Those of the values that the column of the table holds already."""
+        _require_table(table)
+        incoming = pa.table({"value": pa.array(values, pa.string())})
+        with _registered(self.connection, incoming) as name:
+            found = self.connection.sql(f'select distinct value from {name} where value in (select "{column}" from {table})')
+            return {str(value) for (value,) in found.fetchall()}
+
+    def insert(self, table: str, rows: Sequence[Row]) -> None:
+        """Add rows to the table that holds their kind."""
+        if rows:
+            with _registered(self.connection, arrow_table(TABLES[table], rows)) as name:
+                self.connection.execute(f"insert into {table} by name select * from {name}")
+
+
+def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make tables, comments and views, and the store's own card."""
+    sql = resources.files("ingest") / "sql"
+    connection.execute((sql / "schema.sql").read_text())
+    for view in sorted((sql / "views").iterdir(), key=lambda file: file.name):
+        connection.execute(view.read_text())
+    card = StoreMetaRow(schema_version=SCHEMA_VERSION, created_by=version("tachograph"), created_at=datetime.now(UTC))
+    Writer(connection).insert("store_meta", [card])
+
+
+@contextmanager
+def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Iterator[str]:
+    connection.register("incoming", table)
+    try:
+        yield "incoming"
+    finally:
+        connection.unregister("incoming")
+
+
+def _attach_sql(location: str, *, read_only: bool) -> str:
+    place = location.replace("'", "''")
+    return f"attach '{place}' as {ALIAS}{' (read_only)' if read_only else ''}"
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    rows = connection.execute("select table_name from duckdb_tables() where database_name = $alias", {"alias": ALIAS}).fetchall()
+    return {str(name) for (name,) in rows}
+
+
+def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:
+    """Schema version of an attached store. Raises NotAStore where its tables are somebody else's."""
+    if "store_meta" not in _tables(connection):
+        raise NotAStore(f"{location} is a DuckDB database, but not one of Tachograph's.", "Choose another file with --db.")
+    [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
+    return int(found)
+
+
+def _require_version(connection: duckdb.DuckDBPyConnection, location: str) -> None:
+    found = stored_version(connection, location)
+    if found > SCHEMA_VERSION:
+        raise StoreVersionMismatch(
+            f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
+            "Upgrade with `pip install -U tachograph`, or choose another store with --db.",
+        )
+    if found < SCHEMA_VERSION:
+        raise StoreVersionMismatch(
+            f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",
+            "Run `tachograph rebuild`: it makes them anew from the raw records, which are kept.",
+        )
+
+
+def _require_table(table: str) -> None:
+    if table not in TABLES:
+        raise KeyError(table)
+
+
+def _require_parent(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot make a store at {path}: the folder {path.parent} does not exist.", "Make the folder, or choose another --db.")
+
+
+def _missing(location: str) -> StoreMissing:
+    return StoreMissing(f"There is no store at {location} yet.", "Make one with `tachograph ingest PATH`, or choose another with --db.")
+
+
+def _busy(location: str, seconds: float, error: duckdb.Error) -> StoreBusy:
+    holder = str(error).partition("Conflicting lock is held in ")[2].partition(". See")[0]
+    by = f" by {holder}" if holder else ""
+    return StoreBusy(f"{location} is held{by}; gave up after {seconds:g} s.", "Close the other program, or wait longer with --wait SECONDS.")
+
+
+def _unusable(location: str, error: duckdb.Error) -> StoreError:
+    reason = str(error).partition("Error: ")[2] or str(error)
+    if any(words in reason for words in _NO_SUCH_FILE):
+        return _missing(location)
+    return NotAStore(f"{location} cannot be used as a store: {reason}", "Choose another file with --db.")

@@ -1,0 +1,97 @@
+"""Every error Tachograph raises on purpose, as one tree.
+
+    TachographError
+    ├── UsageError            the command or its options make no sense           exit 2
+    ├── InputUnreadable       a path that cannot be opened                        exit 3
+    ├── InvalidRecord         a document that is no valid record: becomes a row of `rejects`
+    └── StoreError            the store cannot be used                            exit 4
+        ├── StoreMissing      nothing there yet
+        ├── NotAStore         something else is there
+        ├── StoreVersionMismatch
+        └── StoreBusy         another process holds it
+
+A message says what was wrong and where; `hint` says what to do next.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the command line; scripts rely on them."""
+
+    OK = 0
+    CHECK_FAILED = 1
+    USAGE = 2
+    INPUT_UNREADABLE = 3
+    STORE_UNUSABLE = 4
+
+
+class RejectReason(StrEnum):
+    """Why a document became a row of `rejects`. A closed list; `detail` has the particulars."""
+
+    EMPTY = "empty"
+    BINARY = "binary"
+    NOT_JSON = "not_json"
+    TRUNCATED = "truncated"
+    NO_RECORD = "no_record"
+    LOOK_ALIKE = "look_alike"
+    INVALID_RECORD = "invalid_record"
+
+
+class TachographError(Exception):
+    """Base of all errors that are told to people, not shown as a traceback."""
+
+    exit_code = ExitCode.CHECK_FAILED
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class UsageError(TachographError):
+    """The command, a filter or an option makes no sense."""
+
+    exit_code = ExitCode.USAGE
+
+
+class InputUnreadable(TachographError):
+    """A path that does not exist or may not be read."""
+
+    exit_code = ExitCode.INPUT_UNREADABLE
+
+
+class InvalidRecord(TachographError):
+    """A document that cannot become a run; the pipeline turns it into a row of `rejects`."""
+
+    def __init__(self, reason: RejectReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class StoreError(TachographError):
+    """The store cannot be used."""
+
+    exit_code = ExitCode.STORE_UNUSABLE
+
+
+class StoreMissing(StoreError):
+    """There is no store at the given place."""
+
+
+class NotAStore(StoreError):
+    """There is a file, but Tachograph did not write it."""
+
+
+class StoreVersionMismatch(StoreError):
+    """The store's tables are of another version than this program's."""
+
+
+class StoreBusy(StoreError):
+    """Another process held the store for longer than we wait."""

@@ -1,0 +1,129 @@
+"""What we keep of a run: the run itself, its tokens per model, and the files its summary says it changed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import pyarrow as pa
+from pydantic import Field
+
+from schemas.row import Row
+from schemas.units import (
+    ArrowType,
+    Count,
+    Flag,
+    Labels,
+    LongText,
+    Milliseconds,
+    Names,
+    Offset,
+    Text,
+    Tokens,
+    Usd,
+    UtcTime,
+)
+
+
+class Outcome(StrEnum):
+    """How a run ended, derived from `subtype`, `is_error`, `terminal_reason`, `stop_reason` and the text, by version."""
+
+    COMPLETED = "completed"
+    LIMIT_REACHED = "limit_reached"
+    API_ERROR = "api_error"
+    MAX_TURNS = "max_turns"
+    MAX_BUDGET = "max_budget"
+    MAX_STRUCTURED_OUTPUT_RETRIES = "max_structured_output_retries"
+    EXECUTION_ERROR = "execution_error"
+    INTERRUPTED = "interrupted"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+class PriceStatus(StrEnum):
+    """Whether the list price of a model row is known."""
+
+    PRICED = "priced"
+    UNPRICED = "unpriced"
+
+
+OutcomeName = Annotated[Outcome, ArrowType(pa.string())]
+PriceStatusName = Annotated[PriceStatus, ArrowType(pa.string())]
+
+
+class RunRow(Row):
+    """One run: one result record of an agent."""
+
+    run_id: Text = Field(description="uuid of the record, else a hash of the canonical record.")
+    source_id: Text = Field(description="The source the record was read from (sources.source_id).")
+    ordinal: Offset = Field(description="Number of the document within its source, from 0.")
+    agent: Text = Field(description="The agent that wrote the record, e.g. claude-code.")
+    agent_version: Text | None = Field(default=None, description="Version of the agent, where the surrounding stream says it.")
+    session_id: Text | None = Field(default=None, description="Session of the agent; resumed runs share one.")
+    started_at: UtcTime | None = Field(default=None, description="When the run began (UTC).")
+    ended_at: UtcTime | None = Field(default=None, description="When the run ended (UTC).")
+    time_source: Text | None = Field(default=None, description="Who says started_at and ended_at: stream, sidecar, path or file. NULL: nobody.")
+    subtype: Text | None = Field(default=None, description="`subtype` as logged.")
+    is_error: Flag | None = Field(default=None, description="`is_error` as logged.")
+    api_error_status: Count | None = Field(default=None, description="HTTP status of the API error that ended the run.")
+    stop_reason: Text | None = Field(default=None, description="`stop_reason` of the last model message, as logged.")
+    terminal_reason: Text | None = Field(default=None, description="`terminal_reason`, why the loop ended, as logged.")
+    outcome: OutcomeName = Field(description="How the run ended, derived (schemas.run.Outcome).")
+    duration_ms: Milliseconds | None = Field(default=None, description="Wall time of the run, in ms.")
+    duration_api_ms: Milliseconds | None = Field(default=None, description="Time spent in API calls, in ms; above the wall time where calls ran in parallel.")
+    ttft_ms: Milliseconds | None = Field(default=None, description="Time to the first token, in ms.")
+    num_turns: Count | None = Field(default=None, description="Turns, as the agent counts them.")
+    cost_reported_usd: Usd | None = Field(default=None, description="`total_cost_usd` as logged: the agent's own estimate, in USD.")
+    cost_own_usd: Usd | None = Field(default=None, description="What this record added to its chain, in USD. Every sum of cost uses it.")
+    cost_list_usd: Usd | None = Field(default=None, description="Cost recomputed from list prices, in USD. NULL where any model has no price.")
+    model: Text | None = Field(default=None, description="The main model: the one that cost the most; model_usage has all of them.")
+    provider: Text | None = Field(default=None, description="Provider of the main model.")
+    region: Text | None = Field(default=None, description="Region of the main model's endpoint.")
+    models: Names = Field(default=(), description="Every model the run used, sorted.")
+    input_tokens: Tokens | None = Field(default=None, description="Uncached input tokens over all models.")
+    output_tokens: Tokens | None = Field(default=None, description="Output tokens over all models, thinking included.")
+    cache_read_tokens: Tokens | None = Field(default=None, description="Input tokens read from the cache, over all models.")
+    cache_write_tokens: Tokens | None = Field(default=None, description="Input tokens written to the cache, over all models.")
+    chain_id: Text = Field(description="The chain of cumulative records this one belongs to: the run_id of its first link.")
+    chain_position: Count = Field(description="Place of the record in its chain, from 1.")
+    repo: Text | None = Field(default=None, description="Repository worked on, where a label, a path or a sidecar says it.")
+    task: Text | None = Field(default=None, description="Task worked on, where a label, a path or a sidecar says it.")
+    experiment: Text | None = Field(default=None, description="Experiment the run belongs to, where a label says it.")
+    labels: Labels = Field(default={}, description="Labels given at ingest (--label key=value).")
+    permission_denials: Count | None = Field(default=None, description="Tool calls that were denied permission.")
+    errors: LongText | None = Field(default=None, description="Messages of an error record, one per line.")
+    result: LongText | None = Field(default=None, description="The summary the run ended with, text damage repaired. NULL where the record has none.")
+    result_repaired: Flag = Field(default=False, description="Whether `result` differs from the raw text because damage was repaired.")
+    raw: LongText = Field(description="The record as it was read, unknown fields included.")
+
+
+class ModelUsageRow(Row):
+    """Tokens and cost of one model in one run, from `modelUsage` (from `usage` where an old record has no other)."""
+
+    run_id: Text = Field(description="The run (runs.run_id).")
+    model_id: Text | None = Field(description="Model id as logged. NULL where the record names no model.")
+    model: Text | None = Field(description="Model the id stands for, without date, region and context suffix.")
+    provider: Text | None = Field(default=None, description="Who served the model: anthropic, aws, google, openrouter, …")
+    region: Text | None = Field(default=None, description="Region of the endpoint: us, eu, global, us-east-1, …")
+    input_tokens: Tokens | None = Field(default=None, description="Uncached input tokens.")
+    output_tokens: Tokens | None = Field(default=None, description="Output tokens, thinking included.")
+    thinking_tokens: Tokens | None = Field(default=None, description="Thinking tokens, a part of output_tokens.")
+    cache_read_tokens: Tokens | None = Field(default=None, description="Input tokens read from the cache.")
+    cache_write_tokens: Tokens | None = Field(default=None, description="Input tokens written to the cache.")
+    cache_write_5m_tokens: Tokens | None = Field(default=None, description="Cache writes kept for 5 minutes. NULL where the record does not tell them apart.")
+    cache_write_1h_tokens: Tokens | None = Field(default=None, description="Cache writes kept for 1 hour. NULL where the record does not tell them apart.")
+    web_search_requests: Count | None = Field(default=None, description="Web searches by the model's server tool.")
+    cost_reported_usd: Usd | None = Field(default=None, description="`costUSD` as logged, in USD.")
+    cost_list_usd: Usd | None = Field(default=None, description="Cost at list prices, in USD. NULL where the model has no price.")
+    price_status: PriceStatusName | None = Field(default=None, description="priced or unpriced; NULL where list prices were not looked up.")
+    cost_basis: Text | None = Field(default=None, description="`costBasis` as logged; `unknown` means the agent guessed the price.")
+    context_window: Tokens | None = Field(default=None, description="Context window the agent assumed, in tokens.")
+
+
+class FileChangeRow(Row):
+    """A file the summary says was changed."""
+
+    run_id: Text = Field(description="The run (runs.run_id).")
+    path: Text = Field(description="Path as the text gives it.")
+    insertions: Count | None = Field(default=None, description="Lines the text says were inserted.")
+    deletions: Count | None = Field(default=None, description="Lines the text says were deleted.")

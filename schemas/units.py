@@ -1,0 +1,89 @@
+"""Scalars that carry their unit: how a value is checked, stored and, by `Unit`, printed.
+
+An annotated type here is the whole truth about a column's type: pydantic checks it, `schemas.tables` reads the
+`ArrowType` beside it, and the store's DDL follows from that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from enum import StrEnum
+from typing import Annotated
+
+import pyarrow as pa
+from pydantic import AwareDatetime, Field
+
+NANODOLLAR = Decimal("1e-9")
+"""The smallest amount kept. Costs are rounded to it once, at the door."""
+
+
+class Unit(StrEnum):
+    """What a figure counts; decides how people see it (`app.formatting`)."""
+
+    TEXT = "text"
+    COUNT = "count"
+    USD = "usd"
+    MILLISECONDS = "milliseconds"
+    TOKENS = "tokens"
+    RATIO = "ratio"
+    SHARE = "share"
+    BYTES = "bytes"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowType:
+    """The Arrow type a value is stored as. `compressed` asks the store for zstd: meant for long text."""
+
+    type: pa.DataType
+    compressed: bool = False
+
+
+Text = Annotated[str, ArrowType(pa.string())]
+LongText = Annotated[str, ArrowType(pa.string(), compressed=True)]
+Flag = Annotated[bool, ArrowType(pa.bool_())]
+Count = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Tokens = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Bytes = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Milliseconds = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Offset = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False), ArrowType(pa.decimal128(18, 9))]
+SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal128(18, 9))]
+Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64())]
+Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64())]
+UtcTime = Annotated[AwareDatetime, ArrowType(pa.timestamp("us", tz="UTC"))]
+Names = Annotated[tuple[str, ...], ArrowType(pa.list_(pa.string()))]
+Labels = Annotated[dict[str, str], ArrowType(pa.map_(pa.string(), pa.string()))]
+
+LARGEST_USD = Decimal(10**9) - NANODOLLAR
+"""The largest amount DECIMAL(18,9) holds."""
+
+
+def usd(amount: Decimal) -> Decimal:
+    """Round an amount in US dollars to whole nanodollars, halves to even."""
+    return amount.quantize(NANODOLLAR, rounding=ROUND_HALF_EVEN)
+
+
+__all__ = [
+    "LARGEST_USD",
+    "NANODOLLAR",
+    "ArrowType",
+    "Bytes",
+    "Count",
+    "Flag",
+    "Labels",
+    "LongText",
+    "Milliseconds",
+    "Names",
+    "Offset",
+    "Quantity",
+    "Ratio",
+    "SignedUsd",
+    "Text",
+    "Tokens",
+    "Unit",
+    "Usd",
+    "UtcTime",
+    "usd",
+]

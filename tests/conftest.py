@@ -1,0 +1,93 @@
+"""What tests share: real files, a real store, the command run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest import containers
+from ingest.pipeline import IngestReport, ingest
+from ingest.store import Store
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "sample_logs" / "claude_code"
+
+TOTAL_COST = "2.825104150"
+"""Reported cost of the three sample runs, added up by hand."""
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    """A small valid result record, with changes; a value of `...` leaves the field out."""
+    fields = {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "duration_ms": 60_000,
+        "duration_api_ms": 45_000,
+        "num_turns": 3,
+        "result": "Done.",
+        "session_id": "11111111-1111-1111-1111-111111111111",
+        "total_cost_usd": 0.25,
+        "usage": {"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 40},
+        "modelUsage": {
+            "claude-opus-4-6": {
+                "inputTokens": 10,
+                "outputTokens": 20,
+                "cacheReadInputTokens": 30,
+                "cacheCreationInputTokens": 40,
+                "webSearchRequests": 0,
+                "costUSD": 0.25,
+                "contextWindow": 200_000,
+            }
+        },
+        "permission_denials": [],
+        "uuid": "00000000-0000-0000-0000-000000000001",
+    }
+    return {key: value for key, value in (fields | changes).items() if value is not ...}
+
+
+def record_text(**changes: Any) -> str:
+    """The same as one line of JSON."""
+    return json.dumps(record(**changes))
+
+
+def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
+    """Ingest files and folders into the store, in this process."""
+    return ingest(containers.read_paths(paths), store, labels)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store that does not exist yet."""
+    return Store(tmp_path / "runs.duckdb", wait_seconds=5)
+
+
+@pytest.fixture
+def sample_store(store: Store) -> Store:
+    """A store with the three sample runs."""
+    ingest_paths(store, SAMPLES)
+    return store
+
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def tachograph(tmp_path: Path) -> Run:
+    """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`."""
+
+    def run(*arguments: str | Path, cwd: Path = tmp_path, **options: Any) -> subprocess.CompletedProcess[str]:
+        environment = {key: value for key, value in os.environ.items() if key != "TACHOGRAPH_DB"}
+        command = [sys.executable, "-m", "app.cli", *map(str, arguments)]
+        return subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False, **options
+        )
+
+    return run
