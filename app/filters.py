@@ -43,7 +43,12 @@ FILTERS = {
         Filter("outcome", Kind.NAMES, "list_contains($value, outcome)", "Runs that ended this way, e.g. completed, limit_reached."),
         Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Runs of this experiment."),
         Filter("label", Kind.LABELS, "labels[$key] = $value", "Runs with this label, key=value."),
-        Filter("since", Kind.TIME, "coalesce(ended_at, started_at) >= $value", "Runs that ended at this time or later (ISO 8601; UTC unless it says otherwise)."),
+        Filter(
+            "since",
+            Kind.TIME,
+            "coalesce(ended_at, started_at) >= $value",
+            "Runs that ended at this time or later (ISO 8601; UTC unless it says otherwise).",
+        ),
         Filter("until", Kind.TIME, "coalesce(started_at, ended_at) < $value", "Runs that started before this time."),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Runs of this session."),
         Filter("search", Kind.TEXT, "contains(lower(result), lower($value))", "Runs whose summary holds this text."),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from schemas.units import Unit
+from schemas.unit_names import Unit
 
 UNKNOWN = "–"
 """What stands for a value that is not known; never 0."""

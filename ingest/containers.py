@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -117,12 +116,11 @@ def _walk(path: Path, seen: set[tuple[int, int]]) -> Iterator[Path | InputUnread
         if (status.st_dev, status.st_ino) in seen:
             return
         seen.add((status.st_dev, status.st_ino))
-        names = sorted(os.listdir(path))
+        children = sorted(path.iterdir())
     except OSError as error:
         yield _unreadable(path, error)
         return
-    for name in names:
-        child = path / name
+    for child in children:
         if not child.is_symlink() or child.exists():  # a dangling link is nobody's log
             yield from _walk(child, seen)
 

@@ -114,7 +114,7 @@ def _file(reading: Reading, part: Document | Unreadable, context: Context) -> No
     try:
         reading.rows.append(format_.rows(part, context))
     except InvalidRecord as error:
-        reading.rejects.append(_reject(context.source_id, _refused(part, error.reason, error.detail)))
+        reading.rejects.append(reject(context.source_id, part, error.reason, error.detail))
 
 
 def _without_silence(reading: Reading) -> Reading:
@@ -122,8 +122,7 @@ def _without_silence(reading: Reading) -> Reading:
     if reading.ignored and not reading.rows and not reading.rejects:
         count = len(reading.ignored)
         last = reading.ignored.pop()
-        detail = _no_record_detail(last, count)
-        reading.rejects.append(_reject(reading.source.source_id, _refused(last, RejectReason.NO_RECORD, detail)))
+        reading.rejects.append(reject(reading.source.source_id, last, RejectReason.NO_RECORD, _no_record_detail(last, count)))
     return reading
 
 
@@ -133,8 +132,10 @@ def _no_record_detail(last: Document, count: int) -> str:
     return "a JSON object, but no result record of an agent" if count == 1 else f"no result record among {count} JSON objects"
 
 
-def _refused(document: Document, reason: RejectReason, detail: str) -> Unreadable:
-    return Unreadable(document.ordinal, document.position, reason, detail, containers.excerpt(document.text))
+def reject(source_id: str, document: Document, reason: RejectReason, detail: str) -> RejectRow:
+    """The reject row of a document that is JSON, but no run."""
+    excerpt = containers.excerpt(document.text)
+    return _reject(source_id, Unreadable(document.ordinal, document.position, reason, detail, excerpt))
 
 
 def _reject(source_id: str, part: Unreadable) -> RejectRow:

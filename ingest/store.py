@@ -24,6 +24,7 @@ from schemas.source import StoreMetaRow
 from schemas.tables import SCHEMA_VERSION, TABLES, arrow_table
 
 ALIAS = "tachograph"
+FORMER = "former"
 DEFAULT_WAIT_SECONDS = 30.0
 _HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
 _NO_SUCH_FILE = ("database does not exist", "No such file or directory")
@@ -40,7 +41,7 @@ class Store:
     ) -> None:
         self.location = str(location)
         self._wait_seconds = wait_seconds
-        self._on_wait = on_wait or (lambda message: None)
+        self._on_wait = on_wait or (lambda _: None)
 
     @property
     def is_file(self) -> bool:
@@ -80,22 +81,48 @@ class Store:
                 raise
 
     @contextmanager
-    def _attached(self, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+    def replacing(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Writer]]:
+        """A new store built beside this one, put in its place at the end: (a cursor that reads the `former`, the new one's writer).
+
+        The former store is locked meanwhile, whatever its version, and stays as it is on any error.
+        """
+        if not self.is_file:
+            raise StoreError(f"{self.location} is no file: only a store in a file can be rebuilt.", "Ingest the logs into a new store.")
+        if not self.exists():
+            raise _missing(self.location)
+        aside = Path(f"{self.location}.rebuilding")
+        _remove(aside)
+        try:
+            with self._attached(read_only=False, alias=FORMER) as connection:
+                stored_version(connection, self.location)
+                connection.execute(_attach_sql(str(aside), ALIAS, read_only=False))
+                connection.execute(f"use {ALIAS}")
+                connection.begin()
+                create_schema(connection)
+                yield connection.cursor(), Writer(connection)
+                connection.commit()
+                connection.execute(f"use memory; detach {ALIAS}")
+                aside.replace(self.location)
+        finally:
+            _remove(aside)
+
+    @contextmanager
+    def _attached(self, *, read_only: bool, alias: str = ALIAS) -> Iterator[duckdb.DuckDBPyConnection]:
         connection = duckdb.connect()
         try:
-            self._attach(connection, read_only=read_only)
-            connection.execute(f"use {ALIAS}")
+            self._attach(connection, alias, read_only=read_only)
+            connection.execute(f"use {alias}")
             connection.execute("set timezone = 'UTC'")
             yield connection
         finally:
             connection.close()
 
-    def _attach(self, connection: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
+    def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, *, read_only: bool) -> None:
         deadline = time.monotonic() + self._wait_seconds
         told = False
         while True:
             try:
-                connection.execute(_attach_sql(self.location, read_only=read_only))
+                connection.execute(_attach_sql(self.location, alias, read_only=read_only))
                 return
             except duckdb.Error as error:
                 if not any(words in str(error) for words in _HELD):
@@ -105,7 +132,7 @@ class Store:
             if not told and time.monotonic() > deadline - self._wait_seconds + 0.5:
                 self._on_wait(f"{self.location} is in use by another process; waiting up to {self._wait_seconds:g} s for it")
                 told = True
-            time.sleep(random.uniform(0.005, 0.05))
+            time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 (so that two waiters do not meet again and again)
 
 
 class Writer:
@@ -148,13 +175,18 @@ def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Itera
         connection.unregister("incoming")
 
 
-def _attach_sql(location: str, *, read_only: bool) -> str:
+def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
     place = location.replace("'", "''")
-    return f"attach '{place}' as {ALIAS}{' (read_only)' if read_only else ''}"
+    return f"attach '{place}' as {alias}{' (read_only)' if read_only else ''}"
+
+
+def _remove(database: Path) -> None:
+    for file in (database, Path(f"{database}.wal")):
+        file.unlink(missing_ok=True)
 
 
 def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    rows = connection.execute("select table_name from duckdb_tables() where database_name = $alias", {"alias": ALIAS}).fetchall()
+    rows = connection.execute("select table_name from duckdb_tables() where database_name = current_database()").fetchall()
     return {str(name) for (name,) in rows}
 
 
@@ -187,7 +219,9 @@ def _require_table(table: str) -> None:
 
 def _require_parent(path: Path) -> None:
     if not path.parent.is_dir():
-        raise StoreError(f"cannot make a store at {path}: the folder {path.parent} does not exist.", "Make the folder, or choose another --db.")
+        raise StoreError(
+            f"cannot make a store at {path}: the folder {path.parent} does not exist.", "Make the folder, or choose another --db."
+        )
 
 
 def _missing(location: str) -> StoreMissing:
@@ -197,7 +231,9 @@ def _missing(location: str) -> StoreMissing:
 def _busy(location: str, seconds: float, error: duckdb.Error) -> StoreBusy:
     holder = str(error).partition("Conflicting lock is held in ")[2].partition(". See")[0]
     by = f" by {holder}" if holder else ""
-    return StoreBusy(f"{location} is held{by}; gave up after {seconds:g} s.", "Close the other program, or wait longer with --wait SECONDS.")
+    return StoreBusy(
+        f"{location} is held{by}; gave up after {seconds:g} s.", "Close the other program, or wait longer with --wait SECONDS."
+    )
 
 
 def _unusable(location: str, error: duckdb.Error) -> StoreError:

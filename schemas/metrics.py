@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from schemas.units import Unit
+from schemas.unit_names import Unit
 
 Better = Literal["lower", "higher", "neither"]
 
@@ -50,14 +50,48 @@ def _table(*metrics: Metric) -> dict[str, Metric]:
 
 RUN_METRICS = _table(
     Metric("runs", "Runs", "count(*)", "count(*)", Unit.COUNT, "neither", "Result records read, each counted once."),
-    Metric("sessions", "Sessions", "count(distinct session_id)", "count(session_id)", Unit.COUNT, "neither", "Different sessions of the agent."),
-    _over("cost_own_usd", "cost_usd", "Reported cost", Unit.USD, "lower", "What the agent says its runs cost (its own estimate), each dollar once."),
-    _over("cost_own_usd", "cost_mean_usd", "Reported cost per run, mean", Unit.USD, "lower", "Reported cost divided by the runs that report one.", "avg({})"),
-    _over("cost_own_usd", "cost_median_usd", "Reported cost per run, median", Unit.USD, "lower", "Half of the runs report less.", "median({})"),
+    Metric(
+        "sessions", "Sessions", "count(distinct session_id)", "count(session_id)", Unit.COUNT, "neither", "Different sessions of the agent."
+    ),
+    _over(
+        "cost_own_usd",
+        "cost_usd",
+        "Reported cost",
+        Unit.USD,
+        "lower",
+        "What the agent says its runs cost (its own estimate), each dollar once.",
+    ),
+    _over(
+        "cost_own_usd",
+        "cost_mean_usd",
+        "Reported cost per run, mean",
+        Unit.USD,
+        "lower",
+        "Reported cost divided by the runs that report one.",
+        "avg({})",
+    ),
+    _over(
+        "cost_own_usd", "cost_median_usd", "Reported cost per run, median", Unit.USD, "lower", "Half of the runs report less.", "median({})"
+    ),
     _over("cost_own_usd", "cost_max_usd", "Reported cost, dearest run", Unit.USD, "lower", "The most that one run reports.", "max({})"),
     _over("duration_ms", "duration_ms", "Wall time", Unit.MILLISECONDS, "lower", "Time from start to end of the runs, added up."),
-    _over("duration_ms", "duration_median_ms", "Wall time per run, median", Unit.MILLISECONDS, "lower", "Half of the runs were shorter.", "median({})"),
-    _over("duration_api_ms", "duration_api_ms", "API time", Unit.MILLISECONDS, "lower", "Time in API calls, added up; parallel calls count each."),
+    _over(
+        "duration_ms",
+        "duration_median_ms",
+        "Wall time per run, median",
+        Unit.MILLISECONDS,
+        "lower",
+        "Half of the runs were shorter.",
+        "median({})",
+    ),
+    _over(
+        "duration_api_ms",
+        "duration_api_ms",
+        "API time",
+        Unit.MILLISECONDS,
+        "lower",
+        "Time in API calls, added up; parallel calls count each.",
+    ),
     Metric(
         "parallelism",
         "API ÷ wall time",
@@ -78,10 +112,26 @@ RUN_METRICS = _table(
         "lower",
         "Reported cost divided by turns, over runs that report both.",
     ),
-    _over("input_tokens", "input_tokens", "Input", Unit.TOKENS, "lower", "Input tokens that were neither read from nor written to the cache."),
+    _over(
+        "input_tokens", "input_tokens", "Input", Unit.TOKENS, "lower", "Input tokens that were neither read from nor written to the cache."
+    ),
     _over("output_tokens", "output_tokens", "Output", Unit.TOKENS, "lower", "Output tokens, thinking included."),
-    _over("cache_read_tokens", "cache_read_tokens", "Cache read", Unit.TOKENS, "neither", "Input tokens read from the cache, at a tenth of the price."),
-    _over("cache_write_tokens", "cache_write_tokens", "Cache write", Unit.TOKENS, "neither", "Input tokens written to the cache, at a surcharge."),
+    _over(
+        "cache_read_tokens",
+        "cache_read_tokens",
+        "Cache read",
+        Unit.TOKENS,
+        "neither",
+        "Input tokens read from the cache, at a tenth of the price.",
+    ),
+    _over(
+        "cache_write_tokens",
+        "cache_write_tokens",
+        "Cache write",
+        Unit.TOKENS,
+        "neither",
+        "Input tokens written to the cache, at a surcharge.",
+    ),
     Metric(
         "error_rate",
         "Runs not completed",
@@ -96,8 +146,23 @@ RUN_METRICS = _table(
 """Figures over `v_runs`: one row is one run."""
 
 MODEL_METRICS = _table(
-    Metric("runs", "Runs", "count(distinct run_id)", "count(distinct run_id)", Unit.COUNT, "neither", "Runs that used the model; a run may use several."),
-    _over("cost_reported_usd", "cost_usd", "Reported cost", Unit.USD, "lower", "What the agent says the model's tokens cost (its own estimate)."),
+    Metric(
+        "runs",
+        "Runs",
+        "count(distinct run_id)",
+        "count(distinct run_id)",
+        Unit.COUNT,
+        "neither",
+        "Runs that used the model; a run may use several.",
+    ),
+    _over(
+        "cost_reported_usd",
+        "cost_usd",
+        "Reported cost",
+        Unit.USD,
+        "lower",
+        "What the agent says the model's tokens cost (its own estimate).",
+    ),
     _over("input_tokens", "input_tokens", "Input", Unit.TOKENS, "lower", RUN_METRICS["input_tokens"].meaning),
     _over("output_tokens", "output_tokens", "Output", Unit.TOKENS, "lower", RUN_METRICS["output_tokens"].meaning),
     _over("cache_read_tokens", "cache_read_tokens", "Cache read", Unit.TOKENS, "neither", RUN_METRICS["cache_read_tokens"].meaning),
@@ -114,7 +179,9 @@ DIMENSIONS = {
     for dimension in (
         Dimension("agent", "Agent", "agent", "The agent that wrote the record."),
         Dimension("agent-version", "Agent version", "agent_version", "Its version, where known."),
-        Dimension("model", "Main model", "model", "The model that cost the most in the run; see `tachograph models` for every model's own share."),
+        Dimension(
+            "model", "Main model", "model", "The model that cost the most in the run; see `tachograph models` for every model's own share."
+        ),
         Dimension("provider", "Provider", "provider", "Who served the main model."),
         Dimension("region", "Region", "region", "Where the main model was served."),
         Dimension("outcome", "Outcome", "outcome", "How the run ended."),

@@ -62,7 +62,9 @@ class RunRow(Row):
     session_id: Text | None = Field(default=None, description="Session of the agent; resumed runs share one.")
     started_at: UtcTime | None = Field(default=None, description="When the run began (UTC).")
     ended_at: UtcTime | None = Field(default=None, description="When the run ended (UTC).")
-    time_source: Text | None = Field(default=None, description="Who says started_at and ended_at: stream, sidecar, path or file. NULL: nobody.")
+    time_source: Text | None = Field(
+        default=None, description="Who says started_at and ended_at: stream, sidecar, path or file. NULL: nobody."
+    )
     subtype: Text | None = Field(default=None, description="`subtype` as logged.")
     is_error: Flag | None = Field(default=None, description="`is_error` as logged.")
     api_error_status: Count | None = Field(default=None, description="HTTP status of the API error that ended the run.")
@@ -70,12 +72,16 @@ class RunRow(Row):
     terminal_reason: Text | None = Field(default=None, description="`terminal_reason`, why the loop ended, as logged.")
     outcome: OutcomeName = Field(description="How the run ended, derived (schemas.run.Outcome).")
     duration_ms: Milliseconds | None = Field(default=None, description="Wall time of the run, in ms.")
-    duration_api_ms: Milliseconds | None = Field(default=None, description="Time spent in API calls, in ms; above the wall time where calls ran in parallel.")
+    duration_api_ms: Milliseconds | None = Field(
+        default=None, description="Time spent in API calls, in ms; above the wall time where calls ran in parallel."
+    )
     ttft_ms: Milliseconds | None = Field(default=None, description="Time to the first token, in ms.")
     num_turns: Count | None = Field(default=None, description="Turns, as the agent counts them.")
     cost_reported_usd: Usd | None = Field(default=None, description="`total_cost_usd` as logged: the agent's own estimate, in USD.")
     cost_own_usd: Usd | None = Field(default=None, description="What this record added to its chain, in USD. Every sum of cost uses it.")
-    cost_list_usd: Usd | None = Field(default=None, description="Cost recomputed from list prices, in USD. NULL where any model has no price.")
+    cost_list_usd: Usd | None = Field(
+        default=None, description="Cost recomputed from list prices, in USD. NULL where any model has no price."
+    )
     model: Text | None = Field(default=None, description="The main model: the one that cost the most; model_usage has all of them.")
     provider: Text | None = Field(default=None, description="Provider of the main model.")
     region: Text | None = Field(default=None, description="Region of the main model's endpoint.")
@@ -92,7 +98,9 @@ class RunRow(Row):
     labels: Labels = Field(default={}, description="Labels given at ingest (--label key=value).")
     permission_denials: Count | None = Field(default=None, description="Tool calls that were denied permission.")
     errors: LongText | None = Field(default=None, description="Messages of an error record, one per line.")
-    result: LongText | None = Field(default=None, description="The summary the run ended with, text damage repaired. NULL where the record has none.")
+    result: LongText | None = Field(
+        default=None, description="The summary the run ended with, text damage repaired. NULL where the record has none."
+    )
     result_repaired: Flag = Field(default=False, description="Whether `result` differs from the raw text because damage was repaired.")
     raw: LongText = Field(description="The record as it was read, unknown fields included.")
 
@@ -110,8 +118,12 @@ class ModelUsageRow(Row):
     thinking_tokens: Tokens | None = Field(default=None, description="Thinking tokens, a part of output_tokens.")
     cache_read_tokens: Tokens | None = Field(default=None, description="Input tokens read from the cache.")
     cache_write_tokens: Tokens | None = Field(default=None, description="Input tokens written to the cache.")
-    cache_write_5m_tokens: Tokens | None = Field(default=None, description="Cache writes kept for 5 minutes. NULL where the record does not tell them apart.")
-    cache_write_1h_tokens: Tokens | None = Field(default=None, description="Cache writes kept for 1 hour. NULL where the record does not tell them apart.")
+    cache_write_5m_tokens: Tokens | None = Field(
+        default=None, description="Cache writes kept for 5 minutes. NULL where the record does not tell them apart."
+    )
+    cache_write_1h_tokens: Tokens | None = Field(
+        default=None, description="Cache writes kept for 1 hour. NULL where the record does not tell them apart."
+    )
     web_search_requests: Count | None = Field(default=None, description="Web searches by the model's server tool.")
     cost_reported_usd: Usd | None = Field(default=None, description="`costUSD` as logged, in USD.")
     cost_list_usd: Usd | None = Field(default=None, description="Cost at list prices, in USD. NULL where the model has no price.")

@@ -8,28 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
-from enum import StrEnum
 from typing import Annotated
 
 import pyarrow as pa
 from pydantic import AwareDatetime, Field
 
+from schemas.unit_names import Unit
+
 NANODOLLAR = Decimal("1e-9")
 """The smallest amount kept. Costs are rounded to it once, at the door."""
-
-
-class Unit(StrEnum):
-    """What a figure counts; decides how people see it (`app.formatting`)."""
-
-    TEXT = "text"
-    COUNT = "count"
-    USD = "usd"
-    MILLISECONDS = "milliseconds"
-    TOKENS = "tokens"
-    RATIO = "ratio"
-    SHARE = "share"
-    BYTES = "bytes"
-    TIME = "time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,9 @@ class ModelUsage(_Wire):
     cache_read_tokens: WireCount | None = Field(default=None, alias="cacheReadInputTokens", description="Tokens read from the cache.")
     cache_write_tokens: WireCount | None = Field(default=None, alias="cacheCreationInputTokens", description="Tokens written to the cache.")
     cache_write_5m_tokens: WireCount | None = Field(
-        default=None, alias="cacheCreationEphemeral5mInputTokens", description="Cache writes for 5 minutes; with the 1-hour ones at most all writes."
+        default=None,
+        alias="cacheCreationEphemeral5mInputTokens",
+        description="Cache writes for 5 minutes; with the 1-hour ones at most all writes.",
     )
     cache_write_1h_tokens: WireCount | None = Field(
         default=None, alias="cacheCreationEphemeral1hInputTokens", description="Cache writes for 1 hour."
@@ -92,7 +94,9 @@ class ModelUsage(_Wire):
     canonical_model: Secondary[str] = Field(default=None, alias="canonicalModel", description="The model the id stands for.")
     provider: Secondary[str] = Field(default=None, description="PROVIDERS: who served the model.")
     context_window: Secondary[WireCount] = Field(default=None, alias="contextWindow", description="Context window assumed, in tokens.")
-    max_output_tokens: Secondary[WireCount] = Field(default=None, alias="maxOutputTokens", description="Limit of output tokens per message.")
+    max_output_tokens: Secondary[WireCount] = Field(
+        default=None, alias="maxOutputTokens", description="Limit of output tokens per message."
+    )
 
 
 class PermissionDenial(_Wire):
@@ -142,7 +146,9 @@ class ResultRecord(_Wire):
         description="The agent's estimate of the cost so far, in USD. Older versions: total_cost, cost_usd.",
     )
     usage: Usage | None = Field(default=None, description="Main loop of the last turn group.")
-    model_usage: dict[str, ModelUsage] | None = Field(default=None, alias="modelUsage", description="Tokens and cost by model id, cumulative.")
+    model_usage: dict[str, ModelUsage] | None = Field(
+        default=None, alias="modelUsage", description="Tokens and cost by model id, cumulative."
+    )
     permission_denials: Secondary[list[PermissionDenial]] = Field(default=None, description="Tool calls that were denied.")
     session_id: WireText | None = Field(default=None, description="Session; resumed runs share it.")
     uuid: WireText | None = Field(default=None, description="Id of this record.")
@@ -166,7 +172,9 @@ class ResultRecord(_Wire):
     ttft_ms: Secondary[WireMilliseconds] = Field(default=None, description="Time to the first token, in ms.")
     ttft_stream_ms: Secondary[WireMilliseconds] = Field(default=None, description="Time to the first streamed token, in ms.")
     time_to_request_ms: Secondary[WireMilliseconds] = Field(default=None, description="Time to the first API request, in ms.")
-    time_to_request_from_spawn_ms: Secondary[WireMilliseconds] = Field(default=None, description="The same from the start of the process, in ms.")
+    time_to_request_from_spawn_ms: Secondary[WireMilliseconds] = Field(
+        default=None, description="The same from the start of the process, in ms."
+    )
     request_sent_wall_ms: Secondary[WireMilliseconds] = Field(default=None, description="When the request was sent, Unix time in ms.")
     first_content_frame_ms: Secondary[WireMilliseconds] = Field(default=None, description="Time to the first frame of content, in ms.")
     first_stream_post_ms: Secondary[WireMilliseconds] = Field(default=None, description="Time to the first streamed post, in ms.")

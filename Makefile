@@ -1,0 +1,57 @@
+# Two commands matter: `make run` and `make test`. Each sets up all it needs in .venv; a second call starts at once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DB ?= tachograph.duckdb
+PORT ?= 8501
+WORKERS ?= 2
+
+.PHONY: run test check unit schema wheel clean chromium
+
+## run: set up, ingest the sample logs, open the dashboard
+run: $(VENV)/.ready-run
+	$(BIN)/tachograph ingest sample_logs/claude_code --db $(DB)
+	$(BIN)/tachograph dashboard --db $(DB) --port $(PORT)
+
+## test: set up, then style, types and every test
+test: $(VENV)/.ready-dev chromium check unit
+
+check: $(VENV)/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+unit: $(VENV)/.ready-dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
+
+## schema: write the store's DDL from the row models
+schema: $(VENV)/.ready-run
+	$(BIN)/python -m ingest.ddl > ingest/sql/schema.sql.new && mv ingest/sql/schema.sql.new ingest/sql/schema.sql
+
+## wheel: build dist/*.whl
+wheel: $(VENV)/.ready-dev
+	$(BIN)/python -m build --wheel --outdir dist
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tachograph needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready-run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(VENV)/.ready-run $@
+
+# The pages are tested in a real browser, which pip cannot bring.
+chromium:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing Chromium for the browser tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	  else \
+	    echo "The browser tests need Chromium: sudo apt-get install chromium (or Google Chrome), then make test again."; exit 1; \
+	  fi; }

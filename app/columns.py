@@ -1,0 +1,100 @@
+"""Columns as people see them: what a column is called, what its figures count, and how a cell reads.
+
+Terminal tables and Markdown share this page, so that they differ in layout only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from app.formatting import UNITS_OF_COLUMNS, human
+from app.queries import KNOWN_SUFFIX
+from schemas.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
+from schemas.unit_names import Unit
+
+_LABELS = {
+    "cost_reported_usd": "Cost as logged",
+    "cost_own_usd": "Reported cost",
+    "num_turns": "Turns",
+    "parallelism": "API ÷ wall time",
+    "cost_per_turn_usd": "Reported cost per turn",
+    "cache_read_share": "Input from cache",
+    "session_id": "Session",
+    "run_id": "Run",
+    "source_name": "Source",
+    "name": "Source",
+    "bytes": "Size",
+    "received_at": "First read",
+}
+"""Stored columns whose name does not read well by itself."""
+
+_METRICS = MODEL_METRICS | RUN_METRICS
+_DIMENSIONS = MODEL_DIMENSIONS | DIMENSIONS
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column for people. `known` names the column that says how many rows its figures rest on."""
+
+    name: str
+    label: str
+    unit: Unit
+    known: str | None = None
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether the cells stand to the right."""
+        return self.unit not in (Unit.TEXT, Unit.TIME)
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """The value for a reader."""
+        value = row[self.name]
+        if isinstance(value, list):
+            return human(", ".join(map(_item, value)))
+        return human(("no", "yes")[value] if isinstance(value, bool) else value, self.unit)
+
+    def note(self, row: Mapping[str, Any]) -> str:
+        """`41 of 57` where the figure rests on some of the group's runs only, else empty."""
+        known, runs = row.get(self.known or ""), row.get("runs")
+        return f"{known:,} of {runs:,}" if known and runs and known < runs else ""
+
+
+def columns(table: pa.Table) -> list[Column]:
+    """The table's columns in order; a count of known rows is no column of its own, but the note of its figure."""
+    names = set(table.column_names)
+    return [_column(field, names) for field in table.schema if not _is_note(field.name, names)]
+
+
+def _is_note(name: str, names: set[str]) -> bool:
+    return name.endswith(KNOWN_SUFFIX) and name.removesuffix(KNOWN_SUFFIX) in names
+
+
+def _column(field: pa.Field, names: set[str]) -> Column:
+    known = f"{field.name}{KNOWN_SUFFIX}"
+    return Column(field.name, _label(field.name), _unit(field), known if known in names else None)
+
+
+def _label(name: str) -> str:
+    named = _DIMENSIONS.get(name) or _METRICS.get(name)
+    return _LABELS.get(name) or (named.label if named else name.replace("_", " ").capitalize())
+
+
+def _unit(field: pa.Field) -> Unit:
+    """The unit that a metric or the list of stored columns states, else what the type suggests."""
+    if field.name in _METRICS:
+        return _METRICS[field.name].unit
+    if field.name in UNITS_OF_COLUMNS:
+        return UNITS_OF_COLUMNS[field.name]
+    if pa.types.is_timestamp(field.type):
+        return Unit.TIME
+    is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
+    return Unit.COUNT if is_number else Unit.TEXT
+
+
+def _item(item: Any) -> str:
+    """An entry of a list, or of a map (which Arrow gives as pairs) the way `--label` writes it."""
+    return "=".join(map(str, item)) if isinstance(item, tuple) else str(item)

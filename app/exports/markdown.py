@@ -1,0 +1,37 @@
+"""A Markdown pipe table for people: labels as headers, values with their units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from app.columns import Column, columns
+
+_MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""What Markdown would act on. An underscore within a word is plain text, so `limit_reached` stays readable."""
+
+
+def write_markdown(table: pa.Table) -> bytes:
+    """A header, a line of alignments and a line per row; a figure that rests on some runs only says on how many."""
+    shown = columns(table)
+    lines = [_line(escaped(column.label) for column in shown), _line("---:" if column.is_figure else "---" for column in shown)]
+    lines += (_line(_cell(column, row) for column in shown) for row in table.to_pylist())
+    return "".join(lines).encode()
+
+
+def escaped(text: str) -> str:
+    """The text as one cell that shows it literally: no markup, no HTML, no end of the cell or line."""
+    html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return "<br>".join(_MARKUP.sub(r"\\\g<0>", html).splitlines())
+
+
+def _cell(column: Column, row: Mapping[str, Any]) -> str:
+    note = column.note(row)
+    return escaped(column.cell(row)) + (f" ({note})" if note else "")
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"

@@ -1,0 +1,90 @@
+"""Every derived table made anew from the raw records that the store kept: after an upgrade, or to check the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import duckdb
+
+from ingest.containers import Document
+from ingest.formats import recognise
+from ingest.formats.base import Context, Rows
+from ingest.pipeline import insert_runs, reject
+from ingest.store import Store, Writer
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.source import RejectRow
+
+BATCH = 1000
+"""Records read, made anew and written at a time."""
+
+_KEPT_TABLES = ("sources", "rejects", "measurements")
+"""What comes from outside and is copied; all else follows from the raw records."""
+
+_KEPT_OF_A_RUN = "source_id, ordinal, raw, map_keys(labels), map_values(labels)"
+
+
+@dataclass(frozen=True)
+class RebuildReport:
+    """`runs` were made anew; `rejects` are records that were runs before and can no longer be read."""
+
+    runs: int
+    rejects: int
+
+
+def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None) -> RebuildReport:
+    """Make the store anew beside the old one and put it in its place. `on_progress` gets (records done, records in all)."""
+    runs, refused = 0, 0
+    with store.replacing() as (former, writer):
+        _copy_kept(writer)
+        [(total,)] = former.execute("select count(*) from former.runs").fetchall()
+        for batch in _batches(former):
+            rows, rejects = _again(batch)
+            insert_runs(writer, rows)
+            _move_to_rejects(writer, rejects)
+            runs, refused = runs + len(rows), refused + len(rejects)
+            if on_progress:
+                on_progress(runs + refused, total)
+    return RebuildReport(runs, refused)
+
+
+def _copy_kept(writer: Writer) -> None:
+    for table in _KEPT_TABLES:
+        writer.connection.execute(f"insert into {table} by name select * from former.{table}")
+
+
+def _batches(former: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
+    former.execute(f"select {_KEPT_OF_A_RUN} from former.runs order by source_id, ordinal")
+    while records := former.fetchmany(BATCH):
+        yield [
+            (Document(ordinal, "kept record", raw), Context(source_id, dict(zip(keys, values, strict=True))))
+            for source_id, ordinal, raw, keys, values in records
+        ]
+
+
+def _again(batch: list[tuple[Document, Context]]) -> tuple[list[Rows], list[RejectRow]]:
+    rows: list[Rows] = []
+    rejects: list[RejectRow] = []
+    for document, context in batch:
+        try:
+            rows.append(_read(document, context))
+        except InvalidRecord as error:
+            rejects.append(reject(context.source_id, document, error.reason, error.detail))
+    return rows, rejects
+
+
+def _read(document: Document, context: Context) -> Rows:
+    format_ = recognise(document)
+    if format_ is None:
+        raise InvalidRecord(RejectReason.NO_RECORD, "no format knows this record any more")
+    return format_.rows(document, context)
+
+
+def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:
+    """Rejects of records that were runs: their sources count them anew."""
+    writer.insert("rejects", rejects)
+    for row in rejects:
+        writer.connection.execute(
+            "update sources set accepted = accepted - 1, rejected = rejected + 1 where source_id = $source_id",
+            {"source_id": row.source_id},
+        )

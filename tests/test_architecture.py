@@ -1,0 +1,82 @@
+"""The house: who may import whom, what names are taken, how long things may be."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ROOMS = ("schemas", "ingest", "app")
+MAY_IMPORT = {"schemas": {"schemas"}, "ingest": {"schemas", "ingest"}, "app": set(ROOMS)}
+ONLY_IN = {"streamlit": ("app/data.py", "app/dashboard.py", "app/screens/"), "plotly": ("app/charts",), "pandas": ()}
+FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path: Path) -> None:
+    place = path.relative_to(ROOT).as_posix()
+    room = place.split("/")[0]
+    for name in imports(path):
+        root = name.split(".")[0]
+        if root in ROOMS:
+            assert root in MAY_IMPORT[room], f"{place} imports {name}"
+        if root in ONLY_IN:
+            assert place.startswith(ONLY_IN[root]) if ONLY_IN[root] else False, f"{place} imports {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_formats_and_screens_do_not_import_each_other(path: Path) -> None:
+    place = path.relative_to(ROOT).as_posix()
+    if place.startswith("app/screens/"):
+        assert not [name for name in imports(path) if name.startswith("app.screens.")]
+    if place.startswith("ingest/formats/") and path.name != "__init__.py":
+        agent = path.stem.removesuffix("_outcome")
+        strangers = [name for name in imports(path) if name.startswith("ingest.formats.") and name.split(".")[2] != "base"]
+        assert all(name.split(".")[2].startswith(agent) for name in strangers)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_functions_and_files_stay_short(path: Path) -> None:
+    text = path.read_text()
+    assert text.count("\n") <= 300
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 50, f"{path.name}: {node.name}"
+
+
+def test_no_module_shadows_a_package() -> None:
+    """Streamlit puts the entry's folder first on sys.path: app/schemas.py would hide the package schemas."""
+    taken = {"app", *ROOMS}
+    assert not [path for path in (ROOT / "app").iterdir() if path.stem in taken]
+    assert not (ROOT / "app" / "pages").exists()
+
+
+@pytest.mark.parametrize("module", ["app.cli", "app.queries", "app.exports", "ingest.pipeline"])
+def test_the_headless_side_never_loads_a_screen(module: str) -> None:
+    code = f"import sys, {module}; print([m for m in ('streamlit', 'plotly', 'pandas') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_command_starts_without_heavy_imports() -> None:
+    """`tachograph --help` answers at once because nothing heavy is imported before a command runs."""
+    code = "import sys, app.cli; print([m for m in ('pydantic', 'pyarrow', 'duckdb', 'rich', 'ftfy') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_no_todo_is_left() -> None:
+    assert not [path for path in FILES if any(word in path.read_text() for word in ("TODO", "FIXME", "XXX"))]

@@ -1,0 +1,189 @@
+"""A result record of Claude Code becomes rows: outcomes, models, old forms, look-alikes, repair."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ingest.containers import Document
+from ingest.formats import recognise
+from ingest.formats.base import Context, Rows
+from ingest.formats.claude_code import canonical_hash
+from ingest.model_ids import ModelId, parse_model_id
+from ingest.repair import repair
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.run import Outcome
+from tests.conftest import record
+
+
+def rows(**changes: Any) -> Rows:
+    return rows_of(record(**changes))
+
+
+def rows_of(value: dict[str, Any], text: str | None = None, **labels: str) -> Rows:
+    document = Document(0, "line 1", text or json.dumps(value))
+    format_ = recognise(document)
+    assert format_ is not None
+    return format_.rows(document, Context("source", labels))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "changes"),
+    [
+        (Outcome.COMPLETED, {}),
+        (Outcome.COMPLETED, {"terminal_reason": "completed"}),
+        (Outcome.MAX_TURNS, {"subtype": "error_max_turns", "is_error": False, "result": ...}),
+        (Outcome.MAX_TURNS, {"subtype": "error_max_turns", "is_error": True}),
+        (Outcome.MAX_TURNS, {"terminal_reason": "max_turns"}),
+        (Outcome.MAX_BUDGET, {"subtype": "error_max_budget_usd", "is_error": True}),
+        (Outcome.MAX_STRUCTURED_OUTPUT_RETRIES, {"subtype": "error_max_structured_output_retries", "is_error": True}),
+        (Outcome.EXECUTION_ERROR, {"subtype": "error_during_execution", "is_error": True, "errors": ["x"]}),
+        (Outcome.INTERRUPTED, {"subtype": "error_during_execution", "is_error": False}),
+        (Outcome.INTERRUPTED, {"terminal_reason": "aborted_tools"}),
+        (Outcome.REFUSED, {"stop_reason": "refusal"}),
+        (Outcome.LIMIT_REACHED, {"is_error": True, "result": "You've hit your limit · resets 5pm (Europe/Berlin)"}),
+        (Outcome.LIMIT_REACHED, {"is_error": True, "result": "Claude AI usage limit reached|1760000000"}),
+        (Outcome.LIMIT_REACHED, {"is_error": True, "result": "5-hour limit reached ∙ resets 3am"}),
+        (Outcome.API_ERROR, {"is_error": True, "result": "API Error: 529 overloaded"}),
+        (Outcome.API_ERROR, {"is_error": True, "result": "Invalid API key · Please run /login"}),
+        (Outcome.API_ERROR, {"terminal_reason": "api_error"}),
+        (Outcome.UNKNOWN, {"subtype": "error_of_tomorrow", "is_error": True}),
+        (Outcome.COMPLETED, {"result": "The rate limit reached by users resets now."}),
+    ],
+)
+def test_the_outcome_is_derived_by_version(outcome: Outcome, changes: dict[str, Any]) -> None:
+    assert rows(**changes).run.outcome is outcome
+
+
+def test_the_main_model_is_the_one_that_cost_the_most() -> None:
+    usage = {
+        "claude-haiku-4-5-20251001": {"inputTokens": 900, "outputTokens": 900, "costUSD": 0.01},
+        "claude-opus-4-6[1m]": {"inputTokens": 1, "outputTokens": 1, "costUSD": 0.24},
+    }
+    run = rows(modelUsage=usage).run
+    assert (run.model, run.models, run.input_tokens) == ("claude-opus-4-6", ("claude-haiku-4-5", "claude-opus-4-6"), 901)
+
+
+def test_unknown_figures_are_unknown_and_not_zero() -> None:
+    made = rows(modelUsage={"m": {"outputTokens": 5}}, duration_ms=..., total_cost_usd=None, permission_denials=...)
+    run = made.run
+    assert (run.duration_ms, run.cost_reported_usd, run.cost_own_usd, run.permission_denials, run.input_tokens) == (None,) * 5
+    assert (made.model_usage[0].cost_reported_usd, made.model_usage[0].output_tokens) == (None, 5)
+
+
+@pytest.mark.parametrize(
+    ("split", "written", "creation", "own"),
+    [
+        ((40, 0), 40, {"ephemeral_5m_input_tokens": 40, "ephemeral_1h_input_tokens": 0}, {}),
+        ((10, 30), 40, {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 30}, {}),
+        ((None, None), 40, {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}, {}),
+        ((None, None), 40, None, {}),
+        ((0, 0), 0, None, {}),
+        ((7, 33), 40, None, {"cacheCreationEphemeral5mInputTokens": 7, "cacheCreationEphemeral1hInputTokens": 33}),
+    ],
+)
+def test_cache_writes_are_split_only_where_the_record_tells(
+    split: tuple[int | None, int | None], written: int, creation: dict[str, int] | None, own: dict[str, int]
+) -> None:
+    made = rows(modelUsage={"m": {"cacheCreationInputTokens": written} | own}, usage={"cache_creation": creation})
+    assert (made.model_usage[0].cache_write_5m_tokens, made.model_usage[0].cache_write_1h_tokens) == split
+
+
+def test_a_record_of_version_0_2_is_read() -> None:
+    old = {"role": "system", "cost_usd": 0.23, "duration_ms": 1000, "duration_api_ms": 900, "result": "ok", "session_id": "s"}
+    run = rows_of(old).run
+    assert (str(run.cost_reported_usd), run.outcome, run.subtype, run.run_id) == ("0.230000000", "completed", None, canonical_hash(old))
+
+
+def test_a_record_without_model_usage_keeps_its_usage_under_no_name() -> None:
+    made = rows(modelUsage=...)
+    assert [(row.model_id, row.cache_read_tokens) for row in made.model_usage] == [(None, 30)]
+    assert (made.run.model, made.run.cache_write_tokens) == (None, 40)
+
+
+def test_a_record_without_uuid_is_known_by_its_content() -> None:
+    value = record(uuid=...)
+    shuffled = json.dumps(dict(reversed(value.items())), indent=3)
+    assert rows_of(value).run.run_id == rows_of(value, shuffled).run.run_id
+    assert rows_of(value).run.run_id != rows(uuid=..., num_turns=4).run.run_id
+
+
+def test_control_characters_and_halves_of_surrogate_pairs_are_read() -> None:
+    text = json.dumps(record()).replace('"Done."', '"a\tb\\ud83d c"')
+    assert rows_of({}, text).run.result == "a\tb\ufffd c"
+
+
+def test_a_look_alike_is_refused_by_name() -> None:
+    cursor = {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "duration_ms": 9,
+        "duration_api_ms": 9,
+        "result": "x",
+        "request_id": "r",
+    }
+    with pytest.raises(InvalidRecord, match="Cursor") as caught:
+        rows_of(cursor)
+    assert caught.value.reason is RejectReason.LOOK_ALIKE
+
+
+def test_a_refusal_names_the_field_and_what_was_found() -> None:
+    usage = {"claude-opus-4-6": {"inputTokens": "many"}}
+    with pytest.raises(InvalidRecord, match=r"modelUsage\.claude-opus-4-6\.inputTokens: Input should be a number \(found 'many'\)"):
+        rows(modelUsage=usage)
+
+
+@pytest.mark.parametrize("value", [{"type": "assistant", "message": {}}, {"type": "system", "subtype": "init"}, {"name": "package"}])
+def test_events_are_no_records(value: dict[str, Any]) -> None:
+    assert recognise(Document(0, "", json.dumps(value))) is None
+
+
+def test_labels_fill_the_columns_of_their_name() -> None:
+    run = rows_of(record(), None, repo="vllm", task="t1", experiment="e", branch="main").run
+    assert (run.repo, run.task, run.experiment, run.labels["branch"]) == ("vllm", "t1", "e", "main")
+
+
+@pytest.mark.parametrize(
+    ("logged", "model", "provider", "region"),
+    [
+        ("claude-haiku-4-5-20251001", "claude-haiku-4-5", "anthropic", None),
+        ("claude-opus-4-6[1m]", "claude-opus-4-6", "anthropic", None),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "aws", "us"),
+        ("us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", "aws", "us"),
+        ("us.anthropic.claude-fable-5-1[1m]", "claude-fable-5-1", "aws", "us"),
+        ("global.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5", "aws", "global"),
+        ("anthropic.claude-3-5-sonnet-20240620-v1:0", "claude-3-5-sonnet", "aws", None),
+        ("arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "aws", "eu"),
+        ("arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc123", "abc123", "aws", "eu-west-1"),
+        ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5", "google", None),
+        ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", "openrouter", None),
+        ("vertex_ai/claude-sonnet-4@20250514", "claude-sonnet-4", "google", None),
+        ("claude-sonnet-latest", "claude-sonnet-latest", "anthropic", None),
+        ("glm-5.1", "glm-5.1", "zhipuai", None),
+        ("qwen3.6-35b-a3b", "qwen3.6-35b-a3b", None, None),
+        ("<synthetic>", "<synthetic>", None, None),
+    ],
+)
+def test_model_ids(logged: str, model: str, provider: str | None, region: str | None) -> None:
+    assert parse_model_id(logged) == ModelId(model, provider, region)
+
+
+def test_the_records_own_words_on_the_model_win() -> None:
+    assert parse_model_id("my-alias", "bedrock", "claude-opus-4-8") == ModelId("claude-opus-4-8", "aws", None)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "repaired"),
+    [
+        ("`zeros` â†’ `empty`", "`zeros` → `empty`"),
+        ("donâ€™t — really", "don’t — really"),
+        ("→ fine\nâ†’ damaged", "→ fine\n→ damaged"),
+        ("Café, naïve, 10 µs, ½, “quoted”, 中文, ﬁ, ﾊﾝｶｸ", "Café, naïve, 10 µs, ½, “quoted”, 中文, ﬁ, ﾊﾝｶｸ"),
+        ("&amp; stays\r\n and so does \u200b", "&amp; stays\r\n and so does \u200b"),
+    ],
+)
+def test_repair_mends_mojibake_and_nothing_else(damaged: str, repaired: str) -> None:
+    assert repair(damaged) == repaired

@@ -1,0 +1,153 @@
+"""The path of data: nothing lost, nothing twice, bad input told and never half-written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app import queries
+from app.filters import Filters
+from ingest.containers import Source
+from ingest.pipeline import IngestReport, ingest
+from ingest.store import Store
+from tests.conftest import SAMPLES, ingest_paths, record, record_text
+
+COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
+
+
+def counts(report: IngestReport) -> tuple[int, ...]:
+    return tuple(report.total(name) for name in COUNTS)
+
+
+def ingest_text(store: Store, text: str | bytes, name: str = "log.json") -> IngestReport:
+    return ingest([Source(name, text.encode() if isinstance(text, str) else text)], store)
+
+
+def rejects(store: Store) -> list[dict[str, Any]]:
+    return list(queries.rejects(store).to_pylist())
+
+
+def content(store: Store) -> dict[str, pa.Table]:
+    """Everything that must not depend on how the logs came in."""
+    with store.reading() as connection:
+        return {
+            "runs": connection.sql("select * exclude (source_id, ordinal) from runs order by run_id").to_arrow_table(),
+            "model_usage": connection.sql("select * from model_usage order by run_id, model_id").to_arrow_table(),
+        }
+
+
+def test_the_same_bytes_again_change_nothing(store: Store) -> None:
+    first = ingest_paths(store, SAMPLES)
+    before = content(store)
+    again = ingest_paths(store, SAMPLES)
+    assert counts(first) == (3, 3, 0, 0, 0)
+    assert counts(again) == (3, 0, 3, 0, 0)
+    assert all(source.known for source in again.sources)
+    assert content(store) == before
+    assert queries.sources(store).num_rows == 3
+
+
+def test_the_same_record_in_another_file_is_a_duplicate(store: Store) -> None:
+    ingest_text(store, record_text())
+    report = ingest_text(store, json.dumps(record(), indent=2))
+    assert counts(report) == (1, 0, 1, 0, 0)
+    assert queries.sources(store).num_rows == 2
+
+
+def test_the_same_record_twice_in_one_batch_counts_once(store: Store) -> None:
+    report = ingest_text(store, record_text() + "\n" + record_text())
+    assert counts(report) == (2, 1, 1, 0, 0)
+
+
+def test_a_stream_is_accounted_for_event_by_event(store: Store) -> None:
+    stream = [{"type": "system", "subtype": "init"}, {"type": "assistant"}, record(), {"type": "user"}]
+    report = ingest_text(store, "\n".join(map(json.dumps, stream)) + "\n{cut")
+    assert counts(report) == (5, 1, 0, 1, 3)
+
+
+def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -> None:
+    report = ingest_text(store, '{"type": "system"}\n{"type": "assistant"}')
+    assert counts(report) == (2, 0, 0, 1, 1)
+    assert "2 events, but no result record" in rejects(store)[0]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason", "detail"),
+    [
+        ("", "empty", "the file is empty"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 9, "binary", "binary data"),
+        (record_text()[:100], "truncated", "ends in the middle"),
+        ("[1, 2, 3]", "no_record", "a JSON int, not an object"),
+        ("x" * 50_000_000, "not_json", "no JSON object"),
+        ('{"a":"' + "x" * 50_000_000, "truncated", "ends in the middle"),
+        (record_text(total_cost_usd=-0.25), "invalid_record", "total_cost_usd: Input should be greater than or equal to 0 (found -0.25)"),
+        (record_text(num_turns="many"), "invalid_record", "num_turns: Input should be a number (found 'many')"),
+        ('{"name": "package.json"}', "no_record", "no result record of an agent"),
+    ],
+    ids=["empty", "binary", "truncated", "numbers", "50 MB line", "50 MB cut", "negative cost", "text for a number", "other JSON"],
+)
+def test_bad_input_becomes_a_reject_with_its_reason(store: Store, data: str | bytes, reason: str, detail: str) -> None:
+    report = ingest_text(store, data, "bad.log")
+    found = rejects(store)
+    assert report.total("accepted") == 0
+    assert report.total("rejected") == len(found) > 0
+    assert (found[0]["reason"], found[0]["source_name"]) == (reason, "bad.log")
+    assert detail in found[0]["detail"]
+    assert len(found[0]["excerpt"]) <= 300
+
+
+def test_a_record_of_50_mb_on_one_line_is_a_run(store: Store) -> None:
+    report = ingest_text(store, record_text(result="word " * 10_000_000))
+    assert counts(report) == (1, 1, 0, 0, 0)
+
+
+def test_a_bad_record_among_good_ones_takes_nothing_with_it(store: Store) -> None:
+    lines = [record_text(uuid="a"), record_text(uuid="b", total_cost_usd="1"), record_text(uuid="c")]
+    assert counts(ingest_text(store, "\n".join(lines))) == (3, 2, 0, 1, 0)
+
+
+def test_an_error_while_writing_leaves_the_store_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    ingest_text(store, record_text(uuid="a"))
+    before = content(store)
+    monkeypatch.setattr("ingest.pipeline.CHILD_TABLES", ("model_usage", "no_such_table"))
+    with pytest.raises(AttributeError):
+        ingest_text(store, record_text(uuid="b"))
+    assert content(store) == before
+    assert queries.sources(store).num_rows == 1
+
+
+def test_nothing_readable_makes_no_store(store: Store, tmp_path: Path) -> None:
+    report = ingest_paths(store, tmp_path / "nowhere")
+    assert len(report.unreadable) == 1
+    assert not store.exists()
+
+
+LOGS = [
+    Source("one.json", record_text(uuid="1").encode()),
+    Source("two.jsonl", f"{record_text(uuid='1')}\n{record_text(uuid='2')}\n{{".encode()),
+    Source("three.json", json.dumps([record(uuid="3"), {"type": "system"}]).encode()),
+    Source("four.txt", b"nothing"),
+]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.permutations(LOGS), repeated=st.sampled_from(LOGS), cut=st.integers(0, 4))
+def test_order_batches_and_repetition_do_not_matter(
+    tmp_path_factory: pytest.TempPathFactory, order: list[Source], repeated: Source, cut: int
+) -> None:
+    plain = Store(tmp_path_factory.mktemp("plain") / "s.duckdb")
+    mixed = Store(tmp_path_factory.mktemp("mixed") / "s.duckdb")
+    ingest(LOGS, plain)
+    for batch in ([*order[:cut], repeated], [*order[cut:], repeated]):
+        ingest(batch, mixed)
+    assert content(mixed) == content(plain)
+    cards = queries.sources(mixed).to_pylist()
+    assert len(cards) == 4
+    assert all(card["documents"] == card["accepted"] + card["duplicates"] + card["rejected"] + card["ignored"] for card in cards)
+    assert sum(card["accepted"] for card in cards) == queries.summary(mixed, Filters()).to_pylist()[0]["runs"] == 3

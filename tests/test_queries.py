@@ -1,0 +1,183 @@
+"""Metrics against rows worked out by hand; filters in one grammar, bound and never pasted."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from app import queries
+from app.filters import FILTERS, Filters, choose, where
+from app.formatting import human, known_of
+from ingest.containers import Source
+from ingest.pipeline import ingest
+from ingest.store import Store
+from schemas.errors import UsageError
+from schemas.metrics import DIMENSIONS, MODEL_METRICS, RUN_METRICS
+from schemas.units import Unit
+from tests.conftest import record_text
+
+
+def usage(model: str, cost: float, cache_read: int = 0) -> dict[str, Any]:
+    return {
+        model: {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": cache_read, "cacheCreationInputTokens": 0, "costUSD": cost}
+    }
+
+
+OPUS, HAIKU = usage("claude-opus-4-6", 0.75), usage("claude-haiku-4-5-20251001", 0.25, 10)
+
+
+@pytest.fixture
+def four_runs(store: Store) -> Store:
+    """Costs 1, 2, 4 and unknown; turns 10, unknown, 30, 5; wall 10 s, 20 s, 60 s, unknown; the last one hit a limit."""
+    first = record_text(uuid="a", total_cost_usd=1, num_turns=10, duration_ms=10_000, duration_api_ms=15_000, modelUsage=OPUS | HAIKU)
+    second = record_text(
+        uuid="b", total_cost_usd=2, num_turns=..., duration_ms=20_000, duration_api_ms=15_000, modelUsage=usage("glm-5", 2)
+    )
+    third = record_text(
+        uuid="c", total_cost_usd=4, num_turns=30, duration_ms=60_000, duration_api_ms=..., session_id="other", result="50% faster"
+    )
+    fourth = record_text(
+        uuid="d", total_cost_usd=..., num_turns=5, duration_ms=..., is_error=True, result="You've hit your limit", modelUsage={}
+    )
+    ingest([Source("one", first.encode())], store, {"repo": "vllm", "team": "a"})
+    ingest([Source("rest", "\n".join([second, third, fourth]).encode())], store)
+    return store
+
+
+def test_metrics_leave_the_unknown_out_and_count_it(four_runs: Store) -> None:
+    [row] = queries.summary(four_runs, Filters(), metrics=list(RUN_METRICS)).to_pylist()
+    assert {key: row[key] for key in ("runs", "sessions", "cost_usd", "cost_mean_usd", "cost_median_usd", "cost_max_usd")} == {
+        "runs": 4,
+        "sessions": 2,
+        "cost_usd": Decimal(7),
+        "cost_mean_usd": pytest.approx(7 / 3),
+        "cost_median_usd": Decimal(2),
+        "cost_max_usd": Decimal(4),
+    }
+    assert (row["duration_ms"], row["turns"], row["turns_median"], row["error_rate"]) == (90_000, 45, 10, 0.25)
+    assert (row["cost_usd_known"], row["duration_ms_known"], row["turns_known"]) == (3, 3, 3)
+
+
+def test_ratios_rest_on_the_runs_that_have_both_sides(four_runs: Store) -> None:
+    [row] = queries.summary(four_runs, Filters(), metrics=["parallelism", "cost_per_turn_usd"]).to_pylist()
+    assert (row["parallelism"], row["parallelism_known"]) == (1.0, 2)
+    assert (row["cost_per_turn_usd"], row["cost_per_turn_usd_known"]) == (0.125, 2)
+
+
+def test_groups_add_up_and_the_unknown_group_is_shown(four_runs: Store) -> None:
+    rows = queries.summary(four_runs, Filters(), by=["model"], metrics=["runs", "cost_usd"]).to_pylist()
+    assert [(row["model"], row["runs"], row["cost_usd"]) for row in rows] == [
+        ("claude-opus-4-6", 2, Decimal(5)),
+        ("glm-5", 1, Decimal(2)),
+        (None, 1, None),
+    ]
+
+
+def test_every_model_has_its_own_share(four_runs: Store) -> None:
+    rows = queries.models(four_runs, Filters()).to_pylist()
+    assert [(row["model"], row["runs"], row["cost_usd"], row["cache_read_tokens"]) for row in rows] == [
+        ("glm-5", 1, Decimal(2), 0),
+        ("claude-opus-4-6", 2, Decimal(1), 30),
+        ("claude-haiku-4-5", 1, Decimal("0.25"), 10),
+    ]
+    assert list(rows[0])[3:] == [name for metric in MODEL_METRICS for name in (metric, f"{metric}_known")]
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_every_dimension_groups_all_runs(four_runs: Store, dimension: str) -> None:
+    assert sum(queries.summary(four_runs, Filters(), by=[dimension])["runs"].to_pylist()) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ({}, "abcd"),
+        ({"repo": "vllm"}, "a"),
+        ({"repo": ["vllm", "sglang"]}, "a"),
+        ({"model": "claude-haiku-4-5"}, "a"),
+        ({"model": ["glm-5", "claude-opus-4-6"]}, "abc"),
+        ({"outcome": "limit_reached"}, "d"),
+        ({"session": "other"}, "c"),
+        ({"label": "team=a"}, "a"),
+        ({"label": ["team=a", "repo=sglang"]}, ""),
+        ({"search": "50% FASTER"}, "c"),
+        ({"search": "%"}, "c"),
+        ({"search": "'; drop table runs; --"}, ""),
+        ({"repo": "vllm", "outcome": "limit_reached"}, ""),
+        ({"since": "2026-01-01"}, ""),
+    ],
+)
+def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> None:
+    filters = choose(words)
+    assert "".join(sorted(queries.runs(four_runs, filters)["run_id"].to_pylist())) == found
+    assert queries.summary(four_runs, filters)["runs"].to_pylist() == [len(found)]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ({"colour": "red"}, "there is no filter 'colour'"),
+        ({"label": "novalue"}, "key=value"),
+        ({"since": "yesterday"}, "--since takes a date"),
+    ],
+)
+def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        choose(words)
+
+
+@pytest.mark.parametrize("key", FILTERS)
+def test_values_are_bound_never_pasted(key: str) -> None:
+    value = {"label": "k=injected", "since": "2026-11-20", "until": "2026-11-20"}.get(key, "injected")
+    condition = where(choose({key: value}))
+    assert "injected" not in condition.sql
+    assert len(condition.parameters) == (2 if key == "label" else 1)
+
+
+def test_filters_write_themselves_as_the_command_line_does() -> None:
+    assert choose({"repo": ["a", "b"], "search": "x", "task": None}).as_words() == "--repo a --repo b --search x"
+
+
+def test_an_unknown_dimension_or_metric_lists_the_known_ones(four_runs: Store) -> None:
+    with pytest.raises(UsageError, match=r"no dimension 'colour'(?s:.)*agent"):
+        queries.summary(four_runs, Filters(), by=["colour"])
+    with pytest.raises(UsageError, match="no metric 'x'"):
+        queries.summary(four_runs, Filters(), metrics=["x"])
+
+
+def test_a_run_that_does_not_exist_is_none(four_runs: Store) -> None:
+    assert queries.run(four_runs, "' or true --") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (None, Unit.USD, "–"),
+        (Decimal("2.825104150"), Unit.USD, "$2.8251"),
+        (Decimal("0.000049200"), Unit.USD, "$0.0000492"),
+        (Decimal("1234.5"), Unit.USD, "$1,234.50"),
+        (0, Unit.USD, "$0.0000"),
+        (950, Unit.MILLISECONDS, "950 ms"),
+        (12_345, Unit.MILLISECONDS, "12.3 s"),
+        (253_963, Unit.MILLISECONDS, "4 min 14 s"),
+        (11_131_411, Unit.MILLISECONDS, "3 h 05 min"),
+        (999, Unit.TOKENS, "999"),
+        (12_700, Unit.TOKENS, "12.7 k"),
+        (3_949_958, Unit.TOKENS, "3.95 M"),
+        (999_999, Unit.TOKENS, "1 M"),
+        (1.2111, Unit.RATIO, "1.21×"),
+        (0.25, Unit.SHARE, "25.0 %"),
+        (20.5, Unit.COUNT, "20.5"),
+        (Decimal(110), Unit.COUNT, "110"),
+        ("text", Unit.TEXT, "text"),
+        (2_500_000, Unit.BYTES, "2.5 MB"),
+    ],
+)
+def test_values_are_written_for_people(value: object, unit: Unit, shown: str) -> None:
+    assert human(value, unit) == shown
+
+
+def test_known_of_is_silent_where_all_is_known() -> None:
+    assert (known_of(3, 3), known_of(41, 57)) == ("", "known for 41 of 57")

@@ -1,0 +1,146 @@
+"""Units, strict rows, Arrow tables, DDL, and the wire model."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from ingest.ddl import schema_sql
+from schemas.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
+from schemas.run import ModelUsageRow
+from schemas.source import SourceRow
+from schemas.tables import TABLES, arrow_schema, arrow_table
+from schemas.units import LARGEST_USD, usd
+from schemas.wire import claude_code_words
+from schemas.wire.claude_code import ModelUsage, ResultRecord
+from tests.conftest import ROOT, record, record_text
+
+
+def test_money_is_rounded_once_to_nanodollars_halves_to_even() -> None:
+    assert usd(Decimal("0.8494599499999997")) == Decimal("0.849459950")
+    assert usd(Decimal("0.0000000005")) == Decimal("0")
+    assert usd(Decimal("0.0000000015")) == Decimal("0.000000002")
+
+
+@given(st.decimals(min_value=0, max_value=LARGEST_USD, places=9))
+def test_money_survives_arrow(amount: Decimal) -> None:
+    row = ModelUsageRow(run_id="r", model_id="m", model="m", cost_reported_usd=amount)
+    assert arrow_table(ModelUsageRow, [row])["cost_reported_usd"].to_pylist() == [amount]
+
+
+@pytest.mark.parametrize("change", [{"input_tokens": -1}, {"input_tokens": "3"}, {"cost_reported_usd": 0.1}, {"unknown": 1}])
+def test_rows_are_strict(change: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        ModelUsageRow.model_validate({"run_id": "r", "model_id": "m", "model": "m"} | change)
+
+
+def test_rows_are_frozen() -> None:
+    row = ModelUsageRow(run_id="r", model_id="m", model="m")
+    with pytest.raises(ValidationError):
+        row.run_id = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_column_has_a_type_and_a_meaning(table: str) -> None:
+    for field in arrow_schema(TABLES[table]):
+        assert field.metadata[b"comment"].decode().rstrip("…").endswith((".", ", ")), field.name
+
+
+def test_nullability_follows_the_annotation() -> None:
+    schema = arrow_schema(ModelUsageRow)
+    assert (schema.field("run_id").nullable, schema.field("model_id").nullable) == (False, True)
+    assert schema.field("cost_reported_usd").type == pa.decimal128(18, 9)
+
+
+def test_the_written_ddl_is_what_the_row_models_say() -> None:
+    """`make schema` was run after a change of a row model."""
+    assert (ROOT / "ingest" / "sql" / "schema.sql").read_text() == schema_sql()
+
+
+def test_the_ddl_makes_the_tables_with_a_comment_on_every_column() -> None:
+    connection = duckdb.connect()
+    connection.execute(schema_sql())
+    found = connection.execute("select table_name, column_name, comment from duckdb_columns() where not internal").fetchall()
+    wanted = {(table, field.name, field.metadata[b"comment"].decode()) for table, row in TABLES.items() for field in arrow_schema(row)}
+    assert set(found) == wanted
+    assert len(arrow_schema(SourceRow)) == 10
+
+
+@pytest.mark.parametrize("metric", [*RUN_METRICS.values(), *MODEL_METRICS.values()], ids=lambda metric: metric.key)
+def test_metrics_explain_themselves(metric: object) -> None:
+    assert metric.meaning.endswith(".")  # type: ignore[attr-defined]
+    assert metric.label  # type: ignore[attr-defined]
+
+
+def test_registries_are_keyed_by_their_keys() -> None:
+    for registry in (RUN_METRICS, MODEL_METRICS, DIMENSIONS, MODEL_DIMENSIONS):
+        assert all(key == item.key for key, item in registry.items())
+
+
+def test_the_wire_model_reads_old_names_of_the_cost() -> None:
+    assert ResultRecord.model_validate_json('{"cost_usd": 0.5}').total_cost_usd == Decimal("0.5")
+    assert ResultRecord.model_validate_json('{"cost_usd": 0.5, "total_cost": 1.5}').total_cost_usd == Decimal("1.5")
+
+
+def test_the_wire_model_keeps_fields_it_does_not_know() -> None:
+    wire = ResultRecord.model_validate_json(record_text(brand_new={"a": 1}))
+    assert wire.model_extra == {"brand_new": {"a": 1}}
+
+
+def test_the_wire_model_takes_words_it_does_not_know() -> None:
+    wire = ResultRecord.model_validate_json(record_text(subtype="error_of_tomorrow", terminal_reason="because"))
+    assert (wire.subtype, wire.terminal_reason) == ("error_of_tomorrow", "because")
+
+
+def test_what_no_figure_rests_on_refuses_no_record() -> None:
+    wire = ResultRecord.model_validate_json(record_text(origin=5, errors="x", ttft_ms="soon", permission_denials=3))
+    assert (wire.origin, wire.errors, wire.ttft_ms, wire.permission_denials) == (None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "complaint"),
+    [
+        ("total_cost_usd", -0.5, "greater than or equal to 0"),
+        ("total_cost_usd", "1.5", "number of US dollars"),
+        ("total_cost_usd", True, "number of US dollars"),
+        ("total_cost_usd", 10**9, "below 1,000,000,000"),
+        ("num_turns", "24", "should be a number"),
+        ("num_turns", 24.5, "valid integer"),
+        ("num_turns", 2**60, "less than or equal to"),
+        ("duration_ms", -1, "greater than or equal to 0"),
+        ("duration_ms", "long", "valid number"),
+        ("is_error", "no", "valid boolean"),
+        ("result", {"text": "x"}, "valid string"),
+    ],
+)
+def test_figures_are_checked_at_the_door(field: str, value: object, complaint: str) -> None:
+    with pytest.raises(ValidationError, match=complaint):
+        ResultRecord.model_validate_json(record_text(**{field: value}))
+
+
+def test_a_whole_float_is_a_count() -> None:
+    assert ResultRecord.model_validate_json(record_text(num_turns=24.0)).num_turns == 24
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_no_figure_is_infinite(number: str) -> None:
+    with pytest.raises(ValidationError):
+        ResultRecord.model_validate_json(json.dumps(record(total_cost_usd=1)).replace('"total_cost_usd": 1', f'"total_cost_usd": {number}'))
+
+
+def test_every_field_of_the_wire_model_has_a_meaning() -> None:
+    for model in (ResultRecord, ModelUsage):
+        assert not [name for name, field in model.model_fields.items() if not field.description]
+
+
+def test_the_words_have_meanings() -> None:
+    sets = {name: value for name, value in vars(claude_code_words).items() if name.isupper()}
+    assert len(sets["TERMINAL_REASONS"]) == 19
+    assert all(meaning.endswith(".") or ";" in meaning for words in sets.values() for meaning in words.values())

@@ -1,0 +1,157 @@
+"""The store: versions, strangers, locks, rebuild."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from app import queries
+from app.filters import Filters
+from ingest.rebuild import RebuildReport, rebuild
+from ingest.store import Store
+from schemas.errors import ExitCode, NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
+from tests.conftest import SAMPLES, ingest_paths, record_text
+
+HOLDER = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+
+
+def set_version(store: Store, version: int) -> None:
+    with duckdb.connect(store.location) as connection:
+        connection.execute(f"update store_meta set schema_version = {version}")
+
+
+def everything(store: Store) -> dict[str, pa.Table]:
+    with store.reading() as connection:
+        return {
+            table: connection.sql(f"select * from {table} order by all").to_arrow_table()
+            for table in ("sources", "runs", "model_usage", "rejects")
+        }
+
+
+def test_no_store_says_how_to_make_one(store: Store) -> None:
+    with pytest.raises(StoreMissing, match="tachograph ingest PATH") as caught:
+        queries.summary(store, Filters())
+    assert caught.value.exit_code is ExitCode.STORE_UNUSABLE
+    assert not store.exists()
+
+
+def test_a_file_that_is_no_database_is_refused(store: Store) -> None:
+    Path(store.location).write_text("notes\n" * 2000)
+    for use in (store.reading, store.writing):
+        with pytest.raises(NotAStore, match="not a valid DuckDB database"), use():
+            pass
+    assert Path(store.location).read_text() == "notes\n" * 2000
+
+
+def test_somebody_elses_database_is_refused_and_left_alone(store: Store) -> None:
+    with duckdb.connect(store.location) as connection:
+        connection.execute("create table theirs as select 1 as one")
+    for use in (store.reading, store.writing):
+        with pytest.raises(NotAStore, match="not one of Tachograph's"), use():
+            pass
+    with duckdb.connect(store.location) as connection:
+        assert connection.execute("select table_name from duckdb_tables()").fetchall() == [("theirs",)]
+
+
+def test_a_store_of_a_newer_version_asks_for_an_upgrade(sample_store: Store) -> None:
+    set_version(sample_store, 99)
+    for use in (sample_store.reading, sample_store.writing):
+        with pytest.raises(StoreVersionMismatch, match=r"tables of version 99(?s:.)*Upgrade"), use():
+            pass
+
+
+def test_a_store_of_an_older_version_asks_for_a_rebuild_which_mends_it(sample_store: Store) -> None:
+    before = everything(sample_store)
+    set_version(sample_store, 0)
+    with pytest.raises(StoreVersionMismatch, match="tachograph rebuild"):
+        queries.summary(sample_store, Filters())
+    assert rebuild(sample_store) == RebuildReport(runs=3, rejects=0)
+    assert everything(sample_store) == before
+
+
+def test_a_store_in_a_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="does not exist"), Store(tmp_path / "no" / "s.duckdb").writing():
+        pass
+
+
+def test_a_quote_in_the_path_is_a_quote(tmp_path: Path) -> None:
+    store = Store(tmp_path / "it's.duckdb")
+    ingest_paths(store, SAMPLES)
+    assert queries.summary(store, Filters())["runs"].to_pylist() == [3]
+
+
+def test_a_store_held_by_another_process_is_waited_for_then_told(sample_store: Store) -> None:
+    told: list[str] = []
+    impatient = Store(sample_store.location, wait_seconds=0.8, on_wait=told.append)
+    with subprocess.Popen([sys.executable, "-c", HOLDER, sample_store.location], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with pytest.raises(StoreBusy, match=rf"PID {holder.pid}\)(?s:.)*--wait"):
+            queries.summary(impatient, Filters())
+        assert len(told) == 1
+        holder.communicate()
+    assert queries.summary(impatient, Filters())["runs"].to_pylist() == [3]
+
+
+def test_readers_and_a_writer_in_one_process_get_along(sample_store: Store) -> None:
+    """The dashboard's threads read while an upload writes: each waits its turn and sees whole transactions."""
+    seen: list[int] = []
+    failures: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            seen.extend(queries.summary(sample_store, Filters())["runs"].to_pylist()[0] for _ in range(15))
+        except BaseException as error:
+            failures.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    with sample_store.writing() as writer:
+        writer.connection.execute("insert into runs by name select * replace ('copy' as run_id) from runs limit 1")
+    for reader in readers:
+        reader.join()
+    assert not failures
+    assert set(seen) <= {3, 4}
+    assert len(seen) == 60
+
+
+def test_an_error_in_a_transaction_rolls_it_back(sample_store: Store) -> None:
+    before = everything(sample_store)
+    with pytest.raises(ZeroDivisionError), sample_store.writing() as writer:
+        writer.connection.execute("delete from runs")
+        raise ZeroDivisionError
+    assert everything(sample_store) == before
+
+
+def test_rebuild_turns_what_can_no_longer_be_read_into_a_reject(sample_store: Store) -> None:
+    with sample_store.writing() as writer:
+        bad = record_text(num_turns=-1)
+        writer.connection.execute("update runs set raw = $raw where num_turns = 24", {"raw": bad})
+    assert rebuild(sample_store) == RebuildReport(runs=2, rejects=1)
+    [reject] = queries.rejects(sample_store).to_pylist()
+    assert "num_turns" in reject["detail"]
+    card = next(card for card in queries.sources(sample_store).to_pylist() if card["source_id"] == reject["source_id"])
+    assert (card["documents"], card["accepted"], card["rejected"]) == (1, 0, 1)
+
+
+def test_a_failed_rebuild_leaves_the_store_and_no_litter(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = everything(sample_store)
+    monkeypatch.setattr("ingest.rebuild.insert_runs", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        rebuild(sample_store)
+    assert everything(sample_store) == before
+    assert [path.name for path in Path(sample_store.location).parent.iterdir()] == ["runs.duckdb"]
+
+
+def test_the_views_work_for_anyone_who_opens_the_file(sample_store: Store) -> None:
+    """With DuckDB's own shell, say, under whatever alias."""
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{sample_store.location}' as elsewhere (read_only)")
+        assert connection.sql("select count(*), round(max(parallelism), 3) from elsewhere.v_runs").fetchall() == [(3, 1.257)]
