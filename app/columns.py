@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
 
-from app.formatting import UNITS_OF_COLUMNS, human
+from app.formatting import UNITS_OF_COLUMNS, UNKNOWN, human
 from app.queries import KNOWN_SUFFIX
 from schemas.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
 from schemas.unit_names import Unit
@@ -32,6 +33,7 @@ _LABELS = {
 }
 """Stored columns whose name does not read well by itself."""
 
+_LABEL = b"label"
 _METRICS = MODEL_METRICS | RUN_METRICS
 _DIMENSIONS = MODEL_DIMENSIONS | DIMENSIONS
 
@@ -55,12 +57,20 @@ class Column:
         value = row[self.name]
         if isinstance(value, list):
             return human(", ".join(map(_item, value)))
+        if isinstance(value, float) and not isfinite(value):
+            return UNKNOWN
         return human(("no", "yes")[value] if isinstance(value, bool) else value, self.unit)
 
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""
         known, runs = row.get(self.known or ""), row.get("runs")
         return f"{known:,} of {runs:,}" if known and runs and known < runs else ""
+
+
+def labelled(table: pa.Table, labels: Mapping[str, str]) -> pa.Table:
+    """The table with other labels than its columns' names suggest: `model` is the main model of a run, but not everywhere."""
+    fields = [field.with_metadata({_LABEL: labels[field.name]}) if field.name in labels else field for field in table.schema]
+    return table.cast(pa.schema(fields))
 
 
 def columns(table: pa.Table) -> list[Column]:
@@ -75,12 +85,14 @@ def _is_note(name: str, names: set[str]) -> bool:
 
 def _column(field: pa.Field, names: set[str]) -> Column:
     known = f"{field.name}{KNOWN_SUFFIX}"
-    return Column(field.name, _label(field.name), _unit(field), known if known in names else None)
+    return Column(field.name, _label(field), _unit(field), known if known in names else None)
 
 
-def _label(name: str) -> str:
-    named = _DIMENSIONS.get(name) or _METRICS.get(name)
-    return _LABELS.get(name) or (named.label if named else name.replace("_", " ").capitalize())
+def _label(field: pa.Field) -> str:
+    if _LABEL in (field.metadata or {}):
+        return str(field.metadata[_LABEL].decode())
+    named = _DIMENSIONS.get(field.name) or _METRICS.get(field.name)
+    return _LABELS.get(field.name) or (named.label if named else field.name.replace("_", " ").capitalize())
 
 
 def _unit(field: pa.Field) -> Unit:

@@ -48,6 +48,19 @@ def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
     return _fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
 
 
+def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
+    """Each model's share of the `limit` dearest runs: one row per model of a run, dearest run first."""
+    condition = where(filters)
+    sql = f"""
+        with dearest as (
+            select run_id, cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id limit {int(limit)}
+        )
+        select run_id, model, provider, region, model_usage.cost_reported_usd
+        from dearest join model_usage using (run_id)
+        order by cost_own_usd desc nulls last, run_id, model_usage.cost_reported_usd desc nulls last, model"""
+    return _fetch(store, sql, condition.parameters)
+
+
 def run(store: Store, run_id: str) -> dict[str, Any] | None:
     """Everything about one run: all columns of v_runs, `raw`, and `model_usage` as a list of rows. None where there is none."""
     found = _fetch(store, "select v.*, r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id})

@@ -87,7 +87,7 @@ def find_files(paths: Iterable[Path]) -> Iterator[Path | InputUnreadable]:
 def read_file(path: Path) -> Source | InputUnreadable:
     """The file's bytes."""
     try:
-        return Source(str(path), path.read_bytes())
+        return Source(bytes(path).decode(errors="replace"), path.read_bytes())  # a name need not be UTF-8
     except OSError as error:
         return _unreadable(path, error)
 

@@ -135,7 +135,7 @@ RUN_METRICS = _table(
     Metric(
         "error_rate",
         "Runs not completed",
-        "count(*) filter (not is_completed) / count(*)",
+        "count(*) filter (not is_completed) / nullif(count(*), 0)",
         "count(*)",
         Unit.SHARE,
         "lower",

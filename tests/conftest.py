@@ -76,6 +76,18 @@ def sample_store(store: Store) -> Store:
     return store
 
 
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """A working folder whose default store holds the samples, labelled branch=main."""
+    ingest_paths(Store(tmp_path / "tachograph.duckdb"), SAMPLES, branch="main")
+    return tmp_path
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The variables the command runs with: ours without a store, and more."""
+    return {key: value for key, value in os.environ.items() if key not in ("TACHOGRAPH_DB", "COLUMNS")} | more
+
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -84,10 +96,9 @@ def tachograph(tmp_path: Path) -> Run:
     """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path, **options: Any) -> subprocess.CompletedProcess[str]:
-        environment = {key: value for key, value in os.environ.items() if key != "TACHOGRAPH_DB"}
         command = [sys.executable, "-m", "app.cli", *map(str, arguments)]
         return subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False, **options
+            command, cwd=cwd, env=environment(), capture_output=True, text=True, encoding="utf-8", timeout=120, check=False, **options
         )
 
     return run

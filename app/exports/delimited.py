@@ -6,8 +6,10 @@ CRLF takes LF too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +21,7 @@ _NEEDS_QUOTES = frozenset(',"\r\n')
 
 
 def write_csv(table: pa.Table) -> bytes:
-    """A header and a line per row. NULL is an empty cell, empty text is `""`; lists and maps are JSON."""
+    """A header and a line per row. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON."""
     lines = [_line([_text(name) for name in table.column_names])]
     lines += (_line([_cell(value) for value in row.values()]) for row in rows(table))
     return "".join(lines).encode()
@@ -30,15 +32,11 @@ def _line(cells: list[str]) -> str:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return _text(value)
-    return "" if value is None else _quoted(_number_or_json(value))
+    return _CELLS.get(type(value), _json)(value)
 
 
-def _number_or_json(value: Any) -> str:
-    if isinstance(value, Decimal):
-        return decimal_text(value)
-    return time_text(value) if isinstance(value, datetime) else json_text(value)
+def _json(value: Any) -> str:
+    return _quoted(json_text(value))
 
 
 def _text(text: str) -> str:
@@ -50,3 +48,14 @@ def _quoted(text: str) -> str:
     if text and _NEEDS_QUOTES.isdisjoint(text):
         return text
     return '"' + text.replace('"', '""') + '"'
+
+
+_CELLS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda _: "",
+    str: _text,
+    int: str,
+    float: lambda number: repr(number) if isfinite(number) else "",
+    Decimal: decimal_text,
+    datetime: time_text,
+}
+"""How a value of each type is written; what is missing here (truth values, lists, maps) is JSON."""

@@ -1,0 +1,87 @@
+"""Axes: how values lie on them and what their ticks say. Linear, or logarithmic where values differ by orders of magnitude."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from app.formatting import human
+from schemas.unit_names import Unit
+
+WIDE = 100
+"""From this ratio of largest to smallest on, an axis is logarithmic: else most points would lie on one another near zero."""
+
+_SECOND, _MINUTE, _HOUR = 1_000, 60_000, 3_600_000
+_STEPS = [factor * unit for unit in (1, 10, 100) for factor in (1, 2, 5)] + [
+    factor * unit for unit, factors in ((_SECOND, (1, 2, 5, 10, 20, 30)), (_MINUTE, (1, 2, 5, 10, 20, 30))) for factor in factors
+]
+_HOURS = [factor * 10**power * _HOUR for power in range(8) for factor in (1, 2, 5)]
+_POWERS = (1, 10, 100, _SECOND, 10 * _SECOND, _MINUTE, 10 * _MINUTE, _HOUR, 10 * _HOUR, 100 * _HOUR, 1000 * _HOUR, 10_000 * _HOUR)
+_MOST_TICKS = 6
+_FEW_DECADES = 4
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: the column it shows, its title and its unit."""
+
+    column: str
+    title: str
+    unit: Unit
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Whether the values need a logarithmic axis."""
+    positive = [value for value in values if value > 0]
+    return bool(positive) and max(positive) / min(positive) >= WIDE
+
+
+def axis_layout(axis: Axis, values: Sequence[float], *, logarithmic: bool) -> dict[str, Any]:
+    """Plotly's layout of the axis for these values."""
+    title = f"{axis.title} (logarithmic)" if logarithmic else axis.title
+    layout: dict[str, Any] = {"title": {"text": title}, "type": "log" if logarithmic else "linear", "automargin": True}
+    if not logarithmic:
+        layout["rangemode"] = "tozero"
+    return layout | _ticks(axis.unit, values, logarithmic=logarithmic)
+
+
+def _ticks(unit: Unit, values: Sequence[float], *, logarithmic: bool) -> dict[str, Any]:
+    if unit is Unit.MILLISECONDS:
+        places = _POWERS if logarithmic else _even(max(values, default=0))
+        return {"tickvals": list(places), "ticktext": [_clock(place) for place in places]}
+    if logarithmic:
+        round_values = _round_values(values)
+        return {"tickvals": round_values, "ticktext": [_tick(value, unit) for value in round_values]}
+    if unit is Unit.USD:
+        return {"tickprefix": "$", "tickformat": ",~f"}
+    return {"tickformat": "~s" if unit is Unit.TOKENS else ",~f"}
+
+
+def _round_values(values: Sequence[float]) -> list[float]:
+    """1, 2, 5, 10, … over the values; over many orders of magnitude the powers of ten only."""
+    first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    factors = (1, 2, 5) if last - first <= _FEW_DECADES else (1,)
+    return [float(f"{factor}e{power}") for power in range(first, last + 1) for factor in factors]
+
+
+def _tick(value: float, unit: Unit) -> str:
+    if unit is Unit.USD:
+        return f"${Decimal(repr(value)).normalize():,f}"
+    return human(value, unit)
+
+
+def _even(largest: float) -> list[float]:
+    """Ticks at round durations from zero to beyond the largest value."""
+    step = next((step for step in [*_STEPS, *_HOURS] if largest / step <= _MOST_TICKS), _HOURS[-1])
+    return [step * place for place in range(int(largest // step) + 2)]
+
+
+def _clock(milliseconds: float) -> str:
+    """`500 ms`, `30 s`, `2 min`, `1,000 h`; ticks lie on round values."""
+    for unit, name in ((_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s")):
+        if milliseconds >= unit:
+            return f"{milliseconds / unit:,g} {name}"
+    return f"{milliseconds:g} ms" if milliseconds else "0"

@@ -1,0 +1,120 @@
+"""What a chart is, the register of all charts, and what their figures have in common."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.looks import Looks, looks
+from app.formatting import UNKNOWN, human
+from schemas.unit_names import Unit
+
+HEIGHT = 380
+LEGEND_ROW = 20
+"""Pixels a legend's row takes from the plot; on a half page two names stand in a row."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a chart says: `finding` is its title where there is something to see, `note` says what is left out of it."""
+
+    finding: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart. `title` says what it shows; `shows` how, for those who cannot see it."""
+
+    key: str
+    title: str
+    shows: str
+    words: Callable[[pa.Table], Words]
+    draw_with: Callable[[pa.Table, Looks], go.Figure]
+
+    def draw(self, table: pa.Table, models: Looks | None = None) -> go.Figure:
+        """The figure. `models` are the looks of all the store's models; without them those of the table."""
+        return self.draw_with(table, looks(table["model"].to_pylist()) if models is None else models)
+
+    def alt(self, table: pa.Table) -> str:
+        """The chart in words."""
+        words = self.words(table)
+        return " ".join(f"{part.rstrip('.')}." for part in (words.finding, self.shows, words.note) if part)
+
+
+CHARTS: dict[str, Chart] = {}
+"""Every chart by its key."""
+
+Draw = Callable[[pa.Table, Looks], go.Figure]
+
+
+def chart(key: str, title: str, shows: str, words: Callable[[pa.Table], Words]) -> Callable[[Draw], Draw]:
+    """Register a drawing function as a chart."""
+
+    def register(draw: Draw) -> Draw:
+        CHARTS[key] = Chart(key, title, shows, words, draw)
+        return draw
+
+    return register
+
+
+def figure(traces: list[Any], **layout: Any) -> go.Figure:
+    """A figure that lets the page show through, without a legend of one."""
+    named = sum(bool(trace.showlegend) for trace in traces)
+    return go.Figure(traces).update_layout(
+        height=HEIGHT + LEGEND_ROW * (named // 2),
+        margin={"l": 8, "r": 16, "t": 16, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        showlegend=named > 1,
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 1.02,
+            "yanchor": "bottom",
+            "traceorder": "normal",
+            "title": {"text": ""},
+        },
+        dragmode=False,
+        hoverlabel={"align": "left"},
+        **layout,
+    )
+
+
+def nothing(why: str) -> go.Figure:
+    """A figure that says why there is nothing to see."""
+    axis = {"visible": False}
+    return figure([], xaxis=axis, yaxis=axis).add_annotation(text=safe(why), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+
+
+def safe(text: str) -> str:
+    """A stranger's text inside a figure, whose texts may hold tags and links."""
+    return html.escape(text, quote=False)
+
+
+def hover(title: str, **figures: tuple[Any, Unit]) -> str:
+    """Hover text: what the point is, then each figure, exact and as people read it."""
+    lines = [f"{safe(label.replace('_', ' '))}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
+    return "<br>".join([f"<b>{safe(title)}</b>", *lines])
+
+
+def exact(value: Any, unit: Unit) -> str:
+    """`$1.21176`, `253,963 ms (4 min 14 s)`, `1,565,905`: nothing rounded away."""
+    if value is None:
+        return UNKNOWN
+    if unit is Unit.USD:
+        amount = Decimal(value)
+        return f"${amount.normalize():,f}" if amount else "$0"
+    return f"{value:,} ms ({human(value, unit)})" if unit is Unit.MILLISECONDS else f"{value:,}"
+
+
+def counted(count: int, of_what: str) -> str:
+    """`1 run`, `2,331 runs`."""
+    return f"{count:,} {of_what}{'' if count == 1 else 's'}"

@@ -1,0 +1,44 @@
+"""How models look: one colour and one mark per model, the same in every chart of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8A7F00", "#7A7A7A")
+"""Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1 against light and dark pages."""
+
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "pentagon", "x", "star", "hexagon")
+PATTERNS = ("", "/", "x", ".", "-")
+UNKNOWN = "model not known"
+LONGEST_NAME = 48
+
+
+@dataclass(frozen=True)
+class Look:
+    """A model's colour, the mark of its points, and the hatching of its bars (for models beyond the palette)."""
+
+    colour: str
+    symbol: str
+    pattern: str
+
+
+Looks = Mapping[str | None, Look]
+_NOBODY = Look("#7A7A7A", "circle-open", "")
+
+
+def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
+    """A look for each model, by its place among the sorted names; pass all of a store's models to keep them apart everywhere."""
+    named = sorted({model for model in models if model is not None})
+    return {None: _NOBODY} | {model: _look(place) for place, model in enumerate(named)}
+
+
+def _look(place: int) -> Look:
+    rounds, colour = divmod(place, len(PALETTE))
+    return Look(PALETTE[colour], SYMBOLS[(colour + rounds) % len(SYMBOLS)], PATTERNS[rounds % len(PATTERNS)])
+
+
+def name(model: str | None) -> str:
+    """A model's name for a legend."""
+    text = UNKNOWN if model is None else model
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

@@ -1,0 +1,165 @@
+"""Charts of models: what each costs per run, and what a run's tokens are made of. Rows as of `queries.model_rows`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.base import Words, chart, counted, figure, hover, nothing, safe
+from app.charts.looks import Looks, name
+from app.formatting import human
+from schemas.unit_names import Unit
+
+MOST_BARS = 50
+"""More bars than this can't be told apart; the rest is told in words."""
+
+NAMED_BARS = 12
+"""Up to so many bars have room for the run's id."""
+
+TOKEN_CLASSES = {
+    "cache_read_tokens": "Cache read",
+    "cache_write_tokens": "Cache write",
+    "input_tokens": "Input",
+    "output_tokens": "Output",
+}
+COST = Axis("cost_reported_usd", "Reported cost (USD)", Unit.USD)
+TOKENS = Axis("tokens", "Tokens", Unit.TOKENS)
+
+Row = Mapping[str, Any]
+
+
+def _cost_words(table: pa.Table) -> Words:
+    rows = _priced(table)
+    total = sum((row["cost_reported_usd"] for row in rows), Decimal(0))
+    if not total:
+        return Words("Reported cost per run", _cost_note(table, rows))
+    shares = _sums(rows, "model")
+    model, cost = max(shares.items(), key=lambda item: item[1])
+    made = "the whole reported cost" if cost == total else f"{_percent(cost / total)} of the reported cost"
+    return Words(f"{name(model)} makes {made}", _cost_note(table, rows))
+
+
+def _percent(share: Decimal) -> str:
+    """`98 %`; never rounded up to a whole that it is not."""
+    return "over 99 %" if share > Decimal("0.99") else f"{share * 100:.0f} %"
+
+
+def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
+    runs = _sums(rows, "run_id")
+    silent = len(set(table["run_id"].to_pylist()) - runs.keys())
+    said = [f"Left out: {counted(silent, 'run')} without a reported cost."] if silent else []
+    if len(runs) > MOST_BARS:
+        dearest = sum(sorted(runs.values(), reverse=True)[:MOST_BARS], Decimal(0))
+        share = human(dearest / sum(runs.values(), Decimal(0)), Unit.SHARE) if dearest else "none"
+        said.insert(0, f"The {MOST_BARS} dearest of {counted(len(runs), 'run')}, {share} of the cost.")
+    return " ".join(said)
+
+
+def _priced(table: pa.Table) -> list[Row]:
+    rows: list[Row] = table.select(["run_id", "model", "cost_reported_usd"]).to_pylist()
+    return [row for row in rows if row["cost_reported_usd"] is not None]
+
+
+def _sums(rows: Sequence[Row], key: str) -> dict[Any, Decimal]:
+    sums: dict[Any, Decimal] = {}
+    for row in rows:
+        sums[row[key]] = sums.get(row[key], Decimal(0)) + row["cost_reported_usd"]
+    return sums
+
+
+@chart(
+    "cost-models",
+    "Reported cost per run, by model",
+    "One bar per run, dearest first, its height the reported cost, stacked by the models the run used",
+    _cost_words,
+)
+def cost_models(table: pa.Table, models: Looks) -> go.Figure:
+    """Stacked bars of the dearest runs."""
+    rows = _priced(table)
+    if not rows:
+        return nothing("No run has a reported cost.")
+    runs = sorted(_sums(rows, "run_id").items(), key=lambda item: (-item[1], item[0]))[:MOST_BARS]
+    places = {run_id: place for place, (run_id, _) in enumerate(runs)}
+    drawn = [row for row in rows if row["run_id"] in places]
+    shares = sorted(_sums(drawn, "model").items(), key=lambda item: -item[1])
+    traces = [_bars([row for row in drawn if row["model"] == model], places, dict(runs), models) for model, _ in shares]
+    cost = axis_layout(COST, [], logarithmic=False)
+    return figure(traces, barmode="stack", bargap=0.25, xaxis=_run_axis(list(places)), yaxis=cost)
+
+
+def _bars(rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, Decimal], models: Looks) -> go.Bar:
+    """One model's part of every bar."""
+    model = rows[0]["model"]
+    look = models[model]
+    return go.Bar(
+        x=[places[row["run_id"]] for row in rows],
+        y=[float(row["cost_reported_usd"]) for row in rows],
+        name=safe(name(model)),
+        hovertext=[_cost_hover(row, totals) for row in rows],
+        hoverinfo="text",
+        showlegend=True,
+        marker={"color": look.colour, "line": {"width": 0}, "pattern": {"shape": look.pattern}},
+    )
+
+
+def _cost_hover(row: Row, totals: Mapping[str, Decimal]) -> str:
+    figures = hover(name(row["model"]), Reported_cost=(row["cost_reported_usd"], Unit.USD), Whole_run=(totals[row["run_id"]], Unit.USD))
+    return f"{figures}<br>Run: {safe(row['run_id'])}"
+
+
+def _run_axis(run_ids: Sequence[str]) -> dict[str, Any]:
+    """Few runs with their ids; many by rank. A range of its own keeps one bar from filling the page."""
+    width = max(len(run_ids), 5)
+    middle = (len(run_ids) - 1) / 2
+    layout: dict[str, Any] = {"range": [middle - width / 2, middle + width / 2], "showgrid": False, "zeroline": False}
+    if len(run_ids) > NAMED_BARS:
+        return layout | {"title": {"text": "Runs, dearest first"}, "showticklabels": False}
+    ticks = [safe(run_id[:8]) for run_id in run_ids]
+    return layout | {"title": {"text": "Run"}, "tickvals": list(range(len(ticks))), "ticktext": ticks, "automargin": True}
+
+
+def _token_words(table: pa.Table) -> Words:
+    sums = {label: sum(value for value in table[key].to_pylist() if value is not None) for key, label in TOKEN_CLASSES.items()}
+    total, zero = sum(sums.values()), [label for label, value in sums.items() if not value]
+    note = f"No tokens: {', '.join(zero).lower()}." if total and zero else ""
+    if not total:
+        return Words("Tokens by class and model", note)
+    label, most = max(sums.items(), key=lambda item: item[1])
+    return Words(f"{label} makes {_percent(Decimal(most) / total)} of {human(total, Unit.TOKENS)} tokens", note)
+
+
+@chart(
+    "run-tokens", "Tokens by class and model", "One point per class of tokens and model, its number of tokens to the right", _token_words
+)
+def run_tokens(table: pa.Table, models: Looks) -> go.Figure:
+    """Tokens of one run as points, since on bars of one scale all classes but the cache's would vanish."""
+    rows = [row for row in table.to_pylist() if any(row[key] for key in TOKEN_CLASSES)]
+    if not rows:
+        return nothing("The record counts no tokens.")
+    values = [float(row[key]) for row in rows for key in TOKEN_CLASSES if row[key]]
+    tokens = axis_layout(TOKENS, values, logarithmic=is_wide(values))
+    classes = {"categoryorder": "array", "categoryarray": list(reversed(TOKEN_CLASSES.values())), "automargin": True, "showgrid": True}
+    return figure([_tokens(row, models, place) for place, row in enumerate(rows)], xaxis=tokens, yaxis=classes | {"title": {"text": ""}})
+
+
+def _tokens(row: Row, models: Looks, place: int) -> go.Scatter:
+    """One model's points; the numbers of neighbouring models stand above and below, so as not to meet."""
+    look = models[row["model"]]
+    counts = {label: row[key] for key, label in TOKEN_CLASSES.items() if row[key]}
+    return go.Scatter(
+        x=[float(count) for count in counts.values()],
+        y=list(counts),
+        name=safe(name(row["model"])),
+        mode="markers+text",
+        text=[human(count, Unit.TOKENS) for count in counts.values()],
+        textposition=("top center", "bottom center")[place % 2],
+        hovertext=[hover(name(row["model"]), **{label.replace(" ", "_"): (count, Unit.TOKENS)}) for label, count in counts.items()],
+        hoverinfo="text",
+        showlegend=True,
+        marker={"color": look.colour, "symbol": look.symbol, "size": 13},
+    )

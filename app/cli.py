@@ -1,0 +1,220 @@
+"""The command line. stdout is data, stderr narration, exit codes are in `schemas.errors`.
+
+Nothing heavy is imported before a command runs: `--help` and completion must feel immediate.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app import terminal
+from app.filters import Filters, parse_label
+from app.options import TABLE, Output, db_option, examples, keys_option, utf8, with_filters, with_output, with_store
+from schemas.errors import ExitCode, InputUnreadable
+from schemas.metrics import DEFAULT_REPORT, DIMENSIONS, RUN_METRICS
+
+if TYPE_CHECKING:
+    from ingest.containers import Source
+    from ingest.pipeline import IngestReport
+    from ingest.store import Store
+
+RUNS_IN_A_TABLE = 50
+"""Runs a table lists unless --limit says otherwise; files and programs get all."""
+
+
+class Commands(click.Group):
+    """Commands in the order they are written below, which is the order of use."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Not by name."""
+        return list(self.commands)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog=examples("ingest logs/", "report --by model", "dashboard"),
+)
+@click.version_option(package_name="tachograph", message="tachograph %(version)s")
+def cli() -> None:
+    """Show what the runs of coding agents cost, how long they took and how they ended.
+
+    Reads the result records that agents leave behind, keeps them in a DuckDB store and answers from there.
+    """
+
+
+@cli.command(epilog=examples("ingest logs/", "ingest nightly/*.json --label branch=main --strict", "ingest logs/ --json"))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
+@with_store
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label of every run read now. Repeatable.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where anything was rejected.")
+@click.option("--json", "as_json", is_flag=True, help="Print what became of the documents as one line of JSON.")
+def ingest(paths: tuple[Path, ...], store: Store, labels: tuple[str, ...], *, strict: bool, as_json: bool) -> int:
+    """Read logs into the store, in one transaction.
+
+    PATH is a file or a folder. What was read before changes nothing; what cannot be read is kept as a reject, with the reason.
+    """
+    parsed = dict(map(parse_label, labels))
+    try:
+        report = _ingest(paths, store, parsed)
+    except KeyboardInterrupt:
+        terminal.note("Interrupted: nothing was written.")
+        return terminal.INTERRUPTED
+    terminal.tell_ingest(report, store.location)
+    if as_json:
+        terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
+    if report.unreadable:
+        return ExitCode.INPUT_UNREADABLE
+    return ExitCode.CHECK_FAILED if strict and report.total("rejected") else ExitCode.OK
+
+
+@cli.command(
+    epilog=examples("report", "report --by model,outcome --since 2026-11-01", "report --by repo --metrics cost_usd,turns -o cost.csv")
+)
+@keys_option("--by", DIMENSIONS, "dimension", (), "Group runs by")
+@keys_option("--metrics", RUN_METRICS, "metric", DEFAULT_REPORT, "Figures")
+@with_filters
+@with_output
+@with_store
+def report(by: Sequence[str], metrics: Sequence[str], filters: Filters, output: Output, store: Store) -> None:
+    """Report cost, time and outcome of runs, in all or per group.
+
+    Every figure says on how many runs it rests where it is not known for all of them. The number of runs is always there.
+    """
+    from app import answers
+    from app.output import deliver
+
+    deliver(answers.report(store, filters, by, metrics), output)
+
+
+@cli.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"At most N runs, 0 for all.  [default: {RUNS_IN_A_TABLE} in a table, else all]",
+)
+@with_filters
+@with_output
+@with_store
+def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> None:
+    """List runs, dearest first."""
+    from app import answers
+    from app.output import deliver
+
+    if limit is None and output == Output(TABLE):
+        limit = RUNS_IN_A_TABLE
+    deliver(answers.runs(store, filters, limit or None), output)
+
+
+@cli.command(epilog=examples("models", "models --since 2026-11-01 --format md"))
+@with_filters
+@with_output
+@with_store
+def models(filters: Filters, output: Output, store: Store) -> None:
+    """Show cost and tokens of each model, helpers included."""
+    from app import answers
+    from app.output import deliver
+
+    deliver(answers.models(store, filters), output)
+
+
+@cli.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))
+@with_output
+@with_store
+def rejects(output: Output, store: Store) -> None:
+    """List documents that could not be read as runs, and why."""
+    from app import answers
+    from app.output import deliver
+
+    deliver(answers.rejects(store), output)
+
+
+@cli.command(epilog=examples("sources", "sources --format json"))
+@with_output
+@with_store
+def sources(output: Output, store: Store) -> None:
+    """List what was read and what became of it."""
+    from app import answers
+    from app.output import deliver
+
+    deliver(answers.sources(store), output)
+
+
+@cli.command(epilog=examples("dashboard", "dashboard --db runs.duckdb --port 8600 --headless"))
+@db_option
+@click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True, help="Port to serve on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0 is every one of this machine's.")
+@click.option("--browser/--headless", default=True, help="Open a browser, or only serve.  [default: --browser]")
+def dashboard(db: str, port: int, host: str, *, browser: bool) -> None:
+    """Serve the dashboard on this machine until Ctrl-C."""
+    from app.serve import serve
+    from ingest.store import Store
+
+    location = str(Path(db).resolve()) if Store(db).is_file else db
+    serve(location, host, port, browser=browser)
+
+
+@cli.command(epilog=examples("rebuild", "rebuild --db runs.duckdb"))
+@with_store
+def rebuild(store: Store) -> None:
+    """Make every table anew from the raw records.
+
+    The store keeps the records, so nothing has to be read again. Needed after an upgrade that changed the tables or reads
+    records better than before. The old store stays until the new one is whole.
+    """
+    from ingest.rebuild import rebuild as rebuild_store
+
+    with terminal.progress("Rebuilding") as on_progress:
+        done = rebuild_store(store, on_progress)
+    terminal.note(f"Made {terminal.plural(done.runs, 'run')} anew in {terminal.plain(store.location)}")
+    if done.rejects:
+        terminal.note(f"{terminal.plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
+
+
+@cli.command(epilog=examples("doctor", "doctor --db runs.duckdb"))
+@with_store
+def doctor(store: Store) -> ExitCode:
+    """Check the installation and the store.
+
+    Says what to do about each problem. A store that is not there yet is none.
+    """
+    from app.doctor import examine
+
+    findings = list(examine(store))
+    lines = []
+    for finding in findings:
+        state = "problem" if finding.advice else "ok"
+        lines.append(f"{state:<8} {finding.subject:<11} {terminal.plain(finding.found)}\n")
+        lines += [f"{'':8} {'':11} → {terminal.plain(finding.advice)}\n"] if finding.advice else []
+    terminal.put("".join(lines).encode(sys.stdout.encoding or "utf-8", errors="replace"))
+    return max(finding.exit_code for finding in findings)
+
+
+def _ingest(paths: Sequence[Path], store: Store, labels: dict[str, str]) -> IngestReport:
+    from ingest import containers, pipeline
+
+    files = list(containers.find_files(paths))
+
+    def read(on_progress: Callable[[int, int], None]) -> Iterator[Source | InputUnreadable]:
+        for done, file in enumerate(files):
+            on_progress(done, len(files))
+            yield file if isinstance(file, InputUnreadable) else containers.read_file(file)
+
+    with terminal.progress("Reading") as on_progress:
+        return pipeline.ingest(read(on_progress), store, labels)
+
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    return terminal.run(cli)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

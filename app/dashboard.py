@@ -1,0 +1,18 @@
+"""The dashboard's entry: `streamlit run app/dashboard.py`, with the store's location in TACHOGRAPH_DB."""
+
+from pathlib import Path
+
+import streamlit as st
+
+ASSETS = Path(__file__).parent / "assets"
+
+SCREENS = (
+    st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="What all runs cost and took"),
+    st.Page("screens/runs.py", title="Runs", icon=":material/list:", help="Every run, to sort, search and open"),
+    st.Page("screens/run.py", title="Run", visibility="hidden"),  # opened from a link or the table, as /run?run=ID
+    st.Page("screens/upload.py", title="Upload", icon=":material/upload_file:", help="Add logs to the store"),
+)
+
+st.set_page_config(page_title="Tachograph", page_icon=str(ASSETS / "icon.svg"), layout="wide")
+st.logo(str(ASSETS / "wordmark.svg"), size="large")
+st.navigation(SCREENS, position="top").run()

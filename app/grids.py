@@ -1,0 +1,102 @@
+"""Tables as a screen's grid shows them: which columns, and as types a grid can sort."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.columns import Column, columns, labelled
+from app.presentation import MEANINGS, fact_words, upload_words
+from ingest.pipeline import SourceReport
+from schemas.unit_names import Unit
+
+RUNS = (
+    "cost_own_usd", "duration_ms", "parallelism", "num_turns", "cost_per_turn_usd", "model", "outcome", "output_tokens",
+    "cache_read_share", "repo", "task", "experiment", "started_at", "source_name", "session_id", "run_id",
+)  # fmt: skip
+MODELS = (
+    "model", "provider", "region", "runs", "cost_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+)  # fmt: skip
+USAGE = (
+    "model", "provider", "region", "cost_reported_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+    "web_search_requests", "context_window", "model_id",
+)  # fmt: skip
+LABELS = {
+    "parallelism": "API ÷ wall",
+    "cost_per_turn_usd": "Cost per turn",
+    "cost_reported_usd": "Reported cost",
+    "output_tokens": "Output tokens",
+    "input_tokens": "Input tokens",
+    "web_search_requests": "Web searches",
+}
+"""Where a grid's header needs a shorter or plainer word than a report."""
+
+ROW_HEIGHT, MOST_ROWS = 35, 18
+
+_NOTED = ("detail", "position", "excerpt")
+_COUNTS = ("accepted", "duplicates", "rejected", "ignored")
+
+
+def grid(table: pa.Table, keys: Sequence[str], **labels: str) -> pa.Table:
+    """The columns of a grid, labelled. A column of which nothing is known is left out."""
+    kept = [key for key in keys if not table.num_rows or table[key].null_count < table.num_rows]
+    named = {key: label for key, label in (LABELS | labels).items() if key in kept}
+    return labelled(_sortable(table.select(kept)), named)
+
+
+def grid_columns(table: pa.Table) -> list[tuple[Column, str]]:
+    """Each column of a grid with what it means."""
+    return [(column, MEANINGS.get(column.name, "")) for column in columns(table)]
+
+
+def _sortable(table: pa.Table) -> pa.Table:
+    """Money as floats, milliseconds as durations, shares as percentages, outcomes as words: as a browser's grid sorts and shows them."""
+    units = {column.name: column.unit for column in columns(table)}
+    return pa.table({name: _cells(table[name], name, units[name]) for name in table.column_names})
+
+
+def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
+    if unit is Unit.MILLISECONDS:
+        return pc.add(values, 500).cast(pa.duration("ms")).cast(pa.duration("s"), safe=False)  # a cast alone would round down
+    if unit is Unit.SHARE:
+        return pc.multiply(values, 100.0)
+    if name == "outcome":
+        return pa.chunked_array([[fact_words(value, name) for value in values.to_pylist()]], pa.string())
+    return values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+
+
+def grid_height(rows: pa.Table) -> int:
+    """Height in pixels that shows the rows, or as many as a page has room for."""
+    return int(min(rows.num_rows + 1, MOST_ROWS) * ROW_HEIGHT + 2)
+
+
+def upload_grid(reports: Sequence[SourceReport]) -> pa.Table:
+    """What became of each file."""
+    getters = {"source_name": lambda report: report.name, "became": upload_words} | {name: _attribute(name) for name in _COUNTS}
+    types = dict.fromkeys(_COUNTS, pa.int64())
+    return labelled(_table(reports, getters, types), {"source_name": "File", "became": "What became of it", "accepted": "New runs"})
+
+
+def reject_grid(reports: Sequence[SourceReport]) -> pa.Table:
+    """What was rejected, why and where."""
+    rejects = [(report.name, reject) for report in reports for reject in report.rejects]
+    getters = {"source_name": lambda pair: pair[0]} | {name: _attribute(name, 1) for name in _NOTED}
+    return labelled(_table(rejects, getters, {}), {"source_name": "File", "detail": "Why", "position": "Where", "excerpt": "Beginning"})
+
+
+def chosen_run(runs: pa.Table, selection: Mapping[str, Any]) -> str | None:
+    """The run of the row or cell that is selected in a grid of these runs; None where nothing is, or the table has changed since."""
+    places = [*selection.get("rows", ()), *(row for row, _ in selection.get("cells", ()))]
+    return str(runs["run_id"][places[0]].as_py()) if places and 0 <= places[0] < runs.num_rows else None
+
+
+def _attribute(name: str, at: int | None = None) -> Callable[[Any], Any]:
+    return lambda item: getattr(item if at is None else item[at], name)
+
+
+def _table(items: Iterable[Any], getters: Mapping[str, Callable[[Any], Any]], types: Mapping[str, pa.DataType]) -> pa.Table:
+    rows = list(items)
+    return pa.table({name: pa.array([get(row) for row in rows], types.get(name, pa.string())) for name, get in getters.items()})

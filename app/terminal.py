@@ -1,0 +1,127 @@
+"""Everything on stderr, the bytes on stdout, and the exit code of the command.
+
+stdout is data only. Text from logs is shown without its control characters, which a terminal would obey.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from schemas.errors import TachographError, UsageError
+
+if TYPE_CHECKING:
+    from ingest.pipeline import IngestReport
+    from schemas.source import RejectRow
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
+
+REJECTS_SHOWN = 20
+"""Rejects that `ingest` lists before it points to `tachograph rejects`."""
+
+_CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�")
+_CONTROL |= dict.fromkeys(map(ord, "\t\n\r\x0b\x0c"), " ")
+
+
+def run(command: click.Command) -> int:
+    """Run the command line and return its exit code; errors made for people are told, never shown as a traceback."""
+    try:
+        return int(command.main(prog_name="tachograph", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        note("Interrupted.")
+        return INTERRUPTED
+    except TachographError as error:
+        fail(error)
+        return error.exit_code
+
+
+def note(message: str) -> None:
+    """Say something beside the data."""
+    click.echo(message, err=True)
+
+
+def fail(error: TachographError) -> None:
+    """Tell an error and what to do next."""
+    note(f"{click.style('Error:', fg='red', bold=True)} {plain(error.message)}")
+    if error.hint:
+        note(plain(error.hint))
+
+
+def put(body: bytes) -> None:
+    """Write data to stdout. A reader that went away (`| head`) is no error. Raises UsageError where stdout takes no more."""
+    try:
+        sys.stdout.buffer.write(body)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+    except OSError as error:
+        _silence_stdout()
+        raise UsageError(f"cannot write to the standard output: {error.strerror}.") from error
+
+
+def plain(text: str) -> str:
+    """The text on one line, without characters a terminal would act on."""
+    return text.translate(_CONTROL)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, moved by calling it with (done, total). Nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    parts: Any = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def tell_ingest(report: IngestReport, location: str) -> None:
+    """What became of everything that was read: totals, what could not be opened, what was rejected and why."""
+    for error in report.unreadable:
+        fail(error)
+    counts = [(name, report.total(name)) for name in ("accepted", "duplicates", "rejected", "ignored")]
+    known = sum(source.known for source in report.sources)
+    before = f" ({known:,} of them read before)" if known else ""
+    note(f"Read {plural(len(report.sources), 'source')}{before} in {report.seconds:.1f} s into {plain(location)}")
+    parts = " + ".join(f"{count:,} {name}" for name, count in counts)
+    note(f"{plural(report.total('documents'), 'document')} = {parts}")
+    _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 run`, `1,200 runs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
+    if not rejects:
+        return
+    note(f"\n{click.style('Rejected', bold=True)} (kept with their reason; nothing is lost):")
+    for name, of_source in groupby(rejects[:REJECTS_SHOWN], key=itemgetter(0)):
+        note(f"  {plain(name)}")
+        for _, reject in of_source:
+            reason = click.style(str(reject.reason), fg="yellow")
+            note(f"    {plain(reject.position)}: {reason}: {plain(reject.detail)}")
+    if len(rejects) > REJECTS_SHOWN:
+        note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. See all: tachograph rejects --db {shlex.quote(location)}")
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter does not fail once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

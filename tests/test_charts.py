@@ -1,0 +1,186 @@
+"""Charts survive what stores hold, say what is true, and leave nothing out without saying so."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from app.charts import CHARTS, looks
+from app.charts.axes import Axis, axis_layout
+from app.charts.base import exact
+from app.charts.looks import PALETTE
+from app.filters import Filters
+from app.queries import model_rows, run, runs
+from ingest.store import Store
+from schemas.unit_names import Unit
+
+SCHEMA = pa.schema(
+    [
+        ("run_id", pa.string()),
+        ("model", pa.string()),
+        ("duration_ms", pa.int64()),
+        ("duration_api_ms", pa.int64()),
+        ("num_turns", pa.int64()),
+        ("cost_own_usd", pa.decimal128(18, 9)),
+        ("cost_reported_usd", pa.decimal128(18, 9)),
+        ("input_tokens", pa.int64()),
+        ("output_tokens", pa.int64()),
+        ("cache_read_tokens", pa.int64()),
+        ("cache_write_tokens", pa.int64()),
+    ]
+)
+"""The columns of all charts in one table: a chart takes what it needs."""
+FIGURES = SCHEMA.names[2:]
+
+
+def row(number: int = 1, model: str | None = "m", **figures: Any) -> dict[str, Any]:
+    known = dict.fromkeys(FIGURES, 7) | {"cost_own_usd": Decimal("0.5"), "cost_reported_usd": Decimal("0.5")}
+    return {"run_id": f"run-{number}", "model": model} | known | figures
+
+
+def table(*rows: dict[str, Any]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=SCHEMA)
+
+
+TABLES = {
+    "no rows": table(),
+    "one row": table(row()),
+    "all unknown": table(row(model=None, **dict.fromkeys(FIGURES)), row(2, **dict.fromkeys(FIGURES))),
+    "all zero": table(row(**dict.fromkeys(FIGURES, 0)), row(2, **dict.fromkeys(FIGURES, 0))),
+    "some unknown": table(row(), row(2, **dict.fromkeys(FIGURES))),
+    "huge": table(row(), row(2, duration_ms=2**62, duration_api_ms=2**62, num_turns=2**40, cost_own_usd=Decimal("999999999"))),
+    "thousands": table(*(row(number, f"model-{number % 30}", duration_ms=number + 1) for number in range(3_000))),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+@pytest.mark.parametrize("key", CHARTS)
+def test_a_chart_survives_what_a_store_may_hold(key: str, case: str) -> None:
+    chart, rows = CHARTS[key], TABLES[case]
+    figure = chart.draw(rows)
+    figure.to_json()
+    assert chart.alt(rows)
+    assert figure.data or figure.layout.annotations, "an empty chart says why"
+    assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
+
+
+@pytest.mark.parametrize("key", CHARTS)
+def test_there_is_no_legend_of_one(key: str) -> None:
+    assert not CHARTS[key].draw(TABLES["one row"]).layout.showlegend
+    assert CHARTS[key].draw(table(row(), row(2, "other"))).layout.showlegend
+
+
+@pytest.mark.parametrize("key", CHARTS)
+def test_every_axis_says_what_it_shows(key: str) -> None:
+    layout = CHARTS[key].draw(TABLES["one row"]).layout
+    assert layout.xaxis.title.text
+    assert layout.yaxis.title.text or layout.yaxis.categoryarray
+
+
+@pytest.mark.parametrize("key", ["wall-api", "turns-cost"])
+def test_thousands_of_points_are_left_to_the_graphics_card(key: str) -> None:
+    assert {trace.type for trace in CHARTS[key].draw(TABLES["thousands"]).data[:30]} == {"scattergl"}
+    assert CHARTS[key].draw(TABLES["one row"]).data[0].type == "scatter"
+
+
+def test_a_model_has_one_colour_in_every_chart() -> None:
+    rows = table(row(1, "b"), row(2, "a"), row(3, "c"))
+    colours = [{trace.name: trace.marker.color for trace in CHARTS[key].draw(rows).data if trace.showlegend} for key in CHARTS]
+    assert all(found == {"a": PALETTE[0], "b": PALETTE[1], "c": PALETTE[2]} for found in colours)
+
+
+def test_more_models_than_colours_stay_apart() -> None:
+    many = looks(f"model-{number:02}" for number in range(30))
+    assert len({(look.colour, look.symbol) for look in many.values()}) == 31
+    assert len({(look.colour, look.pattern) for name, look in many.items() if name}) == 30
+
+
+@pytest.mark.parametrize("background", ["#FBFAF7", "#11171A"])
+@pytest.mark.parametrize("colour", PALETTE)
+def test_colours_can_be_seen_by_day_and_by_night(colour: str, background: str) -> None:
+    lighter, darker = sorted((luminance(colour), luminance(background)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_findings_on_the_samples(sample_store: Store) -> None:
+    everything = Filters()
+    all_runs, rows = runs(sample_store, everything), model_rows(sample_store, everything, 100)
+    assert CHARTS["cost-models"].words(rows).finding == "claude-sonnet-4-5 makes 98 % of the reported cost"
+    assert CHARTS["wall-api"].words(all_runs).finding == "API calls took 1.23× the wall time"
+    assert CHARTS["turns-cost"].words(all_runs).finding == "A turn costs $0.0257 on average"
+    found = run(sample_store, "5e0c031e-eef9-49db-91be-235c0b535201")
+    assert found is not None
+    assert CHARTS["run-tokens"].words(found["model_usage"]).finding == "Cache read makes 91 % of 1.72 M tokens"
+
+
+def test_the_dearest_runs_come_with_all_their_models(sample_store: Store) -> None:
+    rows = model_rows(sample_store, Filters(), 1)
+    assert rows["model"].to_pylist() == ["claude-sonnet-4-5", "claude-opus-4-5"]
+    assert rows["cost_reported_usd"].to_pylist() == [Decimal("1.192965000"), Decimal("0.018795000")]
+
+
+def test_what_is_left_out_is_counted() -> None:
+    assert CHARTS["wall-api"].words(TABLES["some unknown"]).note == "Left out: 1 run without both times."
+    assert CHARTS["turns-cost"].words(TABLES["some unknown"]).note == "Left out: 1 run without turns and cost."
+    assert CHARTS["cost-models"].words(TABLES["some unknown"]).note == "Left out: 1 run without a reported cost."
+    assert "Left out" in CHARTS["wall-api"].alt(TABLES["some unknown"])
+
+
+def test_zero_has_no_place_on_a_logarithmic_axis_and_that_is_said() -> None:
+    rows = table(row(duration_ms=1), row(2, duration_ms=1000), row(3, duration_ms=0))
+    figure = CHARTS["wall-api"].draw(rows)
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    assert sum(len(trace.x) for trace in figure.data if trace.showlegend) == 2
+    assert CHARTS["wall-api"].words(rows).note == "Left out: 1 run at zero, which a logarithmic axis has no place for."
+
+
+def test_only_the_dearest_runs_get_a_bar_and_that_is_said() -> None:
+    rows = table(*(row(number) for number in range(80)))
+    assert sum(len(trace.x) for trace in CHARTS["cost-models"].draw(rows).data) == 50
+    assert CHARTS["cost-models"].words(rows).note == "The 50 dearest of 80 runs, 62.5 % of the cost."
+
+
+def test_bars_add_up_to_the_run() -> None:
+    rows = table(row(1, "a"), row(1, "b", cost_reported_usd=Decimal("0.25")), row(2, "a"))
+    figure = CHARTS["cost-models"].draw(rows)
+    assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(1.25)
+    assert all("<br>Run: run-1" in text for trace in figure.data for text in trace.hovertext[:1])
+
+
+def test_hover_gives_exact_values() -> None:
+    rows = table(row(cost_own_usd=Decimal("1.234567891"), num_turns=1234, duration_ms=253_963))
+    assert "$1.234567891" in CHARTS["turns-cost"].draw(rows).data[0].text[0]
+    assert "1,234" in CHARTS["turns-cost"].draw(rows).data[0].text[0]
+    assert "253,963 ms (4 min 14 s)" in CHARTS["wall-api"].draw(rows).data[0].text[0]
+    assert exact(Decimal(0), Unit.USD) == "$0"
+
+
+def test_a_hostile_name_stays_text() -> None:
+    name = '<a href="https://example.com">x</a>'
+    rows = table(row(1, name, run_id=name), row(2))
+    for key, chart in CHARTS.items():
+        assert "<a" not in chart.draw(rows).to_json().replace("\\u003c", "<"), key
+
+
+@pytest.mark.parametrize(
+    ("largest", "ticks"),
+    [(12_000, ["0", "2 s", "4 s", "6 s", "8 s", "10 s", "12 s", "14 s"]), (300_000, ["0", "1 min", "2 min", "3 min", "4 min", "5 min", "6 min"])],
+)
+def test_durations_have_round_ticks(largest: float, ticks: list[str]) -> None:
+    layout = axis_layout(Axis("x", "x", Unit.MILLISECONDS), [largest], logarithmic=False)
+    assert layout["ticktext"] == ticks
+
+
+def test_logarithmic_money_has_plain_ticks() -> None:
+    layout = axis_layout(Axis("x", "x", Unit.USD), [0.04, 6], logarithmic=True)
+    assert layout["ticktext"] == ["$0.01", "$0.02", "$0.05", "$0.1", "$0.2", "$0.5", "$1", "$2", "$5", "$10", "$20", "$50"]

@@ -1,0 +1,169 @@
+"""The command, run as a user runs it: help, ingest and usage. stdout, stderr and exit code are told apart everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from app.cli import cli
+from app.filters import FILTERS
+from app.options import FORMATS
+from ingest.store import DEFAULT_WAIT_SECONDS
+from tests.conftest import SAMPLES, Run, environment, record_text
+
+
+@pytest.mark.parametrize("name", cli.commands)
+def test_every_command_explains_itself_by_example(name: str) -> None:
+    shown = CliRunner().invoke(cli, [name, "--help"])
+    assert "Example" in shown.stdout
+    assert f"tachograph {name}" in shown.stdout
+    assert shown.exit_code == 0
+
+
+def test_commands_stand_in_the_order_of_use() -> None:
+    assert list(cli.commands) == ["ingest", "report", "runs", "models", "rejects", "sources", "dashboard", "rebuild", "doctor"]
+
+
+@pytest.mark.parametrize("name", ["report", "runs", "models"])
+def test_every_filter_is_an_option(name: str) -> None:
+    shown = CliRunner().invoke(cli, [name, "--help"]).stdout
+    assert [key for key in FILTERS if f"--{key} " not in shown] == []
+
+
+@pytest.mark.parametrize("name", ["report", "runs", "models", "rejects", "sources"])
+def test_every_export_is_a_choice(name: str) -> None:
+    assert f"[{'|'.join(FORMATS)}]" in CliRunner().invoke(cli, [name, "--help"]).stdout
+
+
+def test_the_wait_is_the_stores_own() -> None:
+    """The default is written out in the help text, so that `--help` need not import the store."""
+    options = {option.name: option for option in cli.commands["runs"].params}
+    assert options["wait"].default == DEFAULT_WAIT_SECONDS
+
+
+def test_starting_loads_nothing_heavy() -> None:
+    """`tachograph --help` and completion must feel immediate."""
+    heavy = "{'pydantic', 'pyarrow', 'duckdb', 'rich', 'simplejson', 'streamlit', 'plotly'}"
+    code = f"import sys, app.cli; print(*sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+def test_the_version_is_the_distributions(tachograph: Run) -> None:
+    done = tachograph("--version")
+    assert done.stdout == "tachograph 0.1.0\n"
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_ingest_tells_people_on_stderr_and_programs_on_stdout(tachograph: Run) -> None:
+    done = tachograph("ingest", SAMPLES, "--json")
+    counts = json.loads(done.stdout)
+    assert counts.pop("seconds") > 0
+    assert counts == {"sources": 3, "documents": 3, "accepted": 3, "duplicates": 0, "rejected": 0, "ignored": 0}
+    assert done.stdout.startswith('{"sources":3,"documents":3,')
+    assert "3 documents = 3 accepted + 0 duplicates + 0 rejected + 0 ignored" in done.stderr
+    assert done.returncode == 0
+
+
+def test_an_unreadable_path_is_told_and_the_others_go_on(tachograph: Run, tmp_path: Path) -> None:
+    done = tachograph("ingest", tmp_path / "missing", SAMPLES)
+    assert done.stdout == ""
+    assert f"cannot read {tmp_path / 'missing'}: No such file" in done.stderr
+    assert "3 accepted" in done.stderr
+    assert done.returncode == 3
+
+
+def test_rejects_are_told_with_place_and_reason(tachograph: Run, tmp_path: Path) -> None:
+    """30 of them: the first 20, then how to see all; no control character of the file reaches the terminal."""
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(record_text() + "\n" + '{"type": "\x1b[31mresult", \n' * 30)
+    done = tachograph("ingest", broken)
+    assert f"  {broken}\n    line 2, " in done.stderr
+    assert done.stderr.count("truncated: ") == 20
+    assert "… and 10 more. See all: tachograph rejects --db tachograph.duckdb" in done.stderr
+    assert done.returncode == 0
+    listed = tachograph("rejects")
+    assert listed.stdout.count("truncated") == 30
+    assert "\x1b" not in listed.stdout
+    assert listed.stderr == "30 rejects · tachograph.duckdb\n"
+
+
+def test_a_file_name_that_is_no_utf8(tachograph: Run, tmp_path: Path) -> None:
+    """Linux allows any bytes; the store holds text."""
+    (tmp_path / os.fsdecode(b"\xff.json")).write_text(record_text())
+    assert tachograph("ingest", ".").returncode == 0
+    done = tachograph("sources", "--format", "jsonl")
+    assert json.loads(done.stdout)["name"] == "\ufffd.json"
+    assert done.returncode == 0
+
+
+def test_strict_makes_a_reject_a_failure(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text("{")
+    done = tachograph("ingest", "broken.json", "--strict")
+    assert done.stdout == ""
+    assert "1 rejected" in done.stderr
+    assert done.returncode == 1
+
+
+def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
+    """The log is a pipe, so that the command is known to be reading when it is interrupted."""
+    os.mkfifo(tmp_path / "log")
+    command = [sys.executable, "-m", "app.cli", "ingest", "log"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with process, (tmp_path / "log").open("w"):
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert out == ""
+    assert err == "Interrupted: nothing was written.\n"
+    assert process.returncode == 130
+    assert [file.name for file in tmp_path.iterdir()] == ["log"]
+
+
+def test_a_folder_without_permission(tachograph: Run, tmp_path: Path) -> None:
+    """As root, permission bits do not count, so the command runs without the capabilities that override them."""
+    (closed := tmp_path / "closed").mkdir()
+    closed.chmod(0)
+    command = [sys.executable, "-m", "app.cli", "ingest", str(closed), str(SAMPLES)]
+    if os.geteuid() == 0:
+        dropped = "-dac_override,-dac_read_search"
+        command = ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", *command]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    closed.chmod(0o700)
+    assert f"cannot read {closed}: Permission denied" in done.stderr
+    assert "3 accepted" in done.stderr
+    assert done.returncode == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "--nope"),
+        ("nope",),
+        ("report", "--by", "nope"),
+        ("runs", "--format", "nope"),
+        ("ingest",),
+        ("report", "--repo", "\udcff"),
+        ("report", "--db", "\udcff"),
+    ],
+)
+def test_what_makes_no_sense_exits_with_2(words: tuple[str, ...]) -> None:
+    """In this process: click's own answers, and those of our options."""
+    done = CliRunner().invoke(cli, words)
+    assert done.stdout == ""
+    assert "Error: " in done.stderr
+    assert done.exit_code == 2
+
+
+def test_a_wrong_filter_says_how_it_is_written(tachograph: Run) -> None:
+    done = tachograph("runs", "--label", "main")
+    assert done.stdout == ""
+    assert done.stderr == "Error: a label is written key=value, not 'main'.\nFor example: --label branch=main.\n"
+    assert done.returncode == 2

@@ -1,0 +1,133 @@
+"""The commands that answer from the store: one figure in every format, tables that fit, files written whole."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import simplejson
+from click.testing import CliRunner
+
+from app.cli import cli
+from app.exports import EXPORTS
+from app.options import FORMATS
+from ingest.store import Store
+from tests.conftest import SAMPLES, TOTAL_COST, Run, environment, ingest_paths, record_text
+
+
+def test_report_is_the_same_in_every_format(tachograph: Run, filled: Path) -> None:
+    """One number, one definition; a file is what stdout would have been, and its name chooses the format."""
+    printed = {name: tachograph("report", "--format", name).stdout for name in FORMATS}
+    assert Decimal(next(csv.DictReader(printed["csv"].splitlines()))["cost_usd"]) == Decimal(TOTAL_COST)
+    assert simplejson.loads(printed["json"], use_decimal=True)[0]["cost_usd"] == Decimal(TOTAL_COST)
+    assert simplejson.loads(printed["jsonl"], use_decimal=True)["cost_usd"] == Decimal(TOTAL_COST)
+    assert TOTAL_COST in printed["csv"]
+    assert TOTAL_COST in printed["json"]
+    assert "| 3 | $2.8251 |" in printed["md"]
+    assert "$2.8251" in printed["table"]
+    for name, export in EXPORTS.items():
+        target = filled / f"cost{export.suffix}"
+        done = CliRunner().invoke(cli, ["report", "-o", str(target), "--db", str(filled / "tachograph.duckdb")])
+        assert target.read_text(encoding="utf-8") == printed[name]
+        assert done.stdout == ""
+        assert done.stderr.startswith(f"Wrote {target}: 1 row, ")
+        assert done.exit_code == 0
+
+
+def test_a_report_by_group_ends_with_a_total_for_people_only(tachograph: Run, filled: Path) -> None:
+    table = tachograph("report", "--by", "model,outcome", "--label", "branch=main")
+    assert table.stdout.splitlines()[-1].split()[:3] == ["Total", "3", "$2.8251"]
+    assert table.stderr.startswith("3 runs · --label branch=main · tachograph.duckdb\n")
+    assert table.returncode == 0
+    lines = tachograph("report", "--by", "model,outcome", "--format", "csv").stdout.splitlines()
+    assert lines[0].startswith("model,outcome,runs,runs_known,cost_usd,cost_usd_known,")
+    assert "Total" not in lines[-1]
+
+
+def test_an_unknown_figure_is_counted_and_no_zero(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(record_text() + "\n" + record_text(uuid="2", total_cost_usd=..., modelUsage=..., num_turns=...))
+    ingest_paths(Store(tmp_path / "tachograph.duckdb"), tmp_path / "log.jsonl")
+    done = tachograph("report", "--metrics", "turns")
+    assert done.stdout.splitlines() == ["Runs   2", "Turns  3  known for 1 of 2"]
+    assert done.stderr == "2 runs · tachograph.duckdb\n"
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 160, 300])
+def test_a_table_fits_the_terminal(filled: Path, width: int) -> None:
+    """Nothing is wider than asked for; every column is drawn or named as one without room."""
+    done = CliRunner(env={"COLUMNS": str(width)}).invoke(cli, ["runs", "--db", str(filled / "tachograph.duckdb")])
+    assert max(map(len, done.stdout.splitlines())) <= width
+    shown = [word for word in ("Turns", "Labels", "Source") if word in done.stdout]
+    named = [word for word in ("Turns", "Labels", "Source") if word in done.stderr.partition("No room for: ")[2]]
+    assert shown + named == ["Turns", "Labels", "Source"]
+    assert done.exit_code == 0
+
+
+def test_runs_are_short_in_tables_and_whole_for_programs(tachograph: Run, filled: Path) -> None:
+    rows = [json.loads(line) for line in tachograph("runs", "--limit", "2", "--format", "jsonl").stdout.splitlines()]
+    assert [len(row["run_id"]) for row in rows] == [36, 36]
+    assert rows[0]["labels"] == {"branch": "main"}
+    table = tachograph("runs", "--limit", "2")
+    assert rows[0]["run_id"] not in table.stdout
+    assert rows[0]["run_id"][:8] in table.stdout
+    assert table.stderr.startswith("the 2 dearest of 3 runs · tachograph.duckdb\n")
+    assert table.returncode == 0
+
+
+def test_models_and_sources_answer(tachograph: Run, filled: Path) -> None:
+    costs = [Decimal(row["cost_usd"]) for row in csv.DictReader(tachograph("models", "--format", "csv").stdout.splitlines())]
+    assert sum(costs) == Decimal(TOTAL_COST)
+    sources = json.loads(tachograph("sources", "--format", "json").stdout)
+    assert sorted(Path(source["name"]).name for source in sources) == sorted(file.name for file in SAMPLES.iterdir())
+
+
+def test_no_runs_are_no_error(tachograph: Run, filled: Path) -> None:
+    done = tachograph("runs", "--model", "nope")
+    assert done.stdout == ""
+    assert done.stderr == "0 runs · --model nope · tachograph.duckdb\n"
+    assert done.returncode == 0
+
+
+def test_an_output_folder_that_is_missing(tachograph: Run, filled: Path) -> None:
+    done = tachograph("report", "-o", "missing/cost.csv")
+    assert done.stdout == ""
+    assert done.stderr == "Error: cannot write to missing/cost.csv: the folder missing does not exist.\nMake the folder first.\n"
+    assert done.returncode == 2
+
+
+def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tachograph: Run, filled: Path) -> None:
+    target = filled / "cost.csv"
+    target.write_text("old\n" * 1000)
+    target.chmod(0o640)
+    before = set(filled.iterdir())
+    assert tachograph("report", "-o", target).returncode == 0
+    assert "old" not in target.read_text()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert set(filled.iterdir()) == before
+
+
+def test_a_reader_that_goes_away_is_no_error(filled: Path) -> None:
+    """`tachograph runs | head -1`: the pipe is closed before anything is written."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "app.cli", "runs", "--format", "csv"]
+    done = subprocess.run(command, cwd=filled, env=environment(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_a_terminal_without_unicode_gets_ascii(filled: Path) -> None:
+    command = [sys.executable, "-m", "app.cli", "report", "--by", "region"]
+    variables = environment(PYTHONIOENCODING="ascii")
+    done = subprocess.run(command, cwd=filled, env=variables, capture_output=True, check=False)
+    assert b"$2.8251" in done.stdout
+    assert done.stdout.isascii()
+    assert done.returncode == 0

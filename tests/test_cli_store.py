@@ -1,0 +1,147 @@
+"""The command and what it stands on: a store that is missing, held, newer or damaged, and the port of the dashboard."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from tests.conftest import ROOT, Run, environment
+
+
+def test_a_missing_store_says_how_to_make_one(tachograph: Run) -> None:
+    done = tachograph("report")
+    assert done.stdout == ""
+    assert done.stderr == (
+        "Error: There is no store at tachograph.duckdb yet.\n"
+        "Make one with `tachograph ingest PATH`, or choose another with --db.\n"
+    )  # fmt: skip
+    assert done.returncode == 4
+
+
+def test_the_store_may_come_from_the_environment(filled: Path) -> None:
+    elsewhere = environment(TACHOGRAPH_DB=str(filled / "tachograph.duckdb"))
+    command = [sys.executable, "-m", "app.cli", "sources", "--format", "jsonl"]
+    done = subprocess.run(command, cwd=ROOT, env=elsewhere, capture_output=True, text=True, check=False)
+    assert done.stdout.count("\n") == 3
+    assert done.returncode == 0
+
+
+@contextmanager
+def held(store: Path) -> Iterator[None]:
+    """Another process has the store open for writing."""
+    code = f"import duckdb, time; c = duckdb.connect({str(store)!r}); print('held', flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        try:
+            yield
+        finally:
+            holder.kill()
+
+
+def test_a_store_in_use_is_waited_for_and_then_given_up(tachograph: Run, filled: Path) -> None:
+    with held(filled / "tachograph.duckdb"):
+        done = tachograph("report", "--wait", "0.5")
+    assert done.stdout == ""
+    assert "tachograph.duckdb is held" in done.stderr
+    assert "--wait SECONDS" in done.stderr
+    assert done.returncode == 4
+
+
+def test_a_store_of_a_newer_version_is_refused(tachograph: Run, filled: Path) -> None:
+    with duckdb.connect(str(filled / "tachograph.duckdb")) as connection:
+        connection.execute("update store_meta set schema_version = 999")
+    done = tachograph("report")
+    assert done.stdout == ""
+    assert "was written by a newer Tachograph" in done.stderr
+    assert done.returncode == 4
+
+
+def test_rebuild_changes_no_figure(tachograph: Run, filled: Path) -> None:
+    before = tachograph("report", "--by", "run", "--format", "csv").stdout
+    done = tachograph("rebuild")
+    assert done.stdout == ""
+    assert done.stderr == "Made 3 runs anew in tachograph.duckdb\n"
+    assert done.returncode == 0
+    assert tachograph("report", "--by", "run", "--format", "csv").stdout == before
+
+
+def test_doctor_finds_a_good_store_good(tachograph: Run, filled: Path) -> None:
+    done = tachograph("doctor")
+    assert "3 sources, 3 runs, 6 model rows, 0 rejects" in done.stdout
+    assert "problem" not in done.stdout
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_doctor_finds_books_that_do_not_balance(tachograph: Run, filled: Path) -> None:
+    """Each of the four; the store can still be read, so this is no failure of the command."""
+    with duckdb.connect(str(filled / "tachograph.duckdb")) as connection:
+        connection.execute("update sources set ignored = 1; update sources set rejected = 1, documents = 9")
+        connection.execute("delete from runs where cost_reported_usd = (select max(cost_reported_usd) from runs)")
+        connection.execute("update model_usage set cost_reported_usd = cost_reported_usd + 1")
+    done = tachograph("doctor")
+    problems = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("problem")]
+    assert problems == ["documents", "runs", "rejects", "cost"]
+    assert done.stdout.count("→") == 4
+    assert done.returncode == 0
+
+
+def test_doctor_takes_a_missing_store_for_no_problem_and_a_foreign_file_for_one(tachograph: Run, tmp_path: Path) -> None:
+    missing = tachograph("doctor")
+    assert "does not exist yet" in missing.stdout
+    assert missing.returncode == 0
+    (tmp_path / "notes.txt").write_text("no database")
+    foreign = tachograph("doctor", "--db", "notes.txt")
+    assert "problem  store" in foreign.stdout
+    assert foreign.returncode == 4
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def test_a_taken_port_is_said_so(tachograph: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        done = tachograph("dashboard", "--port", str(port), "--headless")
+    assert done.stdout == ""
+    assert f"port {port} of 127.0.0.1 is taken" in done.stderr
+    assert done.returncode == 2
+
+
+def answers(port: int, seconds: float = 30) -> bool:
+    """Whether something serves on the port within the time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as response:
+                return bool(response.status == 200)
+        except OSError:
+            time.sleep(0.1)
+    return False
+
+
+def test_the_dashboard_serves_until_ctrl_c(filled: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "app.cli", "dashboard", "--port", str(port), "--headless"]
+    with subprocess.Popen(command, cwd=filled, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        served = answers(port)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert served, err
+    assert out == ""
+    assert f"http://127.0.0.1:{port} (Ctrl-C ends it)" in err
+    assert "Traceback" not in err
+    assert process.returncode == 0
+    assert not answers(port, seconds=0.2)
