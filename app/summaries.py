@@ -10,7 +10,8 @@ HEADING_SHIFT = 2
 
 _LINK: dict[str, str | int | float] = {"rel": "noopener noreferrer nofollow", "target": "_blank"}
 
-_CODE = "font:0.9em 'Source Code Pro',monospace"
+_CODE = "font:0.9em 'Source Code Pro',monospace;overflow-wrap:anywhere"  # paths are long, phones are narrow
+_HEADING_SIZES = {3: 1.2, 4: 1.12, 5: 1.05, 6: 1}  # a browser's own lie below the text's size
 
 
 def summary_html(text: str) -> str:
@@ -27,7 +28,9 @@ def summary_html(text: str) -> str:
 def _tame(token: Token) -> None:
     """Put a heading in its place, send a link's reader off alone, and turn an image into the text it was written as."""
     if token.type in ("heading_open", "heading_close"):
-        token.tag = f"h{min(6, int(token.tag[1:]) + HEADING_SHIFT)}"
+        level = min(6, int(token.tag[1:]) + HEADING_SHIFT)
+        token.tag = f"h{level}"
+        token.attrs |= {"style": f"font-size:{_HEADING_SIZES[level]}em"} if token.nesting > 0 else {}
     elif token.type == "link_open":
         token.attrs |= _LINK
     elif token.type in ("code_inline", "code_block", "fence"):

@@ -44,6 +44,12 @@ def _over(column: str, key: str, label: str, unit: Unit, better: Better, meaning
     return Metric(key, label, sql.format(column), f"count({column})", unit, better, meaning)
 
 
+def _of_model(column: str, label: str, unit: Unit, better: Better, meaning: str, key: str = "") -> Metric:
+    """The sum of one column of model rows, resting on the runs that have it."""
+    known = f"count(distinct run_id) filter ({column} is not null)"
+    return Metric(key or column, label, f"sum({column})", known, unit, better, meaning)
+
+
 def _table(*metrics: Metric) -> dict[str, Metric]:
     return {metric.key: metric for metric in metrics}
 
@@ -68,7 +74,7 @@ RUN_METRICS = _table(
         Unit.USD,
         "lower",
         "Reported cost divided by the runs that report one.",
-        "avg({})",
+        "cast(avg({}) as decimal(18, 9))",
     ),
     _over(
         "cost_own_usd", "cost_median_usd", "Reported cost per run, median", Unit.USD, "lower", "Half of the runs report less.", "median({})"
@@ -106,7 +112,8 @@ RUN_METRICS = _table(
     Metric(
         "cost_per_turn_usd",
         "Reported cost per turn",
-        "cast(sum(cost_own_usd) filter (num_turns > 0) as double) / sum(num_turns) filter (num_turns > 0 and cost_own_usd is not null)",
+        "cast(sum(cost_own_usd) filter (num_turns > 0)"
+        " / sum(num_turns) filter (num_turns > 0 and cost_own_usd is not null) as decimal(18, 9))",
         "count(*) filter (num_turns > 0 and cost_own_usd is not null)",
         Unit.USD,
         "lower",
@@ -155,19 +162,19 @@ MODEL_METRICS = _table(
         "neither",
         "Runs that used the model; a run may use several.",
     ),
-    _over(
+    _of_model(
         "cost_reported_usd",
-        "cost_usd",
         "Reported cost",
         Unit.USD,
         "lower",
         "What the agent says the model's tokens cost (its own estimate).",
+        key="cost_usd",
     ),
-    _over("input_tokens", "input_tokens", "Input", Unit.TOKENS, "lower", RUN_METRICS["input_tokens"].meaning),
-    _over("output_tokens", "output_tokens", "Output", Unit.TOKENS, "lower", RUN_METRICS["output_tokens"].meaning),
-    _over("cache_read_tokens", "cache_read_tokens", "Cache read", Unit.TOKENS, "neither", RUN_METRICS["cache_read_tokens"].meaning),
-    _over("cache_write_tokens", "cache_write_tokens", "Cache write", Unit.TOKENS, "neither", RUN_METRICS["cache_write_tokens"].meaning),
-    _over("web_search_requests", "web_search_requests", "Web searches", Unit.COUNT, "neither", "Searches by the model's server tool."),
+    _of_model("input_tokens", "Input", Unit.TOKENS, "lower", RUN_METRICS["input_tokens"].meaning),
+    _of_model("output_tokens", "Output", Unit.TOKENS, "lower", RUN_METRICS["output_tokens"].meaning),
+    _of_model("cache_read_tokens", "Cache read", Unit.TOKENS, "neither", RUN_METRICS["cache_read_tokens"].meaning),
+    _of_model("cache_write_tokens", "Cache write", Unit.TOKENS, "neither", RUN_METRICS["cache_write_tokens"].meaning),
+    _of_model("web_search_requests", "Web searches", Unit.COUNT, "neither", "Searches by the model's server tool."),
 )
 """Figures over `v_model_usage`: one row is one model of one run, so that helper models get their own share."""
 

@@ -36,7 +36,7 @@ SCHEMA = pa.schema(
 FIGURES = SCHEMA.names[2:]
 
 
-def row(number: int = 1, model: str | None = "m", **figures: Any) -> dict[str, Any]:
+def row(number: Any = 1, model: Any = "m", **figures: Any) -> dict[str, Any]:
     known = dict.fromkeys(FIGURES, 7) | {"cost_own_usd": Decimal("0.5"), "cost_reported_usd": Decimal("0.5")}
     return {"run_id": f"run-{number}", "model": model} | known | figures
 
@@ -103,6 +103,13 @@ def test_more_models_than_colours_stay_apart() -> None:
 def test_colours_can_be_seen_by_day_and_by_night(colour: str, background: str) -> None:
     lighter, darker = sorted((luminance(colour), luminance(background)), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+@pytest.mark.parametrize(("page", "background"), [("light", "#FBFAF7"), ("dark", "#11171A")])
+def test_axes_can_be_read_by_day_and_by_night(page: str, background: str) -> None:
+    colour = CHARTS["turns-cost"].draw(TABLES["one row"], page=page).layout.xaxis.tickfont.color
+    lighter, darker = sorted((luminance(colour), luminance(background)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
 
 def luminance(colour: str) -> float:
@@ -174,7 +181,10 @@ def test_a_hostile_name_stays_text() -> None:
 
 @pytest.mark.parametrize(
     ("largest", "ticks"),
-    [(12_000, ["0", "2 s", "4 s", "6 s", "8 s", "10 s", "12 s", "14 s"]), (300_000, ["0", "1 min", "2 min", "3 min", "4 min", "5 min", "6 min"])],
+    [
+        (12_000, ["0", "2 s", "4 s", "6 s", "8 s", "10 s", "12 s", "14 s"]),
+        (300_000, ["0", "1 min", "2 min", "3 min", "4 min", "5 min", "6 min"]),
+    ],
 )
 def test_durations_have_round_ticks(largest: float, ticks: list[str]) -> None:
     layout = axis_layout(Axis("x", "x", Unit.MILLISECONDS), [largest], logarithmic=False)

@@ -25,8 +25,9 @@ x = "<b>"
 
 See [the report](https://example.com/r?a=1&b=2).
 """
-GOLDEN_HTML = """<h3>Done</h3>
-<p>I made <code style="font:0.9em 'Source Code Pro',monospace">f()</code> <strong>3.17x</strong> faster and <s>slower</s>:</p>
+CODE = "<code style=\"font:0.9em 'Source Code Pro',monospace;overflow-wrap:anywhere\""
+GOLDEN_HTML = f"""<h3 style="font-size:1.2em">Done</h3>
+<p>I made {CODE}>f()</code> <strong>3.17x</strong> faster and <s>slower</s>:</p>
 <ol>
 <li>one</li>
 <li>two &amp; &lt;three&gt;</li>
@@ -45,7 +46,7 @@ GOLDEN_HTML = """<h3>Done</h3>
 </tr>
 </tbody>
 </table>
-<pre><code style="font:0.9em 'Source Code Pro',monospace" class="language-python">x = &quot;&lt;b&gt;&quot;
+<pre>{CODE} class="language-python">x = &quot;&lt;b&gt;&quot;
 </code></pre>
 <p>See <a href="https://example.com/r?a=1&amp;b=2" rel="noopener noreferrer nofollow" target="_blank">the report</a>.</p>
 """

@@ -21,7 +21,7 @@ _STEPS = [factor * unit for unit in (1, 10, 100) for factor in (1, 2, 5)] + [
 _HOURS = [factor * 10**power * _HOUR for power in range(8) for factor in (1, 2, 5)]
 _POWERS = (1, 10, 100, _SECOND, 10 * _SECOND, _MINUTE, 10 * _MINUTE, _HOUR, 10 * _HOUR, 100 * _HOUR, 1000 * _HOUR, 10_000 * _HOUR)
 _MOST_TICKS = 6
-_FEW_DECADES = 4
+_FEW_DECADES = 3
 
 
 @dataclass(frozen=True)

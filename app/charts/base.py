@@ -20,6 +20,10 @@ LEGEND_ROW = 20
 """Pixels a legend's row takes from the plot; on a half page two names stand in a row."""
 
 
+INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
+"""Colour of axis texts: on a light page, Streamlit's own has a contrast of 3.6:1 only."""
+
+
 @dataclass(frozen=True)
 class Words:
     """What a chart says: `finding` is its title where there is something to see, `note` says what is left out of it."""
@@ -38,9 +42,11 @@ class Chart:
     words: Callable[[pa.Table], Words]
     draw_with: Callable[[pa.Table, Looks], go.Figure]
 
-    def draw(self, table: pa.Table, models: Looks | None = None) -> go.Figure:
-        """The figure. `models` are the looks of all the store's models; without them those of the table."""
-        return self.draw_with(table, looks(table["model"].to_pylist()) if models is None else models)
+    def draw(self, table: pa.Table, models: Looks | None = None, page: str | None = None) -> go.Figure:
+        """The figure. `models` are the looks of all the store's models, else of the table's; `page` is light, dark or not known."""
+        drawn = self.draw_with(table, looks(table["model"].to_pylist()) if models is None else models)
+        ink = {"color": INKS.get(page or "")}
+        return drawn.update_xaxes(tickfont=ink, title_font=ink).update_yaxes(tickfont=ink, title_font=ink)
 
     def alt(self, table: pa.Table) -> str:
         """The chart in words."""
@@ -84,6 +90,7 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
         },
         dragmode=False,
         hoverlabel={"align": "left"},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": "#7A7A7A", "activecolor": "#0F8A84"},
         **layout,
     )
 

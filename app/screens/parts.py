@@ -47,9 +47,10 @@ def empty_state(title: str, why: str) -> None:
     with st.container(border=True):
         st.subheader(title, anchor=False)
         st.markdown(plain(why))
-        st.markdown("Upload the result records that an agent wrote, or read them from a folder on this machine:")
-        st.code("tachograph ingest PATH", language="shell")
+        st.markdown("Upload the result records that an agent wrote:")
         st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
+        st.markdown("Or read them from a file or folder on this machine:")
+        st.code("tachograph ingest PATH", language=None)
     st.stop()
 
 
@@ -76,7 +77,7 @@ def chart(key: str, table: pa.Table, looks: Looks) -> None:
     with st.container(gap=None):
         st.subheader(plain(words.finding), anchor=False)
         st.caption(plain(shown.title))
-    st.plotly_chart(shown.draw(table, looks), key=f"chart-{key}", config=_CHART_OPTIONS, alt=shown.alt(table))
+    st.plotly_chart(shown.draw(table, looks, st.context.theme.type), key=f"chart-{key}", config=_CHART_OPTIONS, alt=shown.alt(table))
     if words.note:
         st.caption(plain(words.note))
 

@@ -37,7 +37,8 @@ with parts.told_errors():
     summary, record = shown(run["result"] or ""), shown_record(run["raw"])
     st.subheader("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
     with st.container(border=True):
-        st.html(summary_html(summary.text).strip() or "<p>The record has no summary.</p>", width=SUMMARY_WIDTH)
+        html = summary_html(summary.text) or "<p>The record has no summary.</p>"
+        st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)
         parts.cut_note(summary)
     with st.expander("Raw record", icon=":material/data_object:"):
         parts.cut_note(record)

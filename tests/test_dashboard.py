@@ -1,0 +1,260 @@
+"""Every screen through the entry file, over real stores: with runs, without, and with what a stranger writes into a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import grids
+from app.data import WAIT_SECONDS
+from app.filters import Filters
+from app.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
+from app.queries import summary
+from ingest.containers import Source
+from ingest.pipeline import ingest
+from ingest.store import Store
+from schemas.metrics import RUN_METRICS
+from tests.conftest import ROOT, SAMPLES, record_text
+
+ENTRY = ROOT / "app" / "dashboard.py"
+SCREENS = sorted(f"screens/{path.name}" for path in (ROOT / "app" / "screens").glob("*.py") if path.stem not in ("__init__", "parts"))
+RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
+HOSTILE = {
+    "sql": "'; drop table runs; --",
+    "html": "<script>alert(1)</script>",
+    "path": "../../etc/passwd",
+    "nul": "\x00",
+    "long": "x" * 100_000,
+    "markdown": ":red[x] $y$ ![p](http://e.x/p)",
+    "empty": "",
+}
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def open_screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """A screen as a visitor of the store sees it."""
+
+    def open_(screen: str, location: str | Path = store.location, **query: str) -> AppTest:
+        monkeypatch.setenv("TACHOGRAPH_DB", str(location))
+        app = AppTest.from_file(str(ENTRY), default_timeout=WAIT_SECONDS + 20).run()
+        for key, value in query.items():
+            app.query_params[key] = value
+        app.switch_page(screen).run()
+        assert not app.exception
+        return app
+
+    return open_
+
+
+def add(store: Store, *texts: str) -> None:
+    ingest([Source(f"{number}.json", text.encode()) for number, text in enumerate(texts)], store)
+
+
+def figures(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_screen_shows_the_samples(screen: str, sample_store: Store, open_screen: Open) -> None:
+    assert open_screen(screen).title
+
+
+@pytest.mark.parametrize("screen", [screen for screen in SCREENS if not screen.endswith(("upload.py", "run.py"))])
+def test_without_a_store_a_screen_says_what_to_do(screen: str, store: Store, open_screen: Open) -> None:
+    app = open_screen(screen)
+    assert app.subheader[0].value == "No runs yet"
+    assert app.code[0].value == "tachograph ingest PATH"
+    assert not Path(store.location).exists(), "looking makes no store"
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_store_without_runs_is_no_error(screen: str, store: Store, open_screen: Open) -> None:
+    add(store, "no record")
+    app = open_screen(screen)
+    assert not app.error
+    assert not app.metric
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_file_that_is_no_store_is_told(screen: str, tmp_path: Path, open_screen: Open) -> None:
+    other = tmp_path / "other.duckdb"
+    duckdb.connect(str(other)).execute("create table t (x int)").close()
+    app = open_screen(screen, other, run=RUN)
+    assert screen.endswith("upload.py") or "not one of Tachograph" in app.error[0].value
+
+
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_hostile_link_does_nothing(screen: str, value: str, sample_store: Store, open_screen: Open) -> None:
+    app = open_screen(screen, run=value, chart=value, logs=value)
+    assert app.title[0].value == "No such run" if screen.endswith("run.py") else app.title
+    assert not [element for element in app.markdown if "script" in element.value or "red[" in element.value]
+
+
+def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
+    app = open_screen("screens/overview.py")
+    assert figures(app) == {
+        "Runs": "3",
+        "Reported cost": "$2.8251",
+        "Wall time": "10 min 09 s",
+        "Turns": "110",
+        "Sessions": "3",
+        "Runs not completed": "0.0 %",
+        "API ÷ wall time": "1.23×",
+        "Reported cost per turn": "$0.0257",
+    }
+    assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
+    assert len(app.get("plotly_chart")) == 3
+    assert not [metric for metric in app.metric if metric.delta], "all figures are known for all runs"
+
+
+def test_what_is_known_of_some_runs_only_says_so(sample_store: Store, open_screen: Open) -> None:
+    add(sample_store, record_text(duration_ms=..., num_turns=...))
+    app = open_screen("screens/overview.py")
+    notes = {metric.label: metric.delta for metric in app.metric}
+    assert notes["Wall time"] == notes["Turns"] == "known for 3 of 4 runs"
+    assert notes["Runs"] == notes["Reported cost"] == ""
+
+
+def test_a_run_that_another_process_reads_in_shows_on_the_next_look(sample_store: Store, open_screen: Open) -> None:
+    app = open_screen("screens/overview.py")
+    add(sample_store, record_text())
+    app.run()
+    assert figures(app)["Runs"] == "4"
+    assert figures(app)["Reported cost"] == "$3.0751"
+
+
+def test_the_runs_stand_dearest_first(sample_store: Store, open_screen: Open) -> None:
+    shown_table = open_screen("screens/runs.py").dataframe[0].value
+    assert shown_table["run_id"].iloc[0] == RUN
+    assert list(shown_table["cost_own_usd"]) == sorted(shown_table["cost_own_usd"], reverse=True)
+
+
+def test_a_chosen_row_opens_its_run(sample_store: Store, open_screen: Open) -> None:
+    app = open_screen("screens/runs.py")
+    app.session_state["runs"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.run()
+    assert not app.exception
+    assert app.title[0].value == "Run 5e0c031e…"
+    assert app.query_params["run"] == RUN
+
+
+def test_a_run_shows_its_figures_its_summary_and_its_record(sample_store: Store, open_screen: Open) -> None:
+    app = open_screen("screens/run.py", run=RUN)
+    shown_figures = figures(app)
+    assert (shown_figures["Reported cost"], shown_figures["Wall time"], shown_figures["Turns"]) == ("$1.2118", "4 min 14 s", "48")
+    html = "".join(element.proto.body for element in app.get("html"))
+    assert "90350c2d-57e4-4edc-80f1-f92c9188c37a" in html
+    assert ">Summary</h4>" in html
+    assert '"total_cost_usd": 1.2117599999999997' in app.code[0].value
+
+
+def test_a_strangers_texts_stay_text_on_the_run_screen(store: Store, open_screen: Open) -> None:
+    evil = "<script>x</script> ![p](https://e.example/p.png) :red[x] $y$"
+    add(store, record_text(result=evil, session_id=evil, stop_reason=evil, uuid="evil-1", terminal_reason=evil))
+    app = open_screen("screens/run.py", run="evil-1")
+    html = "".join(element.proto.body for element in app.get("html"))
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "&lt;script&gt;" in html
+    assert not [element for element in app.markdown if "script" in element.value]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"result": ...}, {"result": ""}, {"modelUsage": {}}, {"usage": ..., "modelUsage": ..., "num_turns": ...}]
+)
+def test_a_run_of_which_little_is_known_is_no_error(changes: dict[str, object], store: Store, open_screen: Open) -> None:
+    add(store, record_text(uuid="sparse", **changes))
+    for screen in SCREENS:
+        open_screen(screen, run="sparse")
+
+
+def test_a_huge_record_is_cut_and_can_be_downloaded(store: Store, open_screen: Open) -> None:
+    add(store, record_text(uuid="huge", result="word " * 100_000))
+    app = open_screen("screens/run.py", run="huge")
+    assert len(app.code[0].value) == SHOWN_CHARACTERS
+    assert [caption for caption in app.caption if "first 100,000 of" in caption.value]
+    assert app.get("download_button")
+
+
+def test_an_upload_is_read_once_and_its_fate_is_told(store: Store, open_screen: Open) -> None:
+    app = open_screen("screens/upload.py")
+    sample = next(SAMPLES.glob("002*"))
+    uploader = app.file_uploader(key="logs")
+    uploader.upload(sample.name, sample.read_bytes()).upload("x.json", b'{"type": "result"').run()
+    assert not app.exception
+    fates, rejects = (frame.value for frame in app.dataframe)
+    assert list(fates["became"]) == ["1 new run", "1 document rejected"]
+    assert list(rejects["detail"]) == ["the JSON ends in the middle"]
+    before = Path(store.location).stat().st_mtime_ns
+    app.run()
+    assert not app.exception
+    assert Path(store.location).stat().st_mtime_ns == before, "a rerun reads nothing again"
+    assert list(app.dataframe[0].value["became"]) == ["1 new run", "1 document rejected"]
+    assert figures(app.switch_page("screens/overview.py").run())["Reported cost"] == "$1.2118"
+
+
+def test_uploading_to_where_no_store_can_be_is_told(tmp_path: Path, open_screen: Open) -> None:
+    app = open_screen("screens/upload.py", tmp_path / "no" / "folder.duckdb")
+    app.file_uploader(key="logs").upload("a.json", record_text().encode()).run()
+    assert not app.exception
+    assert "does not exist" in app.error[0].value
+
+
+def test_a_card_is_the_metric_of_every_other_report(sample_store: Store) -> None:
+    row = summary(sample_store, Filters(), (), list(RUN_METRICS)).to_pylist()[0]
+    shown_cards = cards(row, list(RUN_METRICS))
+    assert [card.label for card in shown_cards] == [metric.label for metric in RUN_METRICS.values()]
+
+
+def test_grids_round_durations_and_drop_what_nobody_knows() -> None:
+    columns = {key: pa.array([None], pa.string()) for key in grids.RUNS} | {
+        "duration_ms": pa.array([253_963], pa.int64()),
+        "outcome": pa.array(["limit_reached"]),
+        "run_id": pa.array(["r"]),
+    }
+    shown_table = grids.grid(pa.table(columns), grids.RUNS)
+    assert shown_table.column_names == ["duration_ms", "outcome", "run_id"]
+    assert shown_table["duration_ms"].to_pylist()[0].total_seconds() == 254
+    assert shown_table["outcome"].to_pylist() == ["limit reached"]
+
+
+@pytest.mark.parametrize("value", [None, "", " ", "\x00", "a\nb", "x" * 201])
+def test_what_can_be_no_run_is_not_asked_for(value: str | None) -> None:
+    assert run_id_of(value) is None
+
+
+@pytest.mark.parametrize("text", ["**x**", "a_b_c", "[x](http://y)", ":red[x]", "$x$ $y$", "# h", "- x", "1. x", "<b>", "`x`"])
+def test_plain_text_has_no_mark_left_to_read(text: str) -> None:
+    assert plain(text) != text
+    assert plain(text).replace("\\", "") == text
+
+
+def test_a_record_is_laid_out_with_its_numbers_as_written() -> None:
+    assert (
+        shown_record('{"a": 0.8494599499999997, "b": 12345678901234567890}').text
+        == '{\n  "a": 0.8494599499999997,\n  "b": 12345678901234567890\n}'
+    )
+    assert shown_record('{"a": NaN}').text
+    assert shown("x" * (SHOWN_CHARACTERS + 1)).note == "These are the first 100,000 of 100,001 characters."
+
+
+def test_labels_stand_with_where_a_run_comes_from() -> None:
+    html = facts_html({"repo": "r"}, {"repo": "Repository"}, {"repo": "r", "branch": "<main>"})
+    assert html.count("<dt") == 2
+    assert "&lt;main&gt;" in html
+
+
+def test_the_fate_of_a_file_in_words(store: Store) -> None:
+    log = Source("log", "\n".join([record_text(), '{"type": "system"}', '{"cut": ']).encode())
+    assert upload_words(ingest([log], store).sources[0]) == "1 new run, 1 document rejected, 1 other event ignored"
+    assert upload_words(ingest([log], store).sources[0]) == "read before, nothing changed"
+    again = Source("again", f"\n{record_text()}".encode())
+    assert upload_words(ingest([again], store).sources[0]) == "1 run known already"
