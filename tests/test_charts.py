@@ -154,7 +154,7 @@ def test_zero_has_no_place_on_a_logarithmic_axis_and_that_is_said() -> None:
 def test_only_the_dearest_runs_get_a_bar_and_that_is_said() -> None:
     rows = table(*(row(number) for number in range(80)))
     assert sum(len(trace.x) for trace in CHARTS["cost-models"].draw(rows).data) == 50
-    assert CHARTS["cost-models"].words(rows).note == "The 50 dearest of 80 runs, 62.5 % of the cost."
+    assert CHARTS["cost-models"].words(rows).note == "The 50 dearest of 80 runs, 62.5 % of their cost."
 
 
 def test_bars_add_up_to_the_run() -> None:

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import grids
+from app import data, grids
+from app.charts import CHARTS
 from app.data import WAIT_SECONDS
 from app.filters import Filters
 from app.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
@@ -129,6 +130,17 @@ def test_a_run_that_another_process_reads_in_shows_on_the_next_look(sample_store
     app.run()
     assert figures(app)["Runs"] == "4"
     assert figures(app)["Reported cost"] == "$3.0751"
+
+
+def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
+    sample_store: Store, open_screen: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A finding over the dearest runs would contradict the cards, which rest on all."""
+    monkeypatch.setattr(data, "SHOWN_RUNS", 2)
+    app = open_screen("screens/overview.py")
+    assert [heading.value for heading in app.subheader[:2]] == ["Reported cost per run, by model", CHARTS["wall-api"].title]
+    assert "2 dearest runs" in app.info[0].value
+    assert figures(app)["Reported cost"] == "$2.8251"
 
 
 def test_the_runs_stand_dearest_first(sample_store: Store, open_screen: Open) -> None:

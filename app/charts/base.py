@@ -48,10 +48,14 @@ class Chart:
         ink = {"color": INKS.get(page or "")}
         return drawn.update_xaxes(tickfont=ink, title_font=ink).update_yaxes(tickfont=ink, title_font=ink)
 
-    def alt(self, table: pa.Table) -> str:
+    def heading(self, table: pa.Table, *, whole: bool = True) -> str:
+        """What there is to see, where the rows are the `whole` of them: a part has other figures than the cards beside it."""
+        return self.words(table).finding if whole else self.title
+
+    def alt(self, table: pa.Table, *, whole: bool = True) -> str:
         """The chart in words."""
-        words = self.words(table)
-        return " ".join(f"{part.rstrip('.')}." for part in (words.finding, self.shows, words.note) if part)
+        parts = (self.heading(table, whole=whole), self.shows, self.words(table).note)
+        return " ".join(f"{part.rstrip('.')}." for part in parts if part)
 
 
 CHARTS: dict[str, Chart] = {}

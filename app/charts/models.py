@@ -56,7 +56,7 @@ def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
     if len(runs) > MOST_BARS:
         dearest = sum(sorted(runs.values(), reverse=True)[:MOST_BARS], Decimal(0))
         share = human(dearest / sum(runs.values(), Decimal(0)), Unit.SHARE) if dearest else "none"
-        said.insert(0, f"The {MOST_BARS} dearest of {counted(len(runs), 'run')}, {share} of the cost.")
+        said.insert(0, f"The {MOST_BARS} dearest of {counted(len(runs), 'run')}, {share} of their cost.")
     return " ".join(said)
 
 

@@ -18,13 +18,14 @@ with parts.told_errors():
     models, runs = data.models(at), data.runs(at)
     colours = looks(models["model"].to_pylist())
     parts.card_grid(cards(row, FIGURES))
-    if runs.num_rows < row["runs"]:
+    whole = runs.num_rows == row["runs"]
+    if not whole:
         st.info(f"The charts show the {runs.num_rows:,} dearest runs, the figures and the table of models rest on all {row['runs']:,}.")
     with st.container(border=True):
-        parts.chart("cost-models", data.model_rows(at), colours)
+        parts.chart("cost-models", data.model_rows(at), colours, whole=whole)
     for column, key in zip(st.columns(2), ("wall-api", "turns-cost"), strict=True):
         with column.container(border=True, height="stretch"):
-            parts.chart(key, runs, colours)
+            parts.chart(key, runs, colours, whole=whole)
     st.subheader("Models", anchor=False)
     parts.table(grids.grid(models, grids.MODELS, model="Model"), "What each model cost and its tokens, dearest first")
     st.caption(f"Store: {plain(at.location)}")

@@ -70,16 +70,19 @@ def card_grid(cards: Sequence[Card]) -> None:
             )
 
 
-def chart(key: str, table: pa.Table, looks: Looks) -> None:
-    """One chart under its finding, with what it leaves out below."""
+def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True) -> None:
+    """One chart under its finding, with what it leaves out below; a part of the rows allows no finding."""
     shown = CHARTS[key]
-    words = shown.words(table)
+    note = shown.words(table).note
     with st.container(gap=None):
-        st.subheader(plain(words.finding), anchor=False)
-        st.caption(plain(shown.title))
-    st.plotly_chart(shown.draw(table, looks, st.context.theme.type), key=f"chart-{key}", config=_CHART_OPTIONS, alt=shown.alt(table))
-    if words.note:
-        st.caption(plain(words.note))
+        st.subheader(plain(shown.heading(table, whole=whole)), anchor=False)
+        if whole:
+            st.caption(plain(shown.title))
+    st.plotly_chart(
+        shown.draw(table, looks, st.context.theme.type), key=f"chart-{key}", config=_CHART_OPTIONS, alt=shown.alt(table, whole=whole)
+    )
+    if note:
+        st.caption(plain(note))
 
 
 def column_config(table: pa.Table) -> dict[str, Any]:
