@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from app import terminal
-from app.filters import Filters, parse_label
+from app.filters import Filters
 from app.options import TABLE, Output, db_option, examples, keys_option, utf8, with_filters, with_output, with_store
-from schemas.errors import ExitCode, InputUnreadable
+from schemas.errors import ExitCode
 from schemas.metrics import DEFAULT_REPORT, DIMENSIONS, RUN_METRICS
 
 if TYPE_CHECKING:
-    from ingest.containers import Source
-    from ingest.pipeline import IngestReport
     from ingest.store import Store
 
 RUNS_IN_A_TABLE = 50
@@ -49,20 +47,38 @@ def cli() -> None:
     """
 
 
-@cli.command(epilog=examples("ingest logs/", "ingest nightly/*.json --label branch=main --strict", "ingest logs/ --json"))
-@click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
+@cli.command(
+    epilog=examples(
+        "ingest logs/",
+        "ingest nightly/*.json --label branch=main --strict",
+        "ingest runs/ --path-template 'runs/{repo}/{agent}/{timestamp}/{task}/*'",
+        "ingest logs.tar.gz --json",
+        "ingest --retry-rejects",
+    )
+)
+@click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
 @with_store
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label of every run read now. Repeatable.")
+@click.option(
+    "--path-template",
+    metavar="TEMPLATE",
+    callback=utf8,
+    help="What the end of each path says: {repo}, {task}, {experiment} and {timestamp}; any other name becomes a label.",
+)
+@click.option("--jobs", type=click.IntRange(min=0), default=0, metavar="N", help="Processes that read.  [default: the cores]")
+@click.option("--retry-rejects", is_flag=True, help="Read the files anew that something was rejected of, after an upgrade say.")
 @click.option("--strict", is_flag=True, help="Exit with 1 where anything was rejected.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of the documents as one line of JSON.")
-def ingest(paths: tuple[Path, ...], store: Store, labels: tuple[str, ...], *, strict: bool, as_json: bool) -> int:
+def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, **how: Any) -> int:
     """Read logs into the store, in one transaction.
 
-    PATH is a file or a folder. What was read before changes nothing; what cannot be read is kept as a reject, with the reason.
+    PATH is a file, a folder or an archive; - is the standard input. What is in it is judged by content. What was read before
+    changes nothing; what cannot be read is kept as a reject, with the reason.
     """
-    parsed = dict(map(parse_label, labels))
+    from app.ingesting import ingest_paths
+
     try:
-        report = _ingest(paths, store, parsed)
+        report = ingest_paths(paths, store, **how)
     except KeyboardInterrupt:
         terminal.note("Interrupted: nothing was written.")
         return terminal.INTERRUPTED
@@ -195,20 +211,6 @@ def doctor(store: Store) -> ExitCode:
         lines += [f"{'':8} {'':11} → {terminal.plain(finding.advice)}\n"] if finding.advice else []
     terminal.put("".join(lines).encode(sys.stdout.encoding or "utf-8", errors="replace"))
     return max(finding.exit_code for finding in findings)
-
-
-def _ingest(paths: Sequence[Path], store: Store, labels: dict[str, str]) -> IngestReport:
-    from ingest import containers, pipeline
-
-    files = list(containers.find_files(paths))
-
-    def read(on_progress: Callable[[int, int], None]) -> Iterator[Source | InputUnreadable]:
-        for done, file in enumerate(files):
-            on_progress(done, len(files))
-            yield file if isinstance(file, InputUnreadable) else containers.read_file(file)
-
-    with terminal.progress("Reading") as on_progress:
-        return pipeline.ingest(read(on_progress), store, labels)
 
 
 def main() -> int:

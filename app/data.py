@@ -18,7 +18,7 @@ import streamlit as st
 from app import queries
 from app.filters import Filters
 from ingest.containers import Source
-from ingest.pipeline import IngestReport, Reading, SourceReport, ingest
+from ingest.pipeline import IngestReport, Progress, SourceReport, ingest
 from ingest.store import Store
 
 DEFAULT_LOCATION = "tachograph.duckdb"
@@ -139,12 +139,14 @@ def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str]
     """Ingest the files, telling `on_progress` the share read and the name of each. Raises StoreError."""
     done = 0
 
-    def read(reading: Reading) -> None:
+    def read(progress: Progress) -> None:
         nonlocal done
-        done += 1
-        on_progress(done / len(uploads), reading.source.name)
+        done += progress.bytes
+        on_progress(min(1.0, done / size), progress.name)
 
-    return ingest((Source(upload.name, upload.getvalue()) for upload in uploads), store(), on_read=read)
+    sources = [Source(upload.name, upload.getvalue()) for upload in uploads]
+    size = sum(source.size for source in sources) or 1
+    return ingest(sources, store(), on_progress=read)
 
 
 def _store(at: Snapshot) -> Store:

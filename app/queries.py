@@ -55,9 +55,9 @@ def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
         with dearest as (
             select run_id, cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id limit {int(limit)}
         )
-        select run_id, model, provider, region, model_usage.cost_reported_usd
+        select run_id, model, provider, region, model_usage.cost_own_usd as cost_usd
         from dearest join model_usage using (run_id)
-        order by cost_own_usd desc nulls last, run_id, model_usage.cost_reported_usd desc nulls last, model"""
+        order by v_runs.cost_own_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
     return _fetch(store, sql, condition.parameters)
 
 

@@ -19,7 +19,7 @@ import click
 from schemas.errors import TachographError, UsageError
 
 if TYPE_CHECKING:
-    from ingest.pipeline import IngestReport
+    from ingest.pipeline import IngestReport, Progress
     from schemas.source import RejectRow
 
 INTERRUPTED = 130
@@ -89,6 +89,41 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class ReadingBar:
+    """A bar on stderr while logs are read: bytes, rate, documents, rejects. Silent where stderr is no terminal."""
+
+    def __init__(self, bar: Any = None) -> None:
+        self._bar = bar
+        self._task = bar.add_task("Reading", total=None, documents=0, rejected=0) if bar else None
+
+    def expect(self, sources: int, size: int) -> None:
+        """Tell how much there is to read."""
+        if self._bar:
+            self._bar.update(self._task, description=f"Reading {plural(sources, 'source')}", total=size)
+
+    def advance(self, done: Progress) -> None:
+        """Tell what was read just now."""
+        if self._bar:
+            fields = self._bar.tasks[0].fields
+            counts = {name: fields[name] + getattr(done, name) for name in ("documents", "rejected")}
+            self._bar.update(self._task, advance=done.bytes, **counts)
+
+
+@contextmanager
+def reading_progress() -> Iterator[ReadingBar]:
+    """The bar of `tachograph ingest`."""
+    if not sys.stderr.isatty():
+        yield ReadingBar()
+        return
+    from rich import progress as rich
+    from rich.console import Console
+
+    counts = rich.TextColumn("{task.fields[documents]:,} documents, {task.fields[rejected]:,} rejected")
+    parts: Any = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.DownloadColumn(), rich.TransferSpeedColumn(), counts)
+    with rich.Progress(*parts, rich.TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        yield ReadingBar(bar)
 
 
 def tell_ingest(report: IngestReport, location: str) -> None:

@@ -1,31 +1,76 @@
-"""The path of data: source → documents → format → wire record → strict rows → one transaction.
+"""The path of data: sources → documents → format → wire record → strict rows → spool → one transaction.
 
 Holds at every stop: documents = accepted + duplicates + rejected + ignored, for each source and in total. The same bytes or
-the same record again change nothing.
+the same record again change nothing, and no order, batching or repetition of logs makes a difference to what the store holds.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain, islice
+from pathlib import Path
 
-from ingest import containers
-from ingest.containers import Document, Source, Unreadable
-from ingest.formats import recognise
-from ingest.formats.base import Context, Rows
-from ingest.store import Store, Writer
-from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
-from schemas.source import RejectRow, SourceRow
+from ingest.commit import commit
+from ingest.containers import Source
+from ingest.context.path_template import PathTemplate
+from ingest.plan import Plan
+from ingest.reading import SHOWN, Card, Settings
+from ingest.store import Store
+from ingest.workers import work_here, work_in_processes
+from schemas.errors import InputUnreadable
+from schemas.source import RejectRow
 
-CHILD_TABLES = ("model_usage", "claims", "file_changes", "findings")
-"""The tables whose rows come and go with their run; each is a field of `Rows`."""
+ALONE_TASKS = 4
+"""So many tasks are done here: starting processes costs more than it brings."""
 
 
 @dataclass(frozen=True)
+class Options:
+    """How to ingest. `jobs`: processes that read (default: the cores)."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+    template: PathTemplate | None = None
+    jobs: int = 0
+    retry_rejects: bool = False
+
+    @property
+    def processes(self) -> int:
+        """Worker processes to use."""
+        return self.jobs or os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the reading is. `name` is a source read just now."""
+
+    sources: int = 0
+    bytes: int = 0
+    documents: int = 0
+    rejected: int = 0
+    name: str = ""
+
+    def plus(self, card: Card) -> Progress:
+        """With one more card."""
+        return Progress(
+            self.sources + (card.key.portion == 0),
+            self.bytes + card.bytes,
+            self.documents + card.documents,
+            self.rejected + card.rejected,
+            card.name,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class SourceReport:
-    """What became of one source. `run_ids` are its runs in the store, new or known; `known` if its bytes had been read before."""
+    """What became of one source; `known` if its bytes had been read before. `run_ids` and `rejects`: the first SHOWN of them."""
 
     name: str
     source_id: str
@@ -57,164 +102,111 @@ class IngestReport:
         return {"sources": len(self.sources)} | {name: self.total(name) for name in counts} | {"seconds": round(self.seconds, 3)}
 
 
-@dataclass
-class Reading:
-    """A source, read but not yet written."""
-
-    source: Source
-    container: str = "none"
-    rows: list[Rows] = field(default_factory=list)
-    rejects: list[RejectRow] = field(default_factory=list)
-    ignored: list[Document] = field(default_factory=list)
-
-
 def ingest(
     sources: Iterable[Source | InputUnreadable],
     store: Store,
-    labels: dict[str, str] | None = None,
-    on_read: Callable[[Reading], None] | None = None,
+    options: Options = Options(),
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> IngestReport:
-    """Read the sources and write what is new in one transaction. `on_read` is called after each source was read.
+    """Read the sources and write what is new in one transaction. `on_progress` is called as reading goes on.
 
     What could not be opened is reported and the others go on; where nothing could be opened no store is made.
     """
     started = time.monotonic()
-    readings: list[Reading] = []
     unreadable: list[InputUnreadable] = []
-    for source in sources:
-        if isinstance(source, InputUnreadable):
-            unreadable.append(source)
-            continue
-        readings.append(read_source(source, labels or {}))
-        if on_read:
-            on_read(readings[-1])
-    reports = write(readings, store) if readings else ()
+    settings = Settings(dict(options.labels), options.template, store.known_sources(without_rejects=options.retry_rejects))
+    cards: list[Card] = []
+    with _spool_beside(store) as spool, Plan(settings) as plan:
+        for done in _read(_readable(sources, unreadable), plan, settings, spool, options.processes):
+            cards += done
+            if on_progress and done:
+                on_progress(reduce(Progress.plus, done, Progress()))
+        unreadable += [InputUnreadable(card.unreadable) for card in cards if card.unreadable]
+        cards = [plan.identified(card) for card in cards if not card.unreadable]
+        reports = _written(store, spool, cards, options.retry_rejects) if cards else ()
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started)
 
 
-def read_source(source: Source, labels: dict[str, str]) -> Reading:
-    """Everything in a source as rows, rejects and ignored events. Pure; raises nothing about the content."""
-    contents = containers.read(source)
-    reading = Reading(source, contents.kind)
-    context = Context(source.source_id, labels)
-    for part in contents.parts:
-        _file(reading, part, context)
-    return _without_silence(reading)
+def retried(store: Store) -> tuple[list[Path], list[str]]:
+    """The files that hold rejects: (those that are still there, the names of those that are not). Raises StoreError."""
+    with store.reading() as connection:
+        rows = connection.execute("select distinct name from sources where rejected > 0 order by name").fetchall()
+    paths = dict.fromkeys(Path(str(name).partition("!")[0]) for (name,) in rows)
+    return [path for path in paths if path.exists()], [str(path) for path in paths if not path.exists()]
 
 
-def _file(reading: Reading, part: Document | Unreadable, context: Context) -> None:
-    """Put one part of a source where it belongs."""
-    if isinstance(part, Unreadable):
-        reading.rejects.append(_reject(context.source_id, part))
-        return
-    format_ = recognise(part)
-    if format_ is None:
-        reading.ignored.append(part)
-        return
+def _readable(sources: Iterable[Source | InputUnreadable], unreadable: list[InputUnreadable]) -> Iterator[Source]:
+    for source in sources:
+        if isinstance(source, InputUnreadable):
+            unreadable.append(source)
+        else:
+            yield source
+
+
+def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path, processes: int) -> Iterator[list[Card]]:
+    """The cards of all sources; with several processes where there is enough to do."""
+    tasks = plan.tasks(sources)
+    first = list(islice(tasks, ALONE_TASKS))
+    if processes == 1 or len(first) < ALONE_TASKS:
+        yield from work_here(chain(first, tasks), settings, spool)
+    else:
+        yield from work_in_processes(chain(first, tasks), settings, spool, processes)
+
+
+@contextmanager
+def _spool_beside(store: Store) -> Iterator[Path]:
+    """A folder for the spool, on the store's disk where that is a file; gone afterwards, with what a killed ingest left behind."""
+    folder = Path(store.location).parent if store.is_file and Path(store.location).parent.is_dir() else Path(tempfile.gettempdir())
+    prefix = f"{Path(store.location).name if store.is_file else 'tachograph'}.ingest-"
+    for left in folder.glob(f"{prefix}*"):
+        if not _is_alive(left.name.removeprefix(prefix).partition("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    spool = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=folder))
     try:
-        reading.rows.append(format_.rows(part, context))
-    except InvalidRecord as error:
-        reading.rejects.append(reject(context.source_id, part, error.reason, error.detail))
+        yield spool
+    finally:
+        shutil.rmtree(spool, ignore_errors=True)
 
 
-def _without_silence(reading: Reading) -> Reading:
-    """A source with nothing but ignored events gets a reject that says so: its last event."""
-    if reading.ignored and not reading.rows and not reading.rejects:
-        count = len(reading.ignored)
-        last = reading.ignored.pop()
-        reading.rejects.append(reject(reading.source.source_id, last, RejectReason.NO_RECORD, _no_record_detail(last, count)))
-    return reading
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except OSError:
+        return True  # somebody else's process
+    return True
 
 
-def _no_record_detail(last: Document, count: int) -> str:
-    if count > 1 and "type" in last.value:
-        return f"{count} events, but no result record: the run was killed or the log cut short"
-    return "a JSON object, but no result record of an agent" if count == 1 else f"no result record among {count} JSON objects"
-
-
-def reject(source_id: str, document: Document, reason: RejectReason, detail: str) -> RejectRow:
-    """The reject row of a document that is JSON, but no run."""
-    excerpt = containers.excerpt(document.text)
-    return _reject(source_id, Unreadable(document.ordinal, document.position, reason, detail, excerpt))
-
-
-def _reject(source_id: str, part: Unreadable) -> RejectRow:
-    return RejectRow(
-        source_id=source_id,
-        ordinal=part.ordinal,
-        position=part.position,
-        reason=part.reason,
-        detail=part.detail,
-        excerpt=part.excerpt,
-    )
-
-
-def write(readings: list[Reading], store: Store) -> tuple[SourceReport, ...]:
-    """Write what is new, in one transaction."""
+def _written(store: Store, spool: Path, cards: list[Card], replace: bool) -> tuple[SourceReport, ...]:
+    """Commit the spool and say what became of each source."""
     with store.writing() as writer:
-        known_sources = writer.known("sources", "source_id", [reading.source.source_id for reading in readings])
-        run_ids = [rows.run.run_id for reading in readings for rows in reading.rows]
-        known_runs = writer.known("runs", "run_id", run_ids)
-        return tuple(_write_all(writer, readings, known_sources, known_runs))
+        accepted = commit(writer, spool, [card for card in cards if not card.known], replace=replace)
+        stored = writer.cards([card.source_id for card in cards if card.known])
+    readings: dict[str, list[Card]] = defaultdict(list)
+    for card in cards:
+        readings[card.key.reading].append(card)
+    return tuple(_report(parts, accepted.get(reading, 0), stored) for reading, parts in sorted(readings.items(), key=_by_name))
 
 
-def _write_all(writer: Writer, readings: list[Reading], known_sources: set[str], known_runs: set[str]) -> Iterator[SourceReport]:
-    accepted: list[Rows] = []
-    rejects: list[RejectRow] = []
-    cards: list[SourceRow] = []
-    for reading in readings:
-        report, new = _sorted_out(reading, known_runs)
-        if reading.source.source_id in known_sources:
-            yield replace(report, known=True)
-            continue
-        known_sources.add(reading.source.source_id)
-        accepted += new
-        rejects += reading.rejects
-        cards.append(_card(reading, report))
-        yield report
-    writer.insert("sources", cards)
-    writer.insert("rejects", rejects)
-    insert_runs(writer, accepted)
+def _by_name(item: tuple[str, list[Card]]) -> tuple[str, str]:
+    return item[1][0].name, item[0]
 
 
-def insert_runs(writer: Writer, accepted: list[Rows]) -> None:
-    """Write runs with everything that hangs on them."""
-    writer.insert("runs", [rows.run for rows in accepted])
-    for table in CHILD_TABLES:
-        writer.insert(table, [row for rows in accepted for row in getattr(rows, table)])
-
-
-def _sorted_out(reading: Reading, known_runs: set[str]) -> tuple[SourceReport, list[Rows]]:
-    """The source's report and its new runs; adds them to the known ones."""
-    new: list[Rows] = []
-    for rows in reading.rows:
-        if rows.run.run_id not in known_runs:
-            known_runs.add(rows.run.run_id)
-            new.append(rows)
-    report = SourceReport(
-        name=reading.source.name,
-        source_id=reading.source.source_id,
-        documents=len(reading.rows) + len(reading.rejects) + len(reading.ignored),
-        accepted=len(new),
-        duplicates=len(reading.rows) - len(new),
-        rejected=len(reading.rejects),
-        ignored=len(reading.ignored),
-        run_ids=tuple(rows.run.run_id for rows in reading.rows),
-        rejects=tuple(reading.rejects),
-    )
-    return report, new
-
-
-def _card(reading: Reading, report: SourceReport) -> SourceRow:
-    return SourceRow(
-        source_id=report.source_id,
-        name=report.name,
-        bytes=len(reading.source.data),
-        container=reading.container,
-        received_at=datetime.now(UTC),
-        documents=report.documents,
-        accepted=report.accepted,
-        duplicates=report.duplicates,
-        rejected=report.rejected,
-        ignored=report.ignored,
+def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, int]]) -> SourceReport:
+    first = parts[0]
+    if first.known:
+        counts = stored[first.source_id]
+        return SourceReport(first.name, first.source_id, known=True, **counts)
+    records = sum(card.records for card in parts)
+    return SourceReport(
+        name=first.name,
+        source_id=first.source_id,
+        documents=sum(card.documents for card in parts),
+        accepted=accepted,
+        duplicates=records - accepted,
+        rejected=sum(card.rejected for card in parts),
+        ignored=sum(card.ignored for card in parts),
+        run_ids=tuple(run_id for card in parts for run_id in card.run_ids)[:SHOWN],
+        rejects=tuple(row for card in parts for row in card.rejects)[:SHOWN],
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
-from ingest.containers import Document
+from ingest.chaining import rechain
 from ingest.formats import recognise
-from ingest.formats.base import Context, Rows
-from ingest.pipeline import insert_runs, reject
+from ingest.formats.base import CHILD_TABLES, CONTEXT_COLUMNS, Context, Rows
+from ingest.reading import refused, reject_row
+from ingest.scanner import Document
 from ingest.store import Store, Writer
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.source import RejectRow
@@ -18,10 +20,10 @@ from schemas.source import RejectRow
 BATCH = 1000
 """Records read, made anew and written at a time."""
 
-_KEPT_TABLES = ("sources", "rejects", "measurements")
-"""What comes from outside and is copied; all else follows from the raw records."""
+_KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls")
+"""What comes from outside the records and is copied; all else follows from the raw records."""
 
-_KEPT_OF_A_RUN = "source_id, ordinal, raw, map_keys(labels), map_values(labels)"
+_KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,12 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
         [(total,)] = former.execute("select count(*) from former.runs").fetchall()
         for batch in _batches(former):
             rows, rejects = _again(batch)
-            insert_runs(writer, rows)
+            _insert_runs(writer, rows)
             _move_to_rejects(writer, rejects)
             runs, refused = runs + len(rows), refused + len(rejects)
             if on_progress:
                 on_progress(runs + refused, total)
+        rechain(writer.connection, "select distinct session_id from runs where session_id is not null")
     return RebuildReport(runs, refused)
 
 
@@ -54,12 +57,13 @@ def _copy_kept(writer: Writer) -> None:
 
 
 def _batches(former: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
-    former.execute(f"select {_KEPT_OF_A_RUN} from former.runs order by source_id, ordinal")
-    while records := former.fetchmany(BATCH):
-        yield [
-            (Document(ordinal, "kept record", raw), Context(source_id, dict(zip(keys, values, strict=True))))
-            for source_id, ordinal, raw, keys, values in records
-        ]
+    records = former.sql(f"select {', '.join(_KEPT_OF_A_RUN)} from former.runs order by source_id, ordinal").to_arrow_reader(BATCH)
+    for batch in records:
+        yield [(Document(row.pop("ordinal"), "kept record", row.pop("raw")), _context(row)) for row in batch.to_pylist()]
+
+
+def _context(row: dict[str, Any]) -> Context:
+    return Context(**row | {"labels": dict(row["labels"] or ()), "tools": tuple(row["tools"] or ())})
 
 
 def _again(batch: list[tuple[Document, Context]]) -> tuple[list[Rows], list[RejectRow]]:
@@ -69,7 +73,7 @@ def _again(batch: list[tuple[Document, Context]]) -> tuple[list[Rows], list[Reje
         try:
             rows.append(_read(document, context))
         except InvalidRecord as error:
-            rejects.append(reject(context.source_id, document, error.reason, error.detail))
+            rejects.append(reject_row(context.source_id, refused(document, error.reason, error.detail)))
     return rows, rejects
 
 
@@ -77,7 +81,13 @@ def _read(document: Document, context: Context) -> Rows:
     format_ = recognise(document)
     if format_ is None:
         raise InvalidRecord(RejectReason.NO_RECORD, "no format knows this record any more")
-    return format_.rows(document, context)
+    return format_.rows(document, lambda *_: context)
+
+
+def _insert_runs(writer: Writer, made: list[Rows]) -> None:
+    writer.insert("runs", [rows.run for rows in made])
+    for table in CHILD_TABLES:
+        writer.insert(table, [row for rows in made for row in getattr(rows, table)])
 
 
 def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:

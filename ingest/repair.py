@@ -6,6 +6,7 @@ The repaired text is what is shown, searched and read for claims; the raw record
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import ftfy
 
@@ -34,8 +35,17 @@ def repair(text: str) -> str:
     """The text without mojibake; anything else about it stays. Line by line, so that one bad line spoils no other."""
     if text.isascii() or not _MOJIBAKE.search(text):
         return text
-    return "\n".join(map(_repair_line, text.split("\n")))
+    parts, at = [], 0
+    while found := _MOJIBAKE.search(text, at):
+        start = text.rfind("\n", 0, found.start()) + 1
+        end = text.find("\n", found.end())
+        end = len(text) if end < 0 else end
+        parts += (text[at:start], _repaired_line(text[start:end]))
+        at = end
+    return "".join((*parts, text[at:]))
 
 
-def _repair_line(line: str) -> str:
-    return ftfy.fix_encoding(line, _ENCODING_ONLY) if _MOJIBAKE.search(line) else line
+@lru_cache(maxsize=4096)
+def _repaired_line(line: str) -> str:
+    """Agents repeat themselves, and ftfy takes as long for a line as pydantic for a record."""
+    return ftfy.fix_encoding(line, _ENCODING_ONLY)

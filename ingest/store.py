@@ -26,6 +26,12 @@ from schemas.tables import SCHEMA_VERSION, TABLES, arrow_table
 ALIAS = "tachograph"
 FORMER = "former"
 DEFAULT_WAIT_SECONDS = 30.0
+_FILE_OPTIONS = ("row_group_size 16384", *(("storage_version 'latest'",) if duckdb.__version__.startswith("1.") else ()))
+"""How a new store is made. Row groups of this size are compressed in parallel and written while inserting; a batch in groups of the
+default size would pass through the write-ahead log first, uncompressed (measured: 5.3 s against 0.7 s for 100,000 runs). DuckDB 1.x
+keeps text with zstd only in its latest storage version."""
+
+_SETTINGS = "set timezone = 'UTC'; set preserve_insertion_order = false; set checkpoint_threshold = '1MB'"
 _HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
 _NO_SUCH_FILE = ("database does not exist", "No such file or directory")
 
@@ -62,6 +68,15 @@ class Store:
                 raise _missing(self.location)
             _require_version(connection, self.location)
             yield connection
+
+    def known_sources(self, *, without_rejects: bool = False) -> frozenset[str]:
+        """The source_ids the store has (only those of which nothing was rejected); none where there is no store. Raises StoreError."""
+        try:
+            with self.reading() as connection:
+                condition = "where rejected = 0" if without_rejects else ""
+                return frozenset(str(found) for (found,) in connection.execute(f"select source_id from sources {condition}").fetchall())
+        except StoreMissing:
+            return frozenset()
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
@@ -112,7 +127,7 @@ class Store:
         try:
             self._attach(connection, alias, read_only=read_only)
             connection.execute(f"use {alias}")
-            connection.execute("set timezone = 'UTC'")
+            connection.execute(_SETTINGS)
             yield connection
         finally:
             connection.close()
@@ -141,13 +156,13 @@ class Writer:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
 
-    def known(self, table: str, column: str, values: Sequence[str]) -> set[str]:
-        """Those of the values that the column of the table holds already."""
-        _require_table(table)
-        incoming = pa.table({"value": pa.array(values, pa.string())})
-        with _registered(self.connection, incoming) as name:
-            found = self.connection.sql(f'select distinct value from {name} where value in (select "{column}" from {table})')
-            return {str(value) for (value,) in found.fetchall()}
+    def cards(self, source_ids: Sequence[str]) -> dict[str, dict[str, int]]:
+        """What became of sources read before: what was accepted then is a duplicate now."""
+        sql = """select source_id, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
+                 from sources semi join given using (source_id)"""
+        with _registered(self.connection, pa.table({"source_id": pa.array(source_ids, pa.string())})):
+            rows = self.connection.sql(sql).to_arrow_table().to_pylist()
+        return {row.pop("source_id"): row for row in rows}
 
     def insert(self, table: str, rows: Sequence[Row]) -> None:
         """Add rows to the table that holds their kind."""
@@ -168,16 +183,18 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
 
 @contextmanager
 def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Iterator[str]:
-    connection.register("incoming", table)
+    connection.register("given", table)
     try:
-        yield "incoming"
+        yield "given"
     finally:
-        connection.unregister("incoming")
+        connection.unregister("given")
 
 
 def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
     place = location.replace("'", "''")
-    return f"attach '{place}' as {alias}{' (read_only)' if read_only else ''}"
+    options = ["read_only"] if read_only else list(_FILE_OPTIONS) if ":" not in location else []
+    listed = f" ({', '.join(options)})" if options else ""
+    return f"attach '{place}' as {alias}{listed}"
 
 
 def _remove(database: Path) -> None:
@@ -210,11 +227,6 @@ def _require_version(connection: duckdb.DuckDBPyConnection, location: str) -> No
             f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",
             "Run `tachograph rebuild`: it makes them anew from the raw records, which are kept.",
         )
-
-
-def _require_table(table: str) -> None:
-    if table not in TABLES:
-        raise KeyError(table)
 
 
 def _require_parent(path: Path) -> None:

@@ -91,7 +91,7 @@ RUN_METRICS = _table(
         "median({})",
     ),
     _over(
-        "duration_api_ms",
+        "duration_api_own_ms",
         "duration_api_ms",
         "API time",
         Unit.MILLISECONDS,
@@ -101,8 +101,8 @@ RUN_METRICS = _table(
     Metric(
         "parallelism",
         "API ÷ wall time",
-        "sum(duration_api_ms) filter (duration_ms > 0) / sum(duration_ms) filter (duration_ms > 0 and duration_api_ms is not null)",
-        "count(*) filter (duration_ms > 0 and duration_api_ms is not null)",
+        "sum(duration_api_own_ms) filter (duration_ms > 0) / sum(duration_ms) filter (duration_ms > 0 and duration_api_own_ms is not null)",
+        "count(*) filter (duration_ms > 0 and duration_api_own_ms is not null)",
         Unit.RATIO,
         "neither",
         "API time divided by wall time: above 1 where calls ran in parallel.",
@@ -163,17 +163,17 @@ MODEL_METRICS = _table(
         "Runs that used the model; a run may use several.",
     ),
     _of_model(
-        "cost_reported_usd",
+        "cost_own_usd",
         "Reported cost",
         Unit.USD,
         "lower",
         "What the agent says the model's tokens cost (its own estimate).",
         key="cost_usd",
     ),
-    _of_model("input_tokens", "Input", Unit.TOKENS, "lower", RUN_METRICS["input_tokens"].meaning),
-    _of_model("output_tokens", "Output", Unit.TOKENS, "lower", RUN_METRICS["output_tokens"].meaning),
-    _of_model("cache_read_tokens", "Cache read", Unit.TOKENS, "neither", RUN_METRICS["cache_read_tokens"].meaning),
-    _of_model("cache_write_tokens", "Cache write", Unit.TOKENS, "neither", RUN_METRICS["cache_write_tokens"].meaning),
+    _of_model("own_input_tokens", "Input", Unit.TOKENS, "lower", RUN_METRICS["input_tokens"].meaning, key="input_tokens"),
+    _of_model("own_output_tokens", "Output", Unit.TOKENS, "lower", RUN_METRICS["output_tokens"].meaning, key="output_tokens"),
+    _of_model("own_cache_read_tokens", "Cache read", Unit.TOKENS, "neither", RUN_METRICS["cache_read_tokens"].meaning, key="cache_read_tokens"),
+    _of_model("own_cache_write_tokens", "Cache write", Unit.TOKENS, "neither", RUN_METRICS["cache_write_tokens"].meaning, key="cache_write_tokens"),
     _of_model("web_search_requests", "Web searches", Unit.COUNT, "neither", "Searches by the model's server tool."),
 )
 """Figures over `v_model_usage`: one row is one model of one run, so that helper models get their own share."""

@@ -75,6 +75,9 @@ class RunRow(Row):
     duration_api_ms: Milliseconds | None = Field(
         default=None, description="Time spent in API calls, in ms; above the wall time where calls ran in parallel."
     )
+    duration_api_own_ms: Milliseconds | None = Field(
+        default=None, description="API time this record added, in ms: in one process `duration_api_ms` is cumulative."
+    )
     ttft_ms: Milliseconds | None = Field(default=None, description="Time to the first token, in ms.")
     num_turns: Count | None = Field(default=None, description="Turns, as the agent counts them.")
     cost_reported_usd: Usd | None = Field(default=None, description="`total_cost_usd` as logged: the agent's own estimate, in USD.")
@@ -86,16 +89,33 @@ class RunRow(Row):
     provider: Text | None = Field(default=None, description="Provider of the main model.")
     region: Text | None = Field(default=None, description="Region of the main model's endpoint.")
     models: Names = Field(default=(), description="Every model the run used, sorted.")
-    input_tokens: Tokens | None = Field(default=None, description="Uncached input tokens over all models.")
-    output_tokens: Tokens | None = Field(default=None, description="Output tokens over all models, thinking included.")
-    cache_read_tokens: Tokens | None = Field(default=None, description="Input tokens read from the cache, over all models.")
-    cache_write_tokens: Tokens | None = Field(default=None, description="Input tokens written to the cache, over all models.")
+    input_tokens: Tokens | None = Field(default=None, description="Uncached input tokens this record added, over all models.")
+    output_tokens: Tokens | None = Field(default=None, description="Output tokens this record added, over all models, thinking included.")
+    cache_read_tokens: Tokens | None = Field(default=None, description="Input tokens this record added that were read from the cache, over all models.")
+    cache_write_tokens: Tokens | None = Field(default=None, description="Input tokens this record added that were written to the cache, over all models.")
+    usage_input_tokens: Tokens | None = Field(default=None, description="Uncached input of the main loop's last turn group (`usage`).")
+    usage_output_tokens: Tokens | None = Field(default=None, description="Output of the main loop's last turn group (`usage`).")
+    usage_cache_read_tokens: Tokens | None = Field(default=None, description="Cache read of the main loop's last turn group (`usage`).")
+    usage_cache_write_tokens: Tokens | None = Field(default=None, description="Cache write of the main loop's last turn group (`usage`).")
     chain_id: Text = Field(description="The chain of cumulative records this one belongs to: the run_id of its first link.")
     chain_position: Count = Field(description="Place of the record in its chain, from 1.")
     repo: Text | None = Field(default=None, description="Repository worked on, where a label, a path or a sidecar says it.")
     task: Text | None = Field(default=None, description="Task worked on, where a label, a path or a sidecar says it.")
     experiment: Text | None = Field(default=None, description="Experiment the run belongs to, where a label says it.")
     labels: Labels = Field(default={}, description="Labels given at ingest (--label key=value).")
+    requested_model: Text | None = Field(default=None, description="Model the agent was started with, by the stream's init event.")
+    cwd: Text | None = Field(default=None, description="Working directory of the agent, by the stream's init event.")
+    permission_mode: Text | None = Field(default=None, description="Permission mode of the agent, by the stream's init event.")
+    tools: Names = Field(default=(), description="Tools the agent had, by the stream's init event.")
+    base_commit: Text | None = Field(default=None, description="Commit the work began from, by a sidecar.")
+    head_commit: Text | None = Field(default=None, description="Commit of the reference solution or of the result, by a sidecar.")
+    task_status: Text | None = Field(default=None, description="Status a sidecar gives the task, as logged.")
+    first_edit_ms: Milliseconds | None = Field(default=None, description="Time to the first edit, in ms, by a sidecar.")
+    patch_files: Count | None = Field(default=None, description="Files changed by the patch beside the record.")
+    patch_insertions: Count | None = Field(default=None, description="Lines inserted by the patch beside the record.")
+    patch_deletions: Count | None = Field(default=None, description="Lines deleted by the patch beside the record.")
+    in_stream: Flag = Field(default=False, description="Whether the record came with the events of its run around it.")
+    context_rank: Count = Field(default=0, description="How much is known around the record; of two copies of one record the better known is kept.")
     permission_denials: Count | None = Field(default=None, description="Tool calls that were denied permission.")
     errors: LongText | None = Field(default=None, description="Messages of an error record, one per line.")
     result: LongText | None = Field(
@@ -126,10 +146,24 @@ class ModelUsageRow(Row):
     )
     web_search_requests: Count | None = Field(default=None, description="Web searches by the model's server tool.")
     cost_reported_usd: Usd | None = Field(default=None, description="`costUSD` as logged, in USD.")
+    cost_own_usd: Usd | None = Field(default=None, description="What this record added to its chain, in USD. Every sum of cost uses it.")
+    own_input_tokens: Tokens | None = Field(default=None, description="Uncached input tokens this record added to its chain.")
+    own_output_tokens: Tokens | None = Field(default=None, description="Output tokens this record added to its chain.")
+    own_cache_read_tokens: Tokens | None = Field(default=None, description="Cache read tokens this record added to its chain.")
+    own_cache_write_tokens: Tokens | None = Field(default=None, description="Cache write tokens this record added to its chain.")
     cost_list_usd: Usd | None = Field(default=None, description="Cost at list prices, in USD. NULL where the model has no price.")
     price_status: PriceStatusName | None = Field(default=None, description="priced or unpriced; NULL where list prices were not looked up.")
     cost_basis: Text | None = Field(default=None, description="`costBasis` as logged; `unknown` means the agent guessed the price.")
     context_window: Tokens | None = Field(default=None, description="Context window the agent assumed, in tokens.")
+
+
+class ToolCallRow(Row):
+    """Calls of one tool in one run, counted in the stream around its record."""
+
+    run_id: Text = Field(description="The run (runs.run_id).")
+    tool: Text = Field(description="Name of the tool.")
+    calls: Count = Field(description="Calls of the tool.")
+    errors: Count = Field(description="Calls whose result was an error.")
 
 
 class FileChangeRow(Row):

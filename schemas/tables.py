@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import Any, Union, get_args, get_origin
 
 import pyarrow as pa
 
 from schemas.claim import ClaimRow, MeasurementRow
 from schemas.row import Row
-from schemas.run import FileChangeRow, ModelUsageRow, RunRow
+from schemas.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
 from schemas.units import ArrowType
 
@@ -26,6 +28,7 @@ TABLES: dict[str, type[Row]] = {
     "sources": SourceRow,
     "runs": RunRow,
     "model_usage": ModelUsageRow,
+    "tool_calls": ToolCallRow,
     "claims": ClaimRow,
     "file_changes": FileChangeRow,
     "measurements": MeasurementRow,
@@ -34,6 +37,7 @@ TABLES: dict[str, type[Row]] = {
 }
 
 
+@cache
 def arrow_schema(row: type[Row]) -> pa.Schema:
     """Arrow schema of a row model: field order as written, nullability from `| None`, comment in the field's metadata."""
     return pa.schema([_arrow_field(row, name) for name in row.model_fields])
@@ -42,7 +46,10 @@ def arrow_schema(row: type[Row]) -> pa.Schema:
 def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
     """Rows of one kind as an Arrow table with the columns of `arrow_schema(row)`."""
     schema = arrow_schema(row)
-    return pa.table([_column(field, rows) for field in schema], schema=schema)
+    if not rows:
+        return schema.empty_table()
+    columns = zip(*map(attrgetter(*schema.names), rows), strict=True)
+    return pa.table([_array(field, values) for field, values in zip(schema, columns, strict=True)], schema=schema)
 
 
 def is_compressed(field: pa.Field) -> bool:
@@ -55,11 +62,10 @@ def comment(field: pa.Field) -> str:
     return str((field.metadata or {})[b"comment"].decode())
 
 
-def _column(field: pa.Field, rows: Iterable[Row]) -> pa.Array:
-    values = (getattr(row, field.name) for row in rows)
+def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
     if pa.types.is_map(field.type):
         return pa.array([sorted(value.items()) for value in values], field.type)
-    return pa.array(list(values), field.type)
+    return pa.array(values, field.type)
 
 
 def _arrow_field(row: type[Row], name: str) -> pa.Field:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ingest import containers
-from ingest.pipeline import IngestReport, ingest
+from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store import Store
 
 ROOT = Path(__file__).parent.parent
@@ -60,7 +60,7 @@ def record_text(**changes: Any) -> str:
 
 def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     """Ingest files and folders into the store, in this process."""
-    return ingest(containers.read_paths(paths), store, labels)
+    return ingest(containers.read_paths(paths), store, Options(tuple(labels.items())))
 
 
 @pytest.fixture

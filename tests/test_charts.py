@@ -25,7 +25,7 @@ SCHEMA = pa.schema(
         ("duration_api_ms", pa.int64()),
         ("num_turns", pa.int64()),
         ("cost_own_usd", pa.decimal128(18, 9)),
-        ("cost_reported_usd", pa.decimal128(18, 9)),
+        ("cost_usd", pa.decimal128(18, 9)),
         ("input_tokens", pa.int64()),
         ("output_tokens", pa.int64()),
         ("cache_read_tokens", pa.int64()),
@@ -37,7 +37,7 @@ FIGURES = SCHEMA.names[2:]
 
 
 def row(number: Any = 1, model: Any = "m", **figures: Any) -> dict[str, Any]:
-    known = dict.fromkeys(FIGURES, 7) | {"cost_own_usd": Decimal("0.5"), "cost_reported_usd": Decimal("0.5")}
+    known = dict.fromkeys(FIGURES, 7) | {"cost_own_usd": Decimal("0.5"), "cost_usd": Decimal("0.5")}
     return {"run_id": f"run-{number}", "model": model} | known | figures
 
 
@@ -133,7 +133,7 @@ def test_findings_on_the_samples(sample_store: Store) -> None:
 def test_the_dearest_runs_come_with_all_their_models(sample_store: Store) -> None:
     rows = model_rows(sample_store, Filters(), 1)
     assert rows["model"].to_pylist() == ["claude-sonnet-4-5", "claude-opus-4-5"]
-    assert rows["cost_reported_usd"].to_pylist() == [Decimal("1.192965000"), Decimal("0.018795000")]
+    assert rows["cost_usd"].to_pylist() == [Decimal("1.192965000"), Decimal("0.018795000")]
 
 
 def test_what_is_left_out_is_counted() -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from ingest.containers import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context, Rows
 from ingest.formats.claude_code import canonical_hash
 from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
+from ingest.scanner import Document
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.run import Outcome
 from tests.conftest import record
@@ -22,11 +22,11 @@ def rows(**changes: Any) -> Rows:
     return rows_of(record(**changes))
 
 
-def rows_of(value: dict[str, Any], text: str | None = None, **labels: str) -> Rows:
+def rows_of(value: dict[str, Any], text: str | None = None, context: Context = Context("source")) -> Rows:
     document = Document(0, "line 1", text or json.dumps(value))
     format_ = recognise(document)
     assert format_ is not None
-    return format_.rows(document, Context("source", labels))
+    return format_.rows(document, lambda session_id, duration_ms: context)
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,10 @@ def test_events_are_no_records(value: dict[str, Any]) -> None:
     assert recognise(Document(0, "", json.dumps(value))) is None
 
 
-def test_labels_fill_the_columns_of_their_name() -> None:
-    run = rows_of(record(), None, repo="vllm", task="t1", experiment="e", branch="main").run
-    assert (run.repo, run.task, run.experiment, run.labels["branch"]) == ("vllm", "t1", "e", "main")
+def test_what_is_known_around_the_record_stands_in_its_row() -> None:
+    made = rows_of(record(), None, Context("source", {"branch": "main"}, repo="vllm", agent_version="2.1", tool_calls=(("Bash", 3, 1),)))
+    assert (made.run.repo, made.run.labels, made.run.agent_version) == ("vllm", {"branch": "main"}, "2.1")
+    assert [(row.tool, row.calls, row.errors) for row in made.tool_calls] == [("Bash", 3, 1)]
 
 
 @pytest.mark.parametrize(

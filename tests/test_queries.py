@@ -11,7 +11,7 @@ from app import queries
 from app.filters import FILTERS, Filters, choose, where
 from app.formatting import human, known_of
 from ingest.containers import Source
-from ingest.pipeline import ingest
+from ingest.pipeline import Options, ingest
 from ingest.store import Store
 from schemas.errors import UsageError
 from schemas.metrics import DIMENSIONS, MODEL_METRICS, RUN_METRICS
@@ -41,7 +41,7 @@ def four_runs(store: Store) -> Store:
     fourth = record_text(
         uuid="d", total_cost_usd=..., num_turns=5, duration_ms=..., is_error=True, result="You've hit your limit", modelUsage={}
     )
-    ingest([Source("one", first.encode())], store, {"repo": "vllm", "team": "a"})
+    ingest([Source("one", first.encode())], store, Options((("repo", "vllm"), ("team", "a"))))
     ingest([Source("rest", "\n".join([second, third, fourth]).encode())], store)
     return store
 

@@ -27,7 +27,7 @@ TOKEN_CLASSES = {
     "input_tokens": "Input",
     "output_tokens": "Output",
 }
-COST = Axis("cost_reported_usd", "Reported cost (USD)", Unit.USD)
+COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
 TOKENS = Axis("tokens", "Tokens", Unit.TOKENS)
 
 Row = Mapping[str, Any]
@@ -35,7 +35,7 @@ Row = Mapping[str, Any]
 
 def _cost_words(table: pa.Table) -> Words:
     rows = _priced(table)
-    total = sum((row["cost_reported_usd"] for row in rows), Decimal(0))
+    total = sum((row["cost_usd"] for row in rows), Decimal(0))
     if not total:
         return Words("Reported cost per run", _cost_note(table, rows))
     shares = _sums(rows, "model")
@@ -61,14 +61,14 @@ def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
 
 
 def _priced(table: pa.Table) -> list[Row]:
-    rows: list[Row] = table.select(["run_id", "model", "cost_reported_usd"]).to_pylist()
-    return [row for row in rows if row["cost_reported_usd"] is not None]
+    rows: list[Row] = table.select(["run_id", "model", "cost_usd"]).to_pylist()
+    return [row for row in rows if row["cost_usd"] is not None]
 
 
 def _sums(rows: Sequence[Row], key: str) -> dict[Any, Decimal]:
     sums: dict[Any, Decimal] = {}
     for row in rows:
-        sums[row[key]] = sums.get(row[key], Decimal(0)) + row["cost_reported_usd"]
+        sums[row[key]] = sums.get(row[key], Decimal(0)) + row["cost_usd"]
     return sums
 
 
@@ -98,7 +98,7 @@ def _bars(rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, D
     look = models[model]
     return go.Bar(
         x=[places[row["run_id"]] for row in rows],
-        y=[float(row["cost_reported_usd"]) for row in rows],
+        y=[float(row["cost_usd"]) for row in rows],
         name=safe(name(model)),
         hovertext=[_cost_hover(row, totals) for row in rows],
         hoverinfo="text",
@@ -108,7 +108,7 @@ def _bars(rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, D
 
 
 def _cost_hover(row: Row, totals: Mapping[str, Decimal]) -> str:
-    figures = hover(name(row["model"]), Reported_cost=(row["cost_reported_usd"], Unit.USD), Whole_run=(totals[row["run_id"]], Unit.USD))
+    figures = hover(name(row["model"]), Reported_cost=(row["cost_usd"], Unit.USD), Whole_run=(totals[row["run_id"]], Unit.USD))
     return f"{figures}<br>Run: {safe(row['run_id'])}"
 
 

@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, Protocol
 
-from ingest.containers import Document
+from ingest.scanner import Document
 from schemas.claim import ClaimRow
-from schemas.run import FileChangeRow, ModelUsageRow, RunRow
+from schemas.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.source import FindingRow
 
 
 @dataclass(frozen=True)
 class Context:
-    """What is known about a record from around it."""
+    """What is known about a record from around it: labels, path, sidecars, and the events of its stream.
+
+    Every field but `tool_calls` is the column of `runs` of that name; None or empty where nothing says it.
+    """
 
     source_id: str
     labels: dict[str, str] = field(default_factory=dict)
+    repo: str | None = None
+    task: str | None = None
+    experiment: str | None = None
+    agent_version: str | None = None
+    requested_model: str | None = None
+    cwd: str | None = None
+    permission_mode: str | None = None
+    tools: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    time_source: str | None = None
+    base_commit: str | None = None
+    head_commit: str | None = None
+    task_status: str | None = None
+    first_edit_ms: int | None = None
+    patch_files: int | None = None
+    patch_insertions: int | None = None
+    patch_deletions: int | None = None
+    in_stream: bool = False
+    context_rank: int = 0
+    tool_calls: tuple[tuple[str, int, int], ...] = ()
+    """(tool, calls, errors), sorted by tool."""
+
+
+def columns_of(context: Context) -> dict[str, Any]:
+    """The context as columns of `runs`."""
+    return {name: getattr(context, name) for name in CONTEXT_COLUMNS}
+
+
+CONTEXT_COLUMNS = tuple(item.name for item in fields(Context) if item.name != "tool_calls")
+"""The columns of `runs` that come from around the record and not from it."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +61,18 @@ class Rows:
 
     run: RunRow
     model_usage: tuple[ModelUsageRow, ...] = ()
+    tool_calls: tuple[ToolCallRow, ...] = ()
     claims: tuple[ClaimRow, ...] = ()
     file_changes: tuple[FileChangeRow, ...] = ()
     findings: tuple[FindingRow, ...] = ()
+
+
+CHILD_TABLES = ("model_usage", "tool_calls", "claims", "file_changes", "findings")
+"""The tables whose rows come and go with their run; each is a field of `Rows`."""
+
+
+ContextOf = Callable[[str | None, int | None], Context]
+"""(session_id, wall time in ms) → what is known about the record from around it."""
 
 
 class Format(Protocol):
@@ -38,5 +83,5 @@ class Format(Protocol):
     def recognises(self, document: Document) -> bool:
         """Whether the document is a record of this agent, good or damaged. Cheap; raises nothing."""
 
-    def rows(self, document: Document, context: Context) -> Rows:
-        """The record as strict rows. Raises InvalidRecord where it cannot be one."""
+    def rows(self, document: Document, context_of: ContextOf) -> Rows:
+        """The record as strict rows. Raises InvalidRecord where it cannot be one; asks for its context only where it can."""

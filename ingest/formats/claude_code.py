@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ingest.containers import Document
-from ingest.formats.base import Context, Rows
+from ingest.formats.base import Context, ContextOf, Rows, columns_of
 from ingest.formats.claude_code_outcome import outcome
 from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
+from ingest.scanner import Document
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.run import ModelUsageRow, RunRow
+from schemas.run import ModelUsageRow, RunRow, ToolCallRow
 from schemas.wire.claude_code import ModelUsage, ResultRecord, Usage
 
 _LEADING = '{"type":"result"'
@@ -35,11 +35,13 @@ class ClaudeCode:
         value = document.value
         return value.get("type") == "result" or _is_untyped_record(value)
 
-    def rows(self, document: Document, context: Context) -> Rows:
+    def rows(self, document: Document, context_of: ContextOf) -> Rows:
         record = _read(document)
+        context = context_of(record.session_id, _whole(record.duration_ms))
         run_id = record.uuid or canonical_hash(document.value)
         usage = tuple(_model_row(run_id, logged, one, _cache_write_split(one, record)) for logged, one in _model_usage(record))
-        return Rows(_run(record, run_id, document, context, usage), usage)
+        calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
+        return Rows(_run(record, run_id, document, context, usage), usage, calls)
 
 
 def canonical_hash(value: Any) -> str:
@@ -133,6 +135,11 @@ def _model_row(run_id: str, logged: str | None, usage: ModelUsage, split: CacheW
         cache_write_1h_tokens=split[1],
         web_search_requests=usage.web_search_requests,
         cost_reported_usd=usage.cost_usd,
+        cost_own_usd=usage.cost_usd,
+        own_input_tokens=usage.input_tokens,
+        own_output_tokens=usage.output_tokens,
+        own_cache_read_tokens=usage.cache_read_tokens,
+        own_cache_write_tokens=usage.cache_write_tokens,
         cost_basis=usage.cost_basis,
         context_window=usage.context_window,
     )
@@ -157,11 +164,9 @@ def _cache_write_split(usage: ModelUsage, record: ResultRecord) -> CacheWriteSpl
 
 def _run(record: ResultRecord, run_id: str, document: Document, context: Context, usage: tuple[ModelUsageRow, ...]) -> RunRow:
     main = _main_model(usage)
-    labels = context.labels
     result = repair(record.result) if record.result is not None else None
     return RunRow(
         run_id=run_id,
-        source_id=context.source_id,
         ordinal=document.ordinal,
         agent=ClaudeCode.agent,
         session_id=record.session_id,
@@ -173,6 +178,7 @@ def _run(record: ResultRecord, run_id: str, document: Document, context: Context
         outcome=outcome(record),
         duration_ms=_whole(record.duration_ms),
         duration_api_ms=_whole(record.duration_api_ms),
+        duration_api_own_ms=_whole(record.duration_api_ms),
         ttft_ms=_whole(record.ttft_ms),
         num_turns=record.num_turns,
         cost_reported_usd=record.total_cost_usd,
@@ -185,18 +191,27 @@ def _run(record: ResultRecord, run_id: str, document: Document, context: Context
         output_tokens=_total(row.output_tokens for row in usage),
         cache_read_tokens=_total(row.cache_read_tokens for row in usage),
         cache_write_tokens=_total(row.cache_write_tokens for row in usage),
+        **_usage_columns(record.usage),
         chain_id=run_id,
         chain_position=1,
-        repo=labels.get("repo"),
-        task=labels.get("task"),
-        experiment=labels.get("experiment"),
-        labels=labels,
         permission_denials=None if record.permission_denials is None else len(record.permission_denials),
         errors=_error_text(record),
         result=result,
         result_repaired=result != record.result,
         raw=document.text,
+        **columns_of(context),
     )
+
+
+def _usage_columns(usage: Usage | None) -> dict[str, int | None]:
+    if usage is None:
+        return {}
+    return {
+        "usage_input_tokens": usage.input_tokens,
+        "usage_output_tokens": usage.output_tokens,
+        "usage_cache_read_tokens": usage.cache_read_input_tokens,
+        "usage_cache_write_tokens": usage.cache_creation_input_tokens,
+    }
 
 
 def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:

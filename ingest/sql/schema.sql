@@ -53,6 +53,7 @@ create table runs (
     "outcome" varchar not null,
     "duration_ms" bigint,
     "duration_api_ms" bigint,
+    "duration_api_own_ms" bigint,
     "ttft_ms" bigint,
     "num_turns" bigint,
     "cost_reported_usd" decimal(18, 9),
@@ -66,12 +67,29 @@ create table runs (
     "output_tokens" bigint,
     "cache_read_tokens" bigint,
     "cache_write_tokens" bigint,
+    "usage_input_tokens" bigint,
+    "usage_output_tokens" bigint,
+    "usage_cache_read_tokens" bigint,
+    "usage_cache_write_tokens" bigint,
     "chain_id" varchar not null,
     "chain_position" bigint not null,
     "repo" varchar,
     "task" varchar,
     "experiment" varchar,
     "labels" map(varchar, varchar) not null,
+    "requested_model" varchar,
+    "cwd" varchar,
+    "permission_mode" varchar,
+    "tools" varchar[] not null,
+    "base_commit" varchar,
+    "head_commit" varchar,
+    "task_status" varchar,
+    "first_edit_ms" bigint,
+    "patch_files" bigint,
+    "patch_insertions" bigint,
+    "patch_deletions" bigint,
+    "in_stream" boolean not null,
+    "context_rank" bigint not null,
     "permission_denials" bigint,
     "errors" varchar using compression zstd,
     "result" varchar using compression zstd,
@@ -96,6 +114,7 @@ comment on column runs."terminal_reason" is '`terminal_reason`, why the loop end
 comment on column runs."outcome" is 'How the run ended, derived (schemas.run.Outcome).';
 comment on column runs."duration_ms" is 'Wall time of the run, in ms.';
 comment on column runs."duration_api_ms" is 'Time spent in API calls, in ms; above the wall time where calls ran in parallel.';
+comment on column runs."duration_api_own_ms" is 'API time this record added, in ms: in one process `duration_api_ms` is cumulative.';
 comment on column runs."ttft_ms" is 'Time to the first token, in ms.';
 comment on column runs."num_turns" is 'Turns, as the agent counts them.';
 comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged: the agent''s own estimate, in USD.';
@@ -105,16 +124,33 @@ comment on column runs."model" is 'The main model: the one that cost the most; m
 comment on column runs."provider" is 'Provider of the main model.';
 comment on column runs."region" is 'Region of the main model''s endpoint.';
 comment on column runs."models" is 'Every model the run used, sorted.';
-comment on column runs."input_tokens" is 'Uncached input tokens over all models.';
-comment on column runs."output_tokens" is 'Output tokens over all models, thinking included.';
-comment on column runs."cache_read_tokens" is 'Input tokens read from the cache, over all models.';
-comment on column runs."cache_write_tokens" is 'Input tokens written to the cache, over all models.';
+comment on column runs."input_tokens" is 'Uncached input tokens this record added, over all models.';
+comment on column runs."output_tokens" is 'Output tokens this record added, over all models, thinking included.';
+comment on column runs."cache_read_tokens" is 'Input tokens this record added that were read from the cache, over all models.';
+comment on column runs."cache_write_tokens" is 'Input tokens this record added that were written to the cache, over all models.';
+comment on column runs."usage_input_tokens" is 'Uncached input of the main loop''s last turn group (`usage`).';
+comment on column runs."usage_output_tokens" is 'Output of the main loop''s last turn group (`usage`).';
+comment on column runs."usage_cache_read_tokens" is 'Cache read of the main loop''s last turn group (`usage`).';
+comment on column runs."usage_cache_write_tokens" is 'Cache write of the main loop''s last turn group (`usage`).';
 comment on column runs."chain_id" is 'The chain of cumulative records this one belongs to: the run_id of its first link.';
 comment on column runs."chain_position" is 'Place of the record in its chain, from 1.';
 comment on column runs."repo" is 'Repository worked on, where a label, a path or a sidecar says it.';
 comment on column runs."task" is 'Task worked on, where a label, a path or a sidecar says it.';
 comment on column runs."experiment" is 'Experiment the run belongs to, where a label says it.';
 comment on column runs."labels" is 'Labels given at ingest (--label key=value).';
+comment on column runs."requested_model" is 'Model the agent was started with, by the stream''s init event.';
+comment on column runs."cwd" is 'Working directory of the agent, by the stream''s init event.';
+comment on column runs."permission_mode" is 'Permission mode of the agent, by the stream''s init event.';
+comment on column runs."tools" is 'Tools the agent had, by the stream''s init event.';
+comment on column runs."base_commit" is 'Commit the work began from, by a sidecar.';
+comment on column runs."head_commit" is 'Commit of the reference solution or of the result, by a sidecar.';
+comment on column runs."task_status" is 'Status a sidecar gives the task, as logged.';
+comment on column runs."first_edit_ms" is 'Time to the first edit, in ms, by a sidecar.';
+comment on column runs."patch_files" is 'Files changed by the patch beside the record.';
+comment on column runs."patch_insertions" is 'Lines inserted by the patch beside the record.';
+comment on column runs."patch_deletions" is 'Lines deleted by the patch beside the record.';
+comment on column runs."in_stream" is 'Whether the record came with the events of its run around it.';
+comment on column runs."context_rank" is 'How much is known around the record; of two copies of one record the better known is kept.';
 comment on column runs."permission_denials" is 'Tool calls that were denied permission.';
 comment on column runs."errors" is 'Messages of an error record, one per line.';
 comment on column runs."result" is 'The summary the run ended with, text damage repaired. NULL where the record has none.';
@@ -136,6 +172,11 @@ create table model_usage (
     "cache_write_1h_tokens" bigint,
     "web_search_requests" bigint,
     "cost_reported_usd" decimal(18, 9),
+    "cost_own_usd" decimal(18, 9),
+    "own_input_tokens" bigint,
+    "own_output_tokens" bigint,
+    "own_cache_read_tokens" bigint,
+    "own_cache_write_tokens" bigint,
     "cost_list_usd" decimal(18, 9),
     "price_status" varchar,
     "cost_basis" varchar,
@@ -156,10 +197,27 @@ comment on column model_usage."cache_write_5m_tokens" is 'Cache writes kept for 
 comment on column model_usage."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. NULL where the record does not tell them apart.';
 comment on column model_usage."web_search_requests" is 'Web searches by the model''s server tool.';
 comment on column model_usage."cost_reported_usd" is '`costUSD` as logged, in USD.';
+comment on column model_usage."cost_own_usd" is 'What this record added to its chain, in USD. Every sum of cost uses it.';
+comment on column model_usage."own_input_tokens" is 'Uncached input tokens this record added to its chain.';
+comment on column model_usage."own_output_tokens" is 'Output tokens this record added to its chain.';
+comment on column model_usage."own_cache_read_tokens" is 'Cache read tokens this record added to its chain.';
+comment on column model_usage."own_cache_write_tokens" is 'Cache write tokens this record added to its chain.';
 comment on column model_usage."cost_list_usd" is 'Cost at list prices, in USD. NULL where the model has no price.';
 comment on column model_usage."price_status" is 'priced or unpriced; NULL where list prices were not looked up.';
 comment on column model_usage."cost_basis" is '`costBasis` as logged; `unknown` means the agent guessed the price.';
 comment on column model_usage."context_window" is 'Context window the agent assumed, in tokens.';
+
+create table tool_calls (
+    "run_id" varchar not null,
+    "tool" varchar not null,
+    "calls" bigint not null,
+    "errors" bigint not null
+);
+comment on table tool_calls is 'Calls of one tool in one run, counted in the stream around its record.';
+comment on column tool_calls."run_id" is 'The run (runs.run_id).';
+comment on column tool_calls."tool" is 'Name of the tool.';
+comment on column tool_calls."calls" is 'Calls of the tool.';
+comment on column tool_calls."errors" is 'Calls whose result was an error.';
 
 create table claims (
     "run_id" varchar not null,

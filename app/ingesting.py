@@ -1,0 +1,43 @@
+"""`tachograph ingest`: what was asked for, read and told as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from app import terminal
+from app.filters import parse_label
+from ingest import containers, pipeline
+from ingest.containers import Source
+from ingest.context.path_template import PathTemplate
+from ingest.pipeline import IngestReport, Options
+from ingest.store import Store
+from schemas.errors import InputUnreadable, UsageError
+
+
+def ingest_paths(
+    paths: Sequence[Path], store: Store, labels: Sequence[str] = (), path_template: str | None = None, jobs: int = 0, *, retry_rejects: bool = False
+) -> IngestReport:
+    """Ingest files, folders, archives and the standard input, with a bar on the terminal. Raises UsageError, StoreError."""
+    template = PathTemplate.parse(path_template) if path_template else None
+    options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects)
+    wanted = [*paths, *(_rejected(store) if retry_rejects else ())]
+    if not wanted and not retry_rejects:
+        raise UsageError("nothing to ingest.", "Name a file or a folder: tachograph ingest PATH")
+    with terminal.reading_progress() as bar:
+        return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
+
+
+def _rejected(store: Store) -> list[Path]:
+    """Files to be retried; those that are gone are told."""
+    there, gone = pipeline.retried(store)
+    for name in gone:
+        terminal.note(f"{terminal.plain(name)} is no longer there: what was rejected of it cannot be retried")
+    return there
+
+
+def _counted(paths: Sequence[Path], bar: terminal.ReadingBar) -> Iterator[Source | InputUnreadable]:
+    """The sources, all listed first so that the bar knows how much there is."""
+    sources = list(containers.read_paths(paths))
+    bar.expect(len(sources), sum(source.size for source in sources if isinstance(source, Source)))
+    yield from sources

@@ -1,0 +1,171 @@
+"""Archives → their members, nested ones too, streamed and on an allowance, so that a bomb fills neither memory nor disk."""
+
+from __future__ import annotations
+
+import contextlib
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import BinaryIO, Self, cast
+
+from ingest.decoding import DECOMPRESSION_ERRORS, Allowance, Broken, Opened
+from ingest.sources import Source, Unreadable, spooled
+from schemas.errors import RejectReason
+
+DEPTH = 3
+"""Archives in archives that are followed."""
+
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_ENCRYPTED = 1
+_TAR_BLOCK = 512
+_LONGEST_HEADER = 1 << 20
+_TEXT_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+_ERRORS = (*DECOMPRESSION_ERRORS, Broken, zipfile.BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, zlib.error, LookupError)
+
+Member = Source | Unreadable
+
+
+def archive_kind(source: Source) -> str | None:
+    """The kind: "zip", "tar", "tar.gz" …; None for a source that is no archive. Raises OSError where it cannot be read."""
+    with source.open() as stream:
+        try:
+            opened = Opened(stream, Allowance(source.size))
+        except Broken:
+            return None
+        if not opened.compression and opened.head.startswith(_ZIP_MAGIC):
+            return "zip"
+        return f"tar{opened.compression}" if _is_tar(opened.head) else None
+
+
+def members(source: Source) -> Iterator[Member]:
+    """The members of an archive, those of archives in it included (`a.zip!b.tar!c.json`); anything else is its own member.
+
+    A member is good until the next is asked for. What cannot be opened comes out as Unreadable; their ordinals count from 0.
+    """
+    yield from _Archive(Allowance(source.size)).members(source, 0)
+
+
+@dataclass
+class _Archive:
+    """The walk through one archive. A name in it is only a name: nothing is ever written where it says."""
+
+    allowance: Allowance
+    refused: int = 0
+
+    def members(self, source: Source, depth: int) -> Iterator[Member]:
+        kind = archive_kind(source)
+        if kind is None:
+            yield source
+        elif depth >= DEPTH:
+            yield self._unreadable(source.name, f"archives in archives are followed {DEPTH} deep, and no deeper")
+        else:
+            yield from self._opened(source, kind, depth)
+
+    def _opened(self, source: Source, kind: str, depth: int) -> Iterator[Member]:
+        try:
+            with source.open() as stream:
+                yield from self._in_zip(stream, source.name, depth) if kind == "zip" else self._in_tar(stream, source, depth)
+        except _ERRORS as error:
+            yield self._unreadable(source.name, "the archive cannot be read to its end", error)
+
+    def _in_zip(self, stream: BinaryIO, name: str, depth: int) -> Iterator[Member]:
+        with zipfile.ZipFile(stream) as archive:
+            for entry in archive.infolist():
+                inner = f"{name}!{_printable(entry.filename)}"
+                if entry.is_dir() or self.allowance.exhausted:
+                    continue
+                if entry.flag_bits & _ENCRYPTED:
+                    yield self._unreadable(inner, "it is encrypted")
+                    continue
+                yield from self._member(lambda entry=entry: cast("BinaryIO", archive.open(entry)), inner, _zip_time(entry), depth)
+
+    def _in_tar(self, stream: BinaryIO, source: Source, depth: int) -> Iterator[Member]:
+        opened = Opened(stream, self.allowance)
+        with tarfile.open(fileobj=cast("BinaryIO", opened), mode="r|", errorlevel=0, tarinfo=_Header) as archive:
+            for entry in archive:
+                name = f"{source.name}!{_printable(entry.name)}"
+                if entry.issparse():
+                    yield self._unreadable(name, "it is a sparse file")
+                elif file := archive.extractfile(entry) if entry.isreg() else None:
+                    yield from self._member(lambda file=file: cast("BinaryIO", file), name, _tar_time(entry), depth)
+
+    def _member(self, open_: Callable[[], BinaryIO], name: str, changed: datetime | None, depth: int) -> Iterator[Member]:
+        with contextlib.ExitStack() as stack:
+            try:
+                stream = _Counted(stack.enter_context(open_()), self.allowance)
+                source = stack.enter_context(spooled(cast("BinaryIO", stream), name, changed))
+            except _ERRORS as error:
+                yield self._unreadable(name, "it cannot be unpacked", error)
+                return
+            yield from self.members(source, depth + 1)
+
+    def _unreadable(self, name: str, why: str, error: Exception | None = None) -> Unreadable:
+        self.refused += 1
+        said = f": {str(error) or type(error).__name__}" if error else ""
+        early = isinstance(error, EOFError) or (isinstance(error, Broken) and error.early)
+        return Unreadable(self.refused - 1, name, RejectReason.TRUNCATED if early else RejectReason.BINARY, f"{name}: {why}{said}")
+
+
+class _Counted:
+    """A member whose bytes count."""
+
+    def __init__(self, stream: BinaryIO, allowance: Allowance) -> None:
+        self._stream = stream
+        self._allowance = allowance
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._allowance.spend(len(data))
+        return data
+
+
+class _Header(tarfile.TarInfo):
+    """A tar header that tells when it is none (tarfile takes that for the end), and whose texts are not endless."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        try:
+            header = super().frombuf(buf, encoding, errors)
+        except tarfile.InvalidHeaderError as error:  # type: ignore[attr-defined]
+            raise tarfile.ReadError(f"a member's header is broken: {error}") from error
+        if header.type in _TEXT_HEADERS and header.size > _LONGEST_HEADER:
+            raise tarfile.ReadError("a member's header is too long")
+        return header
+
+
+def _is_tar(head: bytes) -> bool:
+    if len(head) < _TAR_BLOCK:
+        return False
+    try:
+        tarfile.TarInfo.frombuf(head[:_TAR_BLOCK], "utf-8", "surrogateescape")
+    except (tarfile.TarError, ValueError):
+        return False
+    return True
+
+
+def _printable(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _zip_time(entry: zipfile.ZipInfo) -> datetime | None:
+    """A zip says no time zone; UTC is what archives made by machines mean."""
+    try:
+        return datetime(*entry.date_time, tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _tar_time(entry: tarfile.TarInfo) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(entry.mtime, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,92 @@
+"""The spool → the store, in one transaction: of every source one reading, of every record one copy, every sum without overlap.
+
+What the store holds afterwards does not depend on the order in which logs came in, on how they were batched, or on how often.
+Each step that is more than an insert is a file in `sql/commit/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from ingest.chaining import rechain
+from ingest.formats.base import CHILD_TABLES
+from ingest.reading import Card
+from ingest.spool import KEYS, SPOOLED
+from ingest.store import Writer
+from schemas.tables import TABLES, arrow_schema
+
+_STEPS = resources.files("ingest") / "sql" / "commit"
+_CARD_COLUMNS = ("source_id", "name", "bytes", "container", "documents", "rejected", "ignored")
+
+
+def commit(writer: Writer, spool: Path, cards: Sequence[Card], *, replace: bool = False) -> dict[str, int]:
+    """Write what the spool holds. Returns the number of new runs by reading. `replace`: sources the store has are written anew."""
+    connection = writer.connection
+    connection.register("cards", _cards_table(cards))
+    if replace:
+        for table in ("rejects", "sources"):
+            connection.execute(f"delete from {table} where source_id in (select source_id from cards)")
+    for table in SPOOLED:
+        connection.execute(_spool_view(spool, table))
+    for step in ("01_chosen", "02_portions", "03_incoming", "04_winners"):
+        _run(connection, step)
+    _write(connection)
+    _run(connection, "05_recount")
+    rechain(connection, "select distinct session_id from winners where session_id is not null")
+    found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
+    connection.unregister("cards")
+    return dict(found)
+
+
+def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
+    connection.execute((_STEPS / f"{step}.sql").read_text())
+
+
+def _cards_table(cards: Sequence[Card]) -> pa.Table:
+    columns = {name: pa.array([getattr(card, name) for card in cards]) for name in _CARD_COLUMNS}
+    keys = {"reading": pa.array([card.key.reading for card in cards]), "portion": pa.array([card.key.portion for card in cards])}
+    return pa.table(keys | columns)
+
+
+def _spool_view(spool: Path, table: str) -> str:
+    """A view on the table's files in the spool, empty where there are none."""
+    files = sorted(str(path) for path in spool.glob(f"{table}-*.parquet"))
+    if files:
+        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+        return f"create or replace temp view spool_{table} as select * from read_parquet([{listed}])"
+    keys = "null::varchar as reading, null::bigint as portion, null::bigint as document"
+    return f"create or replace temp view spool_{table} as select *, {keys} from {table} limit 0"
+
+
+def _write(connection: duckdb.DuckDBPyConnection) -> None:
+    """Sources, rejects, runs and what hangs on them; better known copies take the place of the former ones."""
+    for table in ("runs", *CHILD_TABLES):
+        connection.execute(f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
+    connection.execute(
+        "insert into sources by name select source_id, name, bytes, container, $now as received_at, documents, 0 as accepted,"
+        " 0 as duplicates, rejected, ignored from chosen",
+        {"now": datetime.now(UTC)},
+    )
+    connection.execute(f"insert into runs by name {_placed('runs', 'winners')}")
+    connection.execute(f"insert into rejects by name {_placed('rejects', 'chosen join portions using (reading)')}")
+    for table in CHILD_TABLES:
+        columns = ", ".join(f'spooled."{name}"' for name in arrow_schema(TABLES[table]).names)
+        connection.execute(f"insert into {table} by name select {columns} from spool_{table} as spooled join winners using ({', '.join(KEYS)})")
+
+
+def _placed(table: str, owners: str) -> str:
+    """Rows of the spool with the source and the ordinal that only the commit knows."""
+    names = [name for name in arrow_schema(TABLES[table]).names if name not in ("source_id", "ordinal")]
+    columns = ", ".join(f'spooled."{name}"' for name in names)
+    if owners == "winners":
+        return f"select {columns}, winners.source_id, winners.ordinal from spool_{table} as spooled join winners using ({', '.join(KEYS)})"
+    return (
+        f"select {columns}, chosen.source_id, first_ordinal + spooled.document as ordinal from spool_{table} as spooled"
+        " join chosen using (reading) join portions using (reading, portion)"
+    )

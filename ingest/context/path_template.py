@@ -1,0 +1,114 @@
+"""What a path says about the records in it: `runs/{repo}/{agent}/{model}/{timestamp}/{task}/*`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ingest.context.times import TIME_PATTERN, lenient_time, time_of_path
+from schemas.errors import UsageError
+
+__all__ = ["PathFacts", "PathTemplate", "time_of_path"]
+
+COLUMNS = ("repo", "task", "experiment")
+"""Names in a template that are columns of `runs`. `timestamp` is when the run started; any other name becomes a label."""
+
+_TOKEN = re.compile(r"\{([^{}/]*)\}|(\*+)|([^{}*]+)|([{}])")
+_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_HINT = "write it like runs/{repo}/{agent}/{model}/{timestamp}/{task}/*"
+
+
+@dataclass(frozen=True)
+class PathFacts:
+    """What one path says, by a template."""
+
+    repo: str | None = None
+    task: str | None = None
+    experiment: str | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    started_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class PathTemplate:
+    """A pattern for the end of a path, with names for its parts."""
+
+    text: str
+    names: tuple[str, ...]
+    _pattern: re.Pattern[str] = field(repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> PathTemplate:
+        """The template a text stands for. Raises UsageError.
+
+        `{name}` is one segment or a part of it (the shortest that fits), `*` is one segment or a part, `**` is any number of
+        segments. A template that begins with `/` is for the whole path, any other for the shortest end of it that fits.
+        """
+        segments = [segment for segment in text.split("/") if segment not in ("", ".")]
+        names = tuple(name for segment in segments for name in _names(text, segment))
+        _check(text, names)
+        body = "".join(_segment(segment, is_last=at == len(segments) - 1) for at, segment in enumerate(segments))
+        start = "/?" if text.startswith("/") else "(?:.*/)?"
+        return cls(text, names, re.compile(start + body, re.DOTALL))
+
+    def match(self, path: str) -> PathFacts | None:
+        """What the path says, or None where the template does not fit. A backslash separates too where the path has no `/`."""
+        clean = path.encode("utf-8", "replace").decode()
+        clean = clean if "/" in clean else clean.replace("\\", "/")
+        found = self._pattern.fullmatch(clean)
+        return _facts(dict(zip(self.names, found.groups(), strict=True))) if found else None
+
+
+def _facts(parts: dict[str, str]) -> PathFacts:
+    """The parts as columns and labels; a timestamp that can't be read stays as a label, so that nothing is lost."""
+    started_at = lenient_time(parts["timestamp"]) if "timestamp" in parts else None
+    taken = {*COLUMNS, "timestamp"} if started_at else {*COLUMNS}
+    labels = {name: value for name, value in parts.items() if name not in taken}
+    return PathFacts(parts.get("repo"), parts.get("task"), parts.get("experiment"), labels, started_at)
+
+
+def _check(text: str, names: tuple[str, ...]) -> None:
+    if not names:
+        raise UsageError(f"the path template {text!r} names nothing", _HINT)
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"the path template {text!r} has {{{twice[0]}}} more than once", "give each part a name of its own")
+
+
+def _names(text: str, segment: str) -> Iterator[str]:
+    """The names in one segment of the template. Raises UsageError."""
+    for name, stars, _, brace in _TOKEN.findall(segment):
+        if brace:
+            raise UsageError(f"the path template {text!r} has a {brace!r} without its partner", _HINT)
+        if len(stars) > 2 or (len(stars) == 2 and segment != "**"):
+            raise UsageError(f"the path template {text!r} has {stars!r} inside {segment!r}", "** stands alone between slashes")
+        if name:
+            yield _checked(text, name)
+        elif "{}" in segment:
+            raise UsageError(f"the path template {text!r} has braces without a name", _HINT)
+
+
+def _checked(text: str, name: str) -> str:
+    if _NAME.fullmatch(name):
+        return name
+    raise UsageError(f"the path template {text!r} has the name {name!r}", "a name is letters, digits, _, - and ., and begins with a letter")
+
+
+def _segment(segment: str, *, is_last: bool) -> str:
+    """One segment as a regular expression, with the slash behind it."""
+    if segment == "**":
+        return "(?:[^/]+/)*[^/]+" if is_last else "(?:[^/]+/)*"
+    pattern = "[^/]+" if segment == "*" else "".join(_token(token, segment) for token in _TOKEN.finditer(segment))
+    return pattern if is_last else pattern + "/"
+
+
+def _token(token: re.Match[str], segment: str) -> str:
+    name, stars, literal, _ = token.groups()
+    if literal:
+        return re.escape(literal)
+    if stars:
+        return "[^/]*"
+    # Beside other text only what looks like a time may be one, so that {task}_{timestamp} parts at the right place.
+    is_time = name == "timestamp" and segment != "{timestamp}"
+    return f"({TIME_PATTERN})" if is_time else "([^/]+?)"

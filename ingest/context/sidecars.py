@@ -1,0 +1,201 @@
+"""What the files beside a record say, in the layout of ISO-Bench (`schemas.wire.iso_bench` has its fields and their source)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ingest.context.patches import FileChange, Patch, read_patch
+from ingest.context.times import lenient_time, shifted, unix_time
+from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
+
+LARGEST_READ = 64 << 20
+"""Bytes of the largest sidecar that is read."""
+
+JOURNAL, SUMMARY, PATCH, PREDICTION = NAMES = ("journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl")
+
+_UNSAID = ("", "unknown", "default", "openhands")
+"""What ISO-Bench writes where it does not know a repository, a task or a model."""
+_INSTANCE = re.compile(r"(?:[^/]*?__)?([^/]+)-([0-9a-f]{7,40})")
+_PATCH_START = re.compile(rb"^(?:diff --git |--- |Index: )", re.MULTILINE)
+_SNIFFED = 4096
+
+
+@dataclass(frozen=True)
+class SidecarFacts:
+    """What the sidecars of one folder say; None where none does. `started_at` and `ended_at` are the agent's process's."""
+
+    found: bool = False
+    task: str | None = None
+    repo: str | None = None
+    base_commit: str | None = None
+    head_commit: str | None = None
+    task_status: str | None = None
+    first_edit_ms: int | None = None
+    patch_files: int | None = None
+    patch_insertions: int | None = None
+    patch_deletions: int | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    agent_version: str | None = None
+    model: str | None = None
+    file_changes: tuple[FileChange, ...] = ()
+    """(path, insertions, deletions) of the first files of the patch."""
+
+
+NOTHING = SidecarFacts()
+
+
+def sidecar_facts(folder: Path) -> SidecarFacts:
+    """What the sidecars in a folder say; read once while they stay as they are. Raises nothing."""
+    state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # a Path each would cost more than the look
+    return _read(folder, state) if any(state) else NOTHING
+
+
+def is_sidecar(path: Path) -> bool:
+    """Whether a file is a sidecar, by its name and by what is in it: then it is no record and nothing is wrong with it."""
+    return path.name in _LOOKS and _state(str(path)) is not None and _LOOKS[path.name](path)
+
+
+def _state(path: str) -> tuple[int, int] | None:
+    """Size and time of change of a file that may be read; None for all else, such as a pipe that would never end."""
+    with suppress(OSError, ValueError):
+        found = os.stat(path)  # noqa: PTH116
+        if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_READ:
+            return found.st_size, found.st_mtime_ns
+    return None
+
+
+@lru_cache(maxsize=32)
+def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFacts:
+    present = {name for name, known in zip(NAMES, state, strict=True) if known}
+    journal = _journal(folder / JOURNAL) if JOURNAL in present else None
+    summary = _summary(folder / SUMMARY) if SUMMARY in present else None
+    prediction = _prediction(folder / PREDICTION) if PREDICTION in present else None
+    patch = _patch(folder / PATCH) if PATCH in present else None
+    if patch is None and prediction and prediction.model_patch is not None:
+        patch = read_patch(prediction.model_patch.splitlines())
+    if not (journal or summary or prediction or patch):
+        return NOTHING
+    return _facts(folder.name, journal or Journal(), summary or RunSummary(), prediction or Prediction(), patch)
+
+
+def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Prediction, patch: Patch | None) -> SidecarFacts:
+    """The journal first, as the others are made from it; then the summary, then what the prediction's name says."""
+    run, meta = journal.run_metadata or RunMetadata(), summary.meta or SummaryMeta()
+    metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
+    commits = [each.commits or Commits() for each in (journal, summary)]
+    instance = _INSTANCE.fullmatch(prediction.instance_id or "")
+    started_at, ended_at = _times(journal, summary)
+    return SidecarFacts(
+        found=True,
+        task=_task(item, journal, meta),
+        repo=_said(run.repo, meta.repo, instance[1] if instance else None),
+        base_commit=_said(*(each.pre for each in commits), instance[2] if instance else None),
+        head_commit=_said(*(each.human for each in commits)),
+        task_status=journal.status or agent.status or None,
+        first_edit_ms=_milliseconds(metrics.time_to_first_edit_s, agent.time_to_first_edit_s),
+        started_at=started_at,
+        ended_at=ended_at,
+        model=_said(run.model, meta.model_full, prediction.model_name_or_path),
+        **_patch_facts(patch, journal, summary),
+    )
+
+
+def _task(item: str, journal: Journal, meta: SummaryMeta) -> str | None:
+    """The item, where it is known: `task_id` only names the plan (`vllm_core`) that all items of a repository share."""
+    plan = _said(journal.task_id, meta.task_id)
+    return _said(meta.item_id) or (item if plan and item.startswith(plan) else plan)
+
+
+def _times(journal: Journal, summary: RunSummary) -> tuple[datetime | None, datetime | None]:
+    """The journal is written when the agent has ended. The run's own timestamp, of before the first item, is the last resort."""
+    ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
+    if ended_at:
+        lasted = _milliseconds(*(process.duration_s for process in (journal.process, summary.agent) if process))
+        return (None if lasted is None else shifted(ended_at, -lasted)), ended_at
+    stamp = (journal.run_metadata or RunMetadata()).run_timestamp or (summary.meta or SummaryMeta()).timestamp
+    return (lenient_time(stamp) if stamp else None), None
+
+
+def _patch_facts(patch: Patch | None, journal: Journal, summary: RunSummary) -> dict[str, Any]:
+    """The size of the patch itself, else what the summary or the journal say of it."""
+    if patch:
+        sizes: tuple[int | None, ...] = (patch.files, patch.insertions, patch.deletions)
+    elif summary.agent and (stats := summary.agent.patch_stats):
+        sizes = (stats.files_changed, stats.lines_added, stats.lines_removed)
+    else:
+        sizes = (journal.metrics.changed_files_count if journal.metrics else None, None, None)
+    names = ("patch_files", "patch_insertions", "patch_deletions")
+    return dict(zip(names, sizes, strict=True)) | {"file_changes": patch.changes if patch else ()}
+
+
+def _said(*values: str | None) -> str | None:
+    """The first value that says something."""
+    return next((value for value in values if value and value not in _UNSAID), None)
+
+
+def _milliseconds(*seconds: float | None) -> int | None:
+    """The first duration that is known."""
+    return next((round(each * 1000) for each in seconds if each is not None), None)
+
+
+def _journal(path: Path) -> Journal | None:
+    value = _json(path)
+    is_one = isinstance(value.get("commits"), dict) and isinstance(value.get("status"), str) and "task_id" in value
+    return Journal.model_validate(value) if is_one and value.get("type") != "result" else None
+
+
+def _summary(path: Path) -> RunSummary | None:
+    value = _json(path)
+    is_one = isinstance(value.get("meta"), dict) and (isinstance(value.get("commits"), dict) or isinstance(value.get("agent"), dict))
+    return RunSummary.model_validate(value) if is_one and value.get("type") != "result" else None
+
+
+def _prediction(path: Path) -> Prediction | None:
+    value = _json(path, first_line=True)
+    return Prediction.model_validate(value) if isinstance(value.get("instance_id"), str) and "model_patch" in value else None
+
+
+def _patch(path: Path) -> Patch | None:
+    if _is_patch(path):
+        with suppress(OSError), path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
+            return read_patch(lines)
+    return None
+
+
+def _is_patch(path: Path) -> bool:
+    """By its beginning. A patch that is empty is one too: the agent changed nothing."""
+    with suppress(OSError), path.open("rb") as file:
+        start = file.read(_SNIFFED)
+        return not start.strip() or _PATCH_START.search(start) is not None
+    return False
+
+
+def _json(path: Path, *, first_line: bool = False) -> dict[str, Any]:
+    """The object a file holds, or none."""
+    with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+        value = json.loads(file.readline(LARGEST_READ) if first_line else file.read(LARGEST_READ))
+        if isinstance(value, dict):
+            return value
+    return {}
+
+
+_LOOKS: dict[str, Callable[[Path], bool]] = {
+    JOURNAL: lambda path: _journal(path) is not None,
+    SUMMARY: lambda path: _summary(path) is not None,
+    PREDICTION: lambda path: _prediction(path) is not None,
+    PATCH: _is_patch,
+    "prompt.json": lambda path: {"task", "target_files", "commits"} <= _json(path).keys(),
+    "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= _json(path).keys(),
+}
+"""Name → whether the content is of that sidecar. The last two hold nothing that is kept."""

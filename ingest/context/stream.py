@@ -1,0 +1,237 @@
+"""What the events of a Claude Code stream say about the result records among them.
+
+The events are those of the SDK's typings (`SDKMessage` in @anthropic-ai/claude-agent-sdk, sdk.d.ts); `timestamp` stands on user
+events of newer versions, on every event of saved transcripts, and where a wrapper adds it. A stream may have millions of events, so
+all but the rare init event are read by a few dict lookups; `schemas.wire.claude_code_events` describes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from ingest.context.times import event_time
+from schemas.wire.claude_code_events import InitEvent
+
+SESSIONS_KEPT = 64
+"""Sessions of one stream that are remembered; of more, the one that was silent for longest is forgotten."""
+CALLS_KEPT = 1024
+"""Tool calls since the last result whose ids are remembered, per session: to count each once and know whose error a result is."""
+TOOLS_KEPT = 512
+"""Names of tools told apart, per session; further ones are counted together as OTHER_TOOLS."""
+OTHER_TOOLS = "(other tools)"
+_LONGEST_NAME = 256
+_LONGEST_PATH = 4096
+
+EVENT_TYPES = frozenset(
+    {
+        *("system", "assistant", "user", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary", "auth_status"),
+        *("keep_alive", "control_request", "control_response", "control_cancel_request"),
+    }
+)
+"""Types of the events of a stream. Other JSON with a `type` is printed into logs too, so without a session it proves no stream."""
+
+ToolCalls = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True)
+class StreamFacts:
+    """What a stream says about one result record. Times are the first and last seen since the session's previous result."""
+
+    agent_version: str | None = None
+    requested_model: str | None = None
+    cwd: str | None = None
+    permission_mode: str | None = None
+    tools: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    in_stream: bool = False
+    tool_calls: ToolCalls = ()
+    """(tool, calls, errors), sorted by tool; sub-agents' calls included."""
+
+
+@dataclass(slots=True)
+class _Session:
+    """One session so far. `init` outlives a result; everything else starts anew with it."""
+
+    init: StreamFacts = field(default_factory=StreamFacts)
+    seen: bool = False
+    first: datetime | None = None
+    last: datetime | None = None
+    counts: dict[str, list[int]] = field(default_factory=dict)
+    calls: dict[str, str | None] = field(default_factory=dict)
+    """Id of a call → its tool, or None once its error was counted."""
+
+    def at(self, time: datetime) -> None:
+        """Widen the span of times; events stand slightly out of order, so the first seen need not be the earliest."""
+        if self.first is None or time < self.first:
+            self.first = time
+        if self.last is None or time > self.last:
+            self.last = time
+
+    def renew(self) -> None:
+        """Start anew behind a result."""
+        self.first = self.last = None
+        self.counts, self.calls = {}, {}
+
+    def called(self, call: str | None, tool: str) -> None:
+        """Count a tool call, once per id: streaming repeats messages."""
+        if call is not None:
+            if call in self.calls:
+                return
+            if len(self.calls) >= CALLS_KEPT:
+                del self.calls[next(iter(self.calls))]
+        name = tool if tool in self.counts else self._name(tool)
+        if call is not None:
+            self.calls[call] = name
+        self.counts.setdefault(name, [0, 0])[0] += 1
+
+    def failed(self, call: str) -> None:
+        """Count the error of a call, once. A call that is not known (of before the last result) is nobody's error here."""
+        tool = self.calls.get(call)
+        if tool is not None:
+            self.counts[tool][1] += 1
+            self.calls[call] = None
+
+    def _name(self, tool: str) -> str:
+        name = tool[:_LONGEST_NAME].encode("utf-8", "replace").decode()
+        return name if name in self.counts or len(self.counts) < TOOLS_KEPT else OTHER_TOOLS
+
+
+class StreamContext:
+    """What the events of a stream say about the result records among them; fed event by event, in order. Bounded memory.
+
+    Order matters in three ways only: a result ends the counts and times of its session, a later init overrules an earlier one
+    field by field, and a tool's result must follow its call. Events without a session are taken as those of every session.
+    """
+
+    def __init__(self) -> None:
+        self._unnamed = _Session()
+        self._sessions: dict[str, _Session] = {}
+        self._current_id: str | None = None
+        self._current = self._unnamed
+
+    def see(self, event: dict[str, Any]) -> None:
+        """Take in an event-level object with a string `type`. Never raises, whatever the object holds."""
+        kind = event.get("type")
+        if not isinstance(kind, str):
+            return
+        session_id = event.get("session_id") or event.get("sessionId")
+        session = self._current if session_id == self._current_id else self._switch(session_id)
+        stamp = event.get("timestamp")
+        if stamp is not None and (time := event_time(stamp)):
+            session.at(time)
+        if not session.seen:
+            session.seen = kind != "result" and (session is not self._unnamed or kind in EVENT_TYPES)
+        if reader := _READERS.get(kind):
+            reader(session, event)
+
+    def at_result(self, session_id: str | None) -> StreamFacts:
+        """What is known for the result record that comes now; counts and times then start anew for the session's next one.
+
+        A record without a session is taken as one of the session last seen. The result event itself may be fed before or after:
+        only its `timestamp` counts.
+        """
+        session = self._sessions.get(session_id) if session_id else self._current
+        facts = _facts(session or self._unnamed, self._unnamed)
+        for ended in (session, self._unnamed):
+            if ended:
+                ended.renew()
+        return facts
+
+    def _switch(self, session_id: object) -> _Session:
+        """The session of that id, begun if it is new; it is the current one from now on."""
+        if not isinstance(session_id, str) or len(session_id) > _LONGEST_NAME:
+            self._current_id, self._current = None, self._unnamed
+            return self._unnamed
+        session = self._sessions.pop(session_id, None) or _Session()
+        if len(self._sessions) >= SESSIONS_KEPT:
+            del self._sessions[next(iter(self._sessions))]
+        self._sessions[session_id] = session
+        self._current_id, self._current = session_id, session
+        return session
+
+
+def _facts(session: _Session, unnamed: _Session) -> StreamFacts:
+    """A session's facts, completed by those of events that name no session."""
+    both = (session,) if session is unnamed else (session, unnamed)
+    own, shared = session.init, unnamed.init
+    return StreamFacts(
+        agent_version=own.agent_version or shared.agent_version,
+        requested_model=own.requested_model or shared.requested_model,
+        cwd=own.cwd or shared.cwd,
+        permission_mode=own.permission_mode or shared.permission_mode,
+        tools=own.tools or shared.tools,
+        started_at=min((each.first for each in both if each.first), default=None),
+        ended_at=max((each.last for each in both if each.last), default=None),
+        in_stream=any(each.seen for each in both),
+        tool_calls=_tool_calls(both),
+    )
+
+
+def _tool_calls(sessions: tuple[_Session, ...]) -> ToolCalls:
+    totals: dict[str, list[int]] = {}
+    for session in sessions:
+        for tool, (calls, errors) in session.counts.items():
+            total = totals.setdefault(tool, [0, 0])
+            total[0] += calls
+            total[1] += errors
+    return tuple((tool, calls, errors) for tool, (calls, errors) in sorted(totals.items()))
+
+
+def _see_system(session: _Session, event: dict[str, Any]) -> None:
+    if event.get("subtype") != "init":
+        return
+    init = InitEvent.model_validate(event)
+    was = session.init
+    session.init = replace(
+        was,
+        agent_version=_short(init.claude_code_version) or was.agent_version,
+        requested_model=_short(init.model) or was.requested_model,
+        cwd=_short(init.cwd, _LONGEST_PATH) or was.cwd,
+        permission_mode=_short(init.permission_mode) or was.permission_mode,
+        tools=tuple(filter(None, map(_short, (init.tools or [])[:TOOLS_KEPT]))) or was.tools,
+    )
+
+
+def _see_assistant(session: _Session, event: dict[str, Any]) -> None:
+    for block in _content(event):
+        if isinstance(block, dict) and block.get("type") == "tool_use":
+            tool = block.get("name")
+            if isinstance(tool, str) and tool:
+                session.called(_call_id(block.get("id")), tool)
+
+
+def _see_user(session: _Session, event: dict[str, Any]) -> None:
+    for block in _content(event):
+        if isinstance(block, dict) and block.get("is_error") is True and block.get("type") == "tool_result":
+            call = _call_id(block.get("tool_use_id"))
+            if call:
+                session.failed(call)
+
+
+def _content(event: dict[str, Any]) -> list[Any]:
+    """The blocks of an event's message; the content of a user's message may also be mere text."""
+    message = event.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, list) else []
+
+
+def _call_id(value: object) -> str | None:
+    return value if isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME else None
+
+
+def _short(value: object, longest: int = _LONGEST_NAME) -> str | None:
+    """A text worth keeping: not empty, not longer than such a thing ever is, and valid Unicode."""
+    if not isinstance(value, str) or len(value) > longest:
+        return None
+    return value.encode("utf-8", "replace").decode() or None
+
+
+_READERS: dict[str, Callable[[_Session, dict[str, Any]], None]] = {
+    "system": _see_system,
+    "assistant": _see_assistant,
+    "user": _see_user,
+}

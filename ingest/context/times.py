@@ -1,0 +1,100 @@
+"""Points in time as logs, file names and folders write them. UTC where none is said; nothing outside 2000–2100 is a time."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+_SECONDS = (_FIRST.timestamp(), _LAST.timestamp())
+_LONGEST = 40
+_DATE = r"(20\d\d)(?:-(\d\d)-|_(\d\d)_|\.(\d\d)\.|(\d\d))(\d\d)"
+_CLOCK = r"(\d\d)[-_:.]?(\d\d)[-_:.]?(\d\d)(?:[-_.,](\d{3}|\d{6})(?=Z))?"
+_ZONE = r"(?:Z|[+-]\d\d:?\d\d)?"
+_IN_A_NAME = re.compile(rf"(?<![0-9A-Za-z]){_DATE}[T_ @-]?{_CLOCK}Z?(?![0-9A-Za-z])", re.ASCII)
+_LENIENT = re.compile(
+    rf"{_DATE}(?:[T_ @-]?(\d\d)[-_:.]?(\d\d)(?:[-_:.]?(\d\d)(?:[-_.,](\d{{1,6}}))?)?)?({_ZONE})",
+    re.ASCII,
+)
+TIME_PATTERN = (
+    r"20\d\d[-_.]?\d\d[-_.]?\d\d(?:[T_ @-]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d(?:[-_.,]\d{1,6})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
+    r"|\d{13}|\d{9,10}(?:\.\d{1,9})?"
+)
+"""Source of a pattern for whatever `lenient_time` reads, to be found inside a longer name."""
+
+
+def event_time(value: object) -> datetime | None:
+    """The `timestamp` of an event: ISO 8601, or Unix time in seconds or milliseconds. None for anything else."""
+    if isinstance(value, str):
+        return _iso(value)
+    return unix_time(value)
+
+
+def unix_time(value: object) -> datetime | None:
+    """Unix time, in seconds or milliseconds (told apart by size: both can't lie between 2000 and 2100)."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    for seconds in (value, value / 1000 if abs(value) < 1e15 else 0):
+        if _SECONDS[0] <= seconds < _SECONDS[1]:
+            return datetime.fromtimestamp(seconds, UTC)
+    return None
+
+
+def lenient_time(text: str) -> datetime | None:
+    """A time as people name folders and files: `2026-01-27_15-16-21`, `20260127T151621Z`, ISO 8601, a date alone, Unix time."""
+    if len(text) > _LONGEST:
+        return None
+    if found := _LENIENT.fullmatch(text):
+        return _from_parts(found)
+    if re.fullmatch(r"\d{9,13}(\.\d{1,9})?", text, re.ASCII):
+        return unix_time(float(text))
+    return _iso(text)
+
+
+def time_of_path(name: str) -> datetime | None:
+    """When a file name or path says it was started, without any template: `claude_output_2026-02-22_18-36-35.log`.
+
+    Only a full date with a full time counts, and of several the last, the nearest to the file. The zone is mostly the writer's own
+    and nowhere said; UTC is assumed.
+    """
+    times = [_from_name(found) for found in _IN_A_NAME.finditer(name[-4096:])]
+    return next((time for time in reversed(times) if time), None)
+
+
+def shifted(time: datetime, milliseconds: int) -> datetime | None:
+    """The time some milliseconds later, or None where that is no time a record can be of."""
+    try:
+        return _plausible(time + timedelta(milliseconds=milliseconds))
+    except OverflowError:
+        return None
+
+
+def _iso(text: str) -> datetime | None:
+    if len(text) > _LONGEST:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+        return _plausible(time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _plausible(time: datetime) -> datetime | None:
+    return time if _FIRST <= time < _LAST else None
+
+
+def _from_name(found: re.Match[str]) -> datetime | None:
+    year, *months, day, hour, minute, second, fraction = found.groups()
+    month = next(filter(None, months))
+    return _iso(f"{year}-{month}-{day}T{hour}:{minute}:{second}{_fraction(fraction)}")
+
+
+def _from_parts(found: re.Match[str]) -> datetime | None:
+    year, *months, day, hour, minute, second, fraction, zone = found.groups()
+    month = next(filter(None, months))
+    clock = f"T{hour}:{minute}:{second or '00'}{_fraction(fraction)}{zone}" if hour else ""
+    return _iso(f"{year}-{month}-{day}{clock}")
+
+
+def _fraction(digits: str | None) -> str:
+    return f".{digits:0<6}" if digits else ""

@@ -1,0 +1,199 @@
+"""Bytes as they lie → UTF-8 bytes to read from: decompressed and transcoded on the way, by content, in bounded memory."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable
+from typing import BinaryIO, Protocol, cast
+
+import zstandard
+
+SNIFFED_BYTES = 8192
+MOST_BYTES = 16 << 30
+"""No source is followed further than this once it is decompressed."""
+
+SUSPECT_BYTES = 1 << 30
+SUSPECT_RATIO = 1000
+"""A source that grew past both when decompressed is a bomb, not a log."""
+
+_COMPRESSION_DEPTH = 3
+_BLOCK = 1 << 20
+_UTF_8_BOM = b"\xef\xbb\xbf"
+_BOMS = ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_DECOMPRESSORS: dict[str, tuple[bytes, Callable[[BinaryIO], BinaryIO]]] = {
+    "gz": (b"\x1f\x8b\x08", lambda stream: cast("BinaryIO", gzip.GzipFile(fileobj=stream))),
+    "zst": (
+        b"\x28\xb5\x2f\xfd",
+        lambda stream: cast("BinaryIO", zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)),
+    ),
+    "bz2": (b"BZh", lambda stream: cast("BinaryIO", bz2.BZ2File(stream))),
+    "xz": (b"\xfd7zXZ\0", lambda stream: cast("BinaryIO", lzma.LZMAFile(stream))),  # noqa: SIM115 - it owns nothing but the stream
+}
+DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError, ValueError, MemoryError)
+
+
+class Broken(Exception):
+    """Compressed data that cannot be followed any further; the message says why. `early`: it only ends too soon."""
+
+    def __init__(self, message: str, *, early: bool = False) -> None:
+        super().__init__(message)
+        self.early = early
+
+
+class Readable(Protocol):
+    """What bytes can be read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end. Raises Broken."""
+
+
+class Allowance:
+    """How much a source may still grow when decompressed. Shared by everything that is inside one source."""
+
+    def __init__(self, compressed: int) -> None:
+        self._compressed = max(compressed, 1)
+        self._spent = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether it was too much already."""
+        return self._spent > MOST_BYTES or (self._spent > SUSPECT_BYTES and self._spent > SUSPECT_RATIO * self._compressed)
+
+    def spend(self, count: int) -> None:
+        """Raises Broken where it is too much."""
+        self._spent += count
+        if self._spent > MOST_BYTES:
+            raise Broken(f"more than {MOST_BYTES >> 30} GB when decompressed: that is too much for one source")
+        if self.exhausted:
+            raise Broken(f"grows to more than {SUSPECT_RATIO} times its size when decompressed: a decompression bomb")
+
+
+class Opened:
+    """A stream, decompressed as its content asks for. `compression` is the suffixes its name would bear, "" or ".gz"."""
+
+    def __init__(self, stream: BinaryIO, allowance: Allowance) -> None:
+        self.compression = ""
+        self._allowance = allowance
+        self._stream: Readable = stream
+        self._head = _fill(stream, SNIFFED_BYTES)
+        for _ in range(_COMPRESSION_DEPTH):
+            if not self._unwrap():
+                break
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes, which will still be read."""
+        return self._head
+
+    def read(self, size: int) -> bytes:
+        """The next bytes. Raises Broken."""
+        if self._head:
+            given, self._head = self._head[:size], self._head[size:]
+            return given
+        return self._stream.read(size)
+
+    def _unwrap(self) -> bool:
+        for suffix, (magic, decompress) in _DECOMPRESSORS.items():
+            if self._head.startswith(magic):
+                inner = _Decompressed(decompress(cast("BinaryIO", _Rejoined(self._head, self._stream))), suffix, self._allowance)
+                self._head, self._stream = _fill(inner, SNIFFED_BYTES), inner
+                self.compression = f".{suffix}{self.compression}"
+                return True
+        return False
+
+
+class _Rejoined:
+    """A stream whose beginning was read already."""
+
+    def __init__(self, head: bytes, stream: Readable) -> None:
+        self._head = head
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        if self._head:
+            given, self._head = self._head[: size if size >= 0 else None], self._head[size if size >= 0 else len(self._head) :]
+            return given
+        return self._stream.read(size if size >= 0 else _BLOCK)
+
+
+class _Decompressed:
+    """A decompressor whose errors are of one kind, and told only after everything before them was given."""
+
+    def __init__(self, stream: BinaryIO, kind: str, allowance: Allowance) -> None:
+        self._stream = stream
+        self._kind = kind
+        self._allowance = allowance
+        self._broken: Broken | None = None
+
+    def read(self, size: int) -> bytes:
+        if self._broken:
+            raise self._broken
+        try:
+            data = self._stream.read(min(size, _BLOCK))
+        except DECOMPRESSION_ERRORS as error:
+            what = "ends early" if isinstance(error, EOFError) else "is broken"
+            said = str(error) or type(error).__name__
+            self._broken = Broken(f"the .{self._kind} data {what}: {said}", early=isinstance(error, EOFError))
+            raise self._broken from error
+        self._allowance.spend(len(data))
+        return data
+
+
+class Utf8:
+    """A stream of text in any of the encodings we know as UTF-8 bytes; `None` of them where it is binary."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        encoding = _encoding(opened.head)
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
+        if opened.head.startswith(_UTF_8_BOM):
+            opened.read(len(_UTF_8_BOM))
+
+    def read(self, size: int) -> bytes:
+        """At most about `size` bytes; none at the end. Raises Broken."""
+        if self._decoder is None:
+            return self._opened.read(size)
+        while data := self._opened.read(size):
+            if text := self._decoder.decode(data):
+                return text.encode("utf-8", "replace")
+        rest = self._decoder.decode(b"", final=True)
+        self._decoder.reset()
+        return rest.encode("utf-8", "replace")
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether bytes that begin like this are no text: NULs, or a tenth of it no UTF-8."""
+    if _encoding(head):
+        return False
+    if b"\0" in head:
+        return True
+    text = head.decode("utf-8", "replace")
+    return text.count("\ufffd") > len(text) // 10
+
+
+def _encoding(head: bytes) -> str | None:
+    """The encoding, where it is not UTF-8: by its byte order mark, or by where the NULs of `{` and `[` are."""
+    for mark, encoding in _BOMS:
+        if head.startswith(mark):
+            return encoding
+    if head[:1] in (b"{", b"[") and head[1:2] == b"\0" and head[2:3] not in (b"\0", b""):
+        return "utf-16-le"
+    if head[:1] == b"\0" and head[1:2] in (b"{", b"["):
+        return "utf-16-be"
+    return None
+
+
+def _fill(stream: Readable, size: int) -> bytes:
+    """`size` bytes, or fewer at the end or before a break: what was read before a break counts, and the break comes again."""
+    read = b""
+    try:
+        while len(read) < size and (block := stream.read(size - len(read))):
+            read += block
+    except Broken:
+        if not read:
+            raise
+    return read

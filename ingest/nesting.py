@@ -1,0 +1,85 @@
+"""Records inside objects that are no event: wrappers, whose values, lists and strings are looked into.
+
+An object with a string `type` is an event, and what it holds is only quoted. The exception are the elements of a list in a
+wrapper that has a record among them: that list is the stream, and its other events are what happened around the record.
+"""
+
+from __future__ import annotations
+
+import decimal
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import simplejson
+
+from ingest.scanner import scan
+
+DEPTH = 5
+"""Levels of values, lists and strings that are looked into."""
+
+_FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
+_MARKS = ("duration_ms", "total_cost_usd", "num_turns")
+
+
+class Nested(NamedTuple):
+    """A record, or an event beside one, found in a wrapper. `value` may be left to be parsed."""
+
+    text: str
+    value: Any = None
+
+
+def is_event(value: Any) -> bool:
+    """Whether a value is an object that says what it is."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def is_record(value: Any) -> bool:
+    """Whether a value has the marks of a result record, with a type or (older versions, some wrappers) without."""
+    if not isinstance(value, dict) or value.get("type", "result") != "result":
+        return False
+    return "duration_ms" in value and not _FIGURES.isdisjoint(value)
+
+
+def nested(text: str, value: dict[str, Any]) -> list[Nested]:
+    """Every record inside an object that is none itself. `text` is that of the object."""
+    if not any(mark in text for mark in _MARKS):
+        return []
+    if not any(True for _ in _search(value, 0)):
+        return []
+    try:
+        exact = json.loads(text, parse_float=decimal.Decimal, strict=False)
+    except (ValueError, RecursionError, decimal.DecimalException):
+        exact = value  # it was mended
+    return list(_search(exact, 0))
+
+
+def _search(value: Any, depth: int) -> Iterator[Nested]:
+    if depth > DEPTH:
+        return
+    if isinstance(value, str):
+        yield from _in_text(value, depth)
+    elif isinstance(value, list):
+        stream = any(map(is_record, value))
+        for item in value:
+            yield from _in_value(item, depth, stream=stream)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _in_value(item, depth, stream=False)
+
+
+def _in_value(value: Any, depth: int, *, stream: bool) -> Iterator[Nested]:
+    if is_record(value) or (stream and is_event(value)):
+        yield Nested(simplejson.dumps(value, ensure_ascii=False, use_decimal=True))
+    elif not is_event(value):
+        yield from _search(value, depth + 1)
+
+
+def _in_text(text: str, depth: int) -> Iterator[Nested]:
+    if "{" not in text or not any(mark in text for mark in _MARKS):
+        return
+    for span in scan(text):
+        if is_record(span.value):
+            yield Nested(span.text, span.value)
+        elif isinstance(span.value, dict) and not is_event(span.value):
+            yield from _search(span.value, depth + 1)

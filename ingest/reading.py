@@ -1,0 +1,179 @@
+"""One source → rows in the spool and a card that says what became of its documents.
+
+This is the part of the path of data that runs in worker processes: it opens files, but never the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ingest import containers
+from ingest.containers import Portion, Source, Unreadable
+from ingest.context.gather import SourceContext, gather
+from ingest.context.path_template import PathTemplate
+from ingest.context.sidecars import is_sidecar
+from ingest.context.stream import StreamContext
+from ingest.formats import recognise
+from ingest.formats.base import Context
+from ingest.scanner import EXCERPT_CHARACTERS, Document
+from ingest.spool import Key, SpoolWriter
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.source import RejectRow
+
+SHOWN = 100
+"""Runs and rejects of a source that its card names; the store has all."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an ingest was asked for. `known`: source_ids that are in the store already and need no reading."""
+
+    labels: dict[str, str] = field(default_factory=dict)
+    template: PathTemplate | None = None
+    known: frozenset[str] = frozenset()
+
+
+@dataclass
+class Card:
+    """What became of one reading of one source (or one portion of it). documents = records + rejected + ignored."""
+
+    key: Key
+    source_id: str
+    name: str
+    bytes: int
+    container: str = "none"
+    records: int = 0
+    rejected: int = 0
+    ignored: int = 0
+    known: bool = False
+    unreadable: str = ""
+    run_ids: list[str] = field(default_factory=list)
+    rejects: list[RejectRow] = field(default_factory=list)
+
+    @property
+    def documents(self) -> int:
+        """Documents found."""
+        return self.records + self.rejected + self.ignored
+
+
+def read_members(source: Source, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
+    """Read a file, or everything in an archive. `name` tells this reading from all others of the ingest."""
+    try:
+        if source.source_id in settings.known:
+            yield Card(Key(name), source.source_id, source.name, source.size, known=True)
+            return
+        if kind := containers.archive_kind(source):
+            yield from _read_archive(source, kind, name, settings, spool)
+        else:
+            yield read_source(source, Key(name), settings, spool)
+    except OSError as error:
+        yield Card(Key(name), "", source.name, 0, unreadable=f"cannot read {source.name}: {error.strerror or error}")
+
+
+def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
+    """A card for the archive itself, whose own documents are only the members that cannot be opened, and one for each other."""
+    archive = Card(Key(name), source.source_id, source.name, source.size, kind)
+    for number, member in enumerate(containers.members(source)):
+        if isinstance(member, Unreadable):
+            _reject(archive, spool, member)
+        else:
+            yield from read_members(member, f"{name}.{number}", settings, spool)
+    yield archive
+
+
+def read_source(source: Source, key: Key, settings: Settings, spool: SpoolWriter, portion: Portion | None = None) -> Card:
+    """Read one source, or one portion of it (whose source_id is not known yet, and empty)."""
+    card = Card(key, "" if portion else source.source_id, source.name, source.size)
+    if source.path and is_sidecar(source.path):
+        card.container, card.ignored = "sidecar", 1
+        return card
+    _Reader(card, gather(card.source_id, source.name, source.path, source.modified_at, settings.labels, settings.template), spool).read(
+        source, portion
+    )
+    return card
+
+
+class _Reader:
+    """Reads the documents of one source in order, with the events among them as context of the records."""
+
+    def __init__(self, card: Card, context: SourceContext, spool: SpoolWriter) -> None:
+        self._card = card
+        self._context = context
+        self._spool = spool
+        self._stream = StreamContext()
+        self._streaming = False
+        self._last_ignored: Document | None = None
+
+    def read(self, source: Source, portion: Portion | None) -> None:
+        contents = containers.read(source, portion)
+        for part in contents:
+            if isinstance(part, Unreadable):
+                _reject(self._card, self._spool, part)
+            else:
+                self._document(part)
+        self._card.container = contents.kind
+        if portion is None:
+            self._break_silence()
+
+    def _document(self, document: Document) -> None:
+        """Put a document where it belongs: a record becomes rows, an event context."""
+        format_ = recognise(document)
+        if format_ is None:
+            self._ignore(document)
+            return
+        try:
+            rows = format_.rows(document, self._context_of)
+        except InvalidRecord as error:
+            _reject(self._card, self._spool, refused(document, error.reason, error.detail))
+            return
+        self._spool.add(self._card.key, rows)
+        self._card.records += 1
+        if len(self._card.run_ids) < SHOWN:
+            self._card.run_ids.append(rows.run.run_id)
+
+    def _context_of(self, session_id: str | None, duration_ms: int | None) -> Context:
+        facts = self._stream.at_result(session_id) if self._streaming else None
+        return self._context.for_record(facts, duration_ms)
+
+    def _ignore(self, document: Document) -> None:
+        self._card.ignored += 1
+        self._last_ignored = document
+        if isinstance(document.value.get("type"), str):
+            self._streaming = True
+            self._stream.see(document.value)
+
+    def _break_silence(self) -> None:
+        """A source with nothing but ignored events gets a reject that says so: its last event."""
+        if self._last_ignored is None or self._card.records or self._card.rejected:
+            return
+        count, last = self._card.ignored, self._last_ignored
+        self._card.ignored -= 1
+        _reject(self._card, self._spool, refused(last, RejectReason.NO_RECORD, _no_record_detail(last, count)))
+
+
+def refused(document: Document, reason: RejectReason, detail: str) -> Unreadable:
+    """A document that is JSON, but no run."""
+    return Unreadable(document.ordinal, document.position, reason, detail, document.text[:EXCERPT_CHARACTERS])
+
+
+def reject_row(source_id: str, part: Unreadable) -> RejectRow:
+    """The row of `rejects` for a part that could not be read."""
+    return RejectRow(
+        source_id=source_id, ordinal=part.ordinal, position=part.position, reason=part.reason, detail=part.detail, excerpt=part.excerpt
+    )
+
+
+def _reject(card: Card, spool: SpoolWriter, part: Unreadable) -> None:
+    row = reject_row(card.source_id, part)
+    card.rejected += 1
+    spool.reject(card.key, row)
+    if len(card.rejects) < SHOWN:
+        card.rejects.append(row)
+
+
+def _no_record_detail(last: Document, count: int) -> str:
+    if count > 1 and "type" in last.value:
+        return f"{count} events, but no result record: the run was killed or the log cut short"
+    return "a JSON object, but no result record of an agent" if count == 1 else f"no result record among {count} JSON objects"
+

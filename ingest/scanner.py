@@ -1,0 +1,323 @@
+"""Bytes of text → the JSON objects that stand in it at event level: in lines, arrays, fences, log text, one after the other.
+
+A record that is only *quoted* inside a string of an event is not at event level, and an object that is the value of a key
+belongs to the object around it. A broken object is told only where it bears the marks of a result record, or begins a line as
+an event does, or where nothing but objects came before; any other brace in running text is just text. Every step moves on, what
+is looked at again is on an allowance, and the outcome depends on the text alone, not on the windows it is read in.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ingest.mending import MENDED_CHARACTERS, mended, near_injection
+from ingest.window import Window
+from schemas.errors import RejectReason
+
+EXCERPT_CHARACTERS = 300
+LONGEST_OBJECT = 256 << 20
+"""Bytes. A longer object is refused."""
+
+LONGEST_LINE = 1 << 20
+"""Bytes. An object on a longer line is read as one on many lines is."""
+
+_TYPED = b'{"type":'
+_RESULT = b'{"type":"result"'
+_RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
+_RECORD_END_BYTES = 46
+_BLANK = b" \t\r\n\x0b\x0c\x1e"
+_BETWEEN = _BLANK + b",[]"
+_DECODER = json.JSONDecoder()
+_LENIENT_DECODER = json.JSONDecoder(strict=False)
+_OBJECT_START = re.compile(rb'\{[ \t\r\n]{0,1000}+["}]')
+_START_BYTES = 1002
+_KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
+_KEY_BYTES = 80
+_RECORD_MARK = re.compile(r'"(?:type"\s*:\s*"result"|total_cost_usd"|duration_api_ms"|num_turns")')
+_EVENT_START = re.compile(r'\{"type"\s*:')
+_DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
+_TOKEN_CHARACTERS = 160
+_MARK_SEARCHED = 4096
+_DEEP_NESTING_SKIPPED = 4096
+_ALLOWED_BYTES = 1 << 24
+_READABLE_FIELD = re.compile(
+    r'"(subtype|is_error|num_turns|total_cost_usd|duration_ms|duration_api_ms)"\s*:\s*("[^"\n]*"|[^\s,{}\[\]"]+)(?=[,}\s])'
+)
+
+
+@dataclass(frozen=True)
+class Document:
+    """One JSON object as text. `position` says where in the source it starts, in words."""
+
+    ordinal: int
+    position: str
+    text: str
+
+    @cached_property
+    def value(self) -> Any:
+        """The parsed JSON, mended where log text was injected. Raises ValueError where the text is none."""
+        return parse(self.text)
+
+    def parsed_as(self, value: Any) -> Document:
+        """The same document, which need not be parsed any more."""
+        self.__dict__["value"] = value
+        return self
+
+
+class Span(NamedTuple):
+    """An object from byte `start` to `end` of the stream.
+
+    `value` is None where it is broken (`reason` and `error` say how, `text` is its beginning), and where it is a result record on
+    a line of its own, which is not parsed here: whoever validates it will.
+    """
+
+    start: int
+    end: int
+    line: int
+    text: str
+    value: Any = None
+    reason: RejectReason | None = None
+    error: str = ""
+
+
+class _Failure(NamedTuple):
+    """Why an object could not be decoded: `message`, at character `at` of `text`. `cut` where the text ended too early."""
+
+    text: str
+    at: int
+    message: str
+    cut: bool = False
+
+
+def parse(text: str) -> Any:
+    """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError."""
+    try:
+        return _LENIENT_DECODER.decode(text)
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deep") from error
+    except ValueError:
+        found = mended(text)
+        if found is None or text[found.end :].strip():
+            raise
+        return found.value
+
+
+def scan(text: str) -> Iterator[Span]:
+    """Every object at event level of a text, in order, and every broken one that matters. Raises nothing."""
+    data = text.encode("utf-8", "replace")
+    for span in Scanner(Window(io.BytesIO(data), len(data) + 1)).spans():
+        yield span if span.reason or span.value is not None else span._replace(value=_parsed(span.text))
+
+
+class Scanner:
+    """Finds the objects of a stream. Its attributes tell what was met so far.
+
+    `blank`: nothing at all; `array`: the stream begins with `[`; `noise`: text that is no object; `objects`: how many are whole;
+    `first_broken`: the object that the stream begins with, where it is a broken one and was not told for its own sake.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.blank = True
+        self.array = False
+        self.noise = False
+        self.objects = 0
+        self.first_broken: Span | None = None
+        self._window = window
+        self._looked_again = 0
+        self._mended = 0
+
+    def spans(self) -> Iterator[Span]:
+        """Objects and broken ones, in order; `start` and `end` count from the beginning of the stream."""
+        window = self._window
+        at = window.move(0)
+        while True:
+            match, ended = _OBJECT_START.search(window.data, at), window.ended
+            start = match.start() if match else self._undecided(at)
+            if start > at and (span := self._between(at, start)):
+                yield span
+            if match:
+                at, span = self._object_at(start)
+                if span:
+                    yield span
+            elif ended:
+                return
+            else:
+                at = window.move(start)
+            if at > len(window.data) // 2 and not window.ended:
+                at = window.move(at)
+
+    def _undecided(self, at: int) -> int:
+        """Up to where it is certain that no object starts: a brace at the end of the window may still become one."""
+        data = self._window.data
+        brace = -1 if self._window.ended else data.rfind(b"{", max(at, len(data) - _START_BYTES))
+        return brace if brace >= 0 else len(data)
+
+    def _between(self, at: int, until: int) -> Span | None:
+        """Take note of what stands between objects. Where only objects came before, a line that begins like one is told."""
+        text = self._window.data[at:until] if not self.noise else b""
+        content = text.lstrip(_BLANK)
+        if not content:
+            return None
+        was_blank, self.blank = self.blank, False
+        self.array = self.array or (was_blank and content.startswith(b"["))
+        rest = content.lstrip(_BETWEEN) if self.array else content
+        start = until - len(rest)
+        if not rest:
+            return None
+        span = None
+        if rest.startswith(b"{") and self._begins_line(start):
+            span = self._begun(start, was_blank)
+        self.noise = True
+        return span
+
+    def _begun(self, start: int, was_blank: bool) -> Span | None:
+        """What begins a line as an object does, but not as one of JSON."""
+        self._window.reach(start + _DECODED_BYTES[0])
+        text = self._window.data[start : start + _DECODED_BYTES[0]].decode("utf-8", "surrogateescape")
+        cut = self._window.ended and len(self._window.data) <= start + _DECODED_BYTES[0]
+        return self._broken(start, _Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)[1]
+
+    def _object_at(self, start: int) -> tuple[int, Span | None]:
+        """The object that starts here (good, mended or broken; None for mere text), and where to go on."""
+        was_blank, self.blank = self.blank, False
+        begins_line = self._begins_line(start)
+        if begins_line and (span := self._on_a_line(start)):
+            return span.end - self._window.base, span
+        if not begins_line and _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start):
+            return self._mere_text(start + 1)
+        found = self._decoded(start)
+        if isinstance(found, Span):
+            return found.end - self._window.base, found
+        return self._broken(start, found, was_blank)
+
+    def _begins_line(self, start: int) -> bool:
+        window = self._window
+        return window.data[start - 1 : start] == b"\n" if start else window.base == 0
+
+    def _on_a_line(self, start: int) -> Span | None:
+        """The object that is a whole line, as nearly all are. A result record is not parsed if its braces say that it is whole."""
+        end = self._window.line_end(start, LONGEST_LINE)
+        line = self._window.data[start:end].rstrip(b" \t\r") if end >= 0 else b""
+        if not line.endswith(b"}"):
+            return None
+        text = line.decode("utf-8", "replace")
+        if _is_whole_record(line):
+            self._window.pass_line(start, end)
+            return self._whole(start, start + len(line), text, None)
+        try:
+            value, decoded = _LENIENT_DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            return None
+        return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
+
+    def _decoded(self, start: int) -> Span | _Failure:
+        """The object, decoded from ever more text while it reaches the end of it: an error must not cost the whole stream."""
+        failure = _Failure("", 0, "")
+        for size in _DECODED_BYTES:
+            self._window.reach(start + size)
+            text = self._window.data[start : start + size].decode("utf-8", "surrogateescape")
+            cut = self._window.ended and len(self._window.data) <= start + size
+            try:
+                value, end = _DECODER.raw_decode(text)
+                return self._whole(start, start + _bytes_of(text[:end]), _clean(text[:end]), value)
+            except RecursionError:
+                return _Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
+            except json.JSONDecodeError as error:
+                failure = _Failure(text, error.pos, error.msg, cut)
+                if cut or not (error.msg.startswith("Unterminated") or error.pos >= len(text) - _TOKEN_CHARACTERS):
+                    return failure
+            except ValueError as error:  # a number of thousands of digits
+                return _Failure(text, 1, str(error))
+        return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
+
+    def _broken(self, start: int, failure: _Failure, was_blank: bool) -> tuple[int, Span | None]:
+        """A broken object: mended; or told, where it matters; or mere text."""
+        if whole := self._mend(start, failure):
+            return whole.end - self._window.base, whole
+        text, at = failure.text, failure.at
+        stopped = start + max(1, _bytes_of(text[:at]))
+        begins_line = self._begins_line(start)
+        certain = begins_line and (_EVENT_START.match(text) or (self.objects and not self.noise))
+        told = certain or _RECORD_MARK.search(text, 0, min(at + 2, _MARK_SEARCHED))
+        span = self._complaint(start, failure) if told or was_blank else None
+        if told:
+            return self._after_line(start, stopped), span
+        self.first_broken = self.first_broken or span
+        return self._mere_text(stopped)
+
+    def _complaint(self, start: int, failure: _Failure) -> Span:
+        text, at, message, cut = failure
+        fields = _READABLE_FIELD.findall(text, 0, min(at + 1, _MARK_SEARCHED))
+        before = "; before the break stand " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
+        if message.startswith(("Unterminated", "Invalid control")) or (cut and at >= len(text.rstrip()) - 1) or _ends_with_line(text, at):
+            reason, error = RejectReason.TRUNCATED, f"the JSON ends in the middle{before}"
+        else:
+            reason, error = RejectReason.NOT_JSON, f"the JSON is broken at character {at}: {message}{before}"
+        window = self._window
+        return Span(
+            window.base + start, window.base + start, window.line_at(start), _clean(text[:EXCERPT_CHARACTERS]), None, reason, _clean(error)
+        )
+
+    def _mend(self, start: int, failure: _Failure) -> Span | None:
+        """The object without what was injected into it. Hostile text cannot make it dear: what it may cost grows with the text."""
+        if self._mended > 4 * (self._window.base + start) + _ALLOWED_BYTES or not near_injection(failure.text, failure.at):
+            return None
+        self._window.reach(start + MENDED_CHARACTERS)
+        text = self._window.data[start : start + MENDED_CHARACTERS].decode("utf-8", "surrogateescape")
+        found = mended(text)
+        self._mended += 0 if found else len(text)
+        if not found or not isinstance(found.value, dict):
+            return None
+        return self._whole(start, start + _bytes_of(text[: found.end]), _clean(text[: found.end]), found.value)
+
+    def _after_line(self, start: int, stopped: int) -> int:
+        """Where to go on after an object that was told: on the next line, or where it broke if too much was looked at twice."""
+        end = self._window.line_end(start, LONGEST_LINE)
+        if end < 0 or self._looked_again > 4 * (self._window.base + start) + _ALLOWED_BYTES:
+            return max(end + 1, stopped)
+        self._looked_again += max(0, stopped - end)
+        return min(end + 1, len(self._window.data))
+
+    def _mere_text(self, go_on: int) -> tuple[int, None]:
+        self.noise = True
+        return min(go_on, len(self._window.data)), None
+
+    def _whole(self, start: int, end: int, text: str, value: Any) -> Span:
+        self.objects += 1
+        window = self._window
+        return Span(window.base + start, window.base + end, window.line_at(start), text, value)
+
+
+def _is_whole_record(line: bytes) -> bool:
+    """Whether a line that ends with a brace is one result record, judged by how it begins and ends, without parsing it."""
+    if not line.startswith(_RESULT) or line.find(_TYPED, 1) >= 0:
+        return False
+    return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parse(text)
+    except ValueError:
+        return None
+
+
+def _bytes_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+def _clean(text: str) -> str:
+    """The text without bytes that were no UTF-8."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _ends_with_line(text: str, at: int) -> bool:
+    """Whether an object that began on this line had come to the line's end where it was found broken."""
+    object_ = text[:at].rstrip()
+    return "\n" in text[len(object_) : at] and "\n" not in object_

@@ -1,0 +1,166 @@
+"""Named bytes, wherever they lie: files and folders, standard input, memory. Nothing is read before it is asked for."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import io
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from schemas.errors import InputUnreadable, RejectReason
+
+STANDARD_INPUT = Path("-")
+IN_MEMORY_BYTES = 64 << 20
+"""What is larger than this, and is no file yet, waits in a temporary file."""
+
+_COPIED_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Source:
+    """Named bytes: in memory (`data`) or in a file (`path`).
+
+    `modified_at` is the time (UTC) a file or an archive's member says it was changed, where one does. `temporary` marks a file
+    of ours that only holds the bytes: its path says nothing about them, and that of an archive's member is gone once the next
+    member is asked for.
+    """
+
+    name: str
+    data: bytes | None = None
+    path: Path | None = None
+    modified_at: datetime | None = None
+    temporary: bool = False
+
+    @cached_property
+    def source_id(self) -> str:
+        """sha256 of the bytes, hex. Raises OSError where the file cannot be read any more."""
+        with self.open() as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    @property
+    def size(self) -> int:
+        """Bytes, as they lie there (compressed if the file is)."""
+        return len(self.data or b"") if self.path is None else self.path.stat().st_size
+
+    def open(self) -> BinaryIO:
+        """The bytes as they are. Raises OSError."""
+        return io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A part of a source that is no document: becomes a row of `rejects`."""
+
+    ordinal: int
+    position: str
+    reason: RejectReason
+    detail: str
+    excerpt: str = ""
+
+
+def find_files(paths: Iterable[Path]) -> Iterator[Path | InputUnreadable]:
+    """The files at and under the given paths, folders in name order, each folder once (links may loop); none is read yet.
+
+    A path that cannot be read comes out as the error that says so; the others go on.
+    """
+    seen: set[tuple[int, int]] = set()
+    for path in paths:
+        yield from (path,) if path == STANDARD_INPUT else _walk(path, seen)
+
+
+def read_paths(paths: Iterable[Path]) -> Iterator[Source | InputUnreadable]:
+    """The same files as sources that can be opened. `-` is standard input; a pipe is read to its end first, as that is."""
+    for path in find_files(paths):
+        if isinstance(path, InputUnreadable):
+            yield path
+        elif path == STANDARD_INPUT:
+            yield _spool_pipe(sys.stdin.buffer, "stdin")
+        elif path.is_file():
+            yield read_file(path)
+        else:
+            yield _read_pipe(path)
+
+
+def read_file(path: Path) -> Source | InputUnreadable:
+    """The file as a source, once it was seen to open."""
+    try:
+        with path.open("rb"):
+            changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError) as error:
+        return _unreadable(path, error)
+    return Source(_name(path), path=path, modified_at=changed)
+
+
+@contextlib.contextmanager
+def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) -> Iterator[Source]:
+    """What a stream holds, to its end, as a source: in memory, or in a temporary file that goes away afterwards."""
+    data = _read_up_to(stream, IN_MEMORY_BYTES + 1)
+    if len(data) <= IN_MEMORY_BYTES:
+        yield Source(name, data, modified_at=modified_at)
+        return
+    with tempfile.NamedTemporaryFile(prefix="tachograph-") as file:
+        file.write(data)
+        del data
+        while block := stream.read(_COPIED_BYTES):
+            file.write(block)
+        file.flush()
+        yield Source(name, path=Path(file.name), modified_at=modified_at, temporary=True)
+
+
+def _read_up_to(stream: BinaryIO, most: int) -> bytes:
+    read = bytearray()
+    while len(read) < most and (block := stream.read(min(_COPIED_BYTES, most - len(read)))):
+        read += block
+    return bytes(read)
+
+
+def _read_pipe(path: Path) -> Source | InputUnreadable:
+    try:
+        with path.open("rb") as stream:
+            return _spool_pipe(stream, _name(path))
+    except OSError as error:
+        return _unreadable(path, error)
+
+
+def _spool_pipe(stream: BinaryIO, name: str) -> Source:
+    """What a pipe holds. Its temporary file stays until we exit: sources are gathered before they are read."""
+    stack = contextlib.ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(spooled(stream, name))
+
+
+def _walk(path: Path, seen: set[tuple[int, int]], *, asked_for: bool = True) -> Iterator[Path | InputUnreadable]:
+    try:
+        status = path.stat()
+        if not stat.S_ISDIR(status.st_mode):
+            if asked_for or stat.S_ISREG(status.st_mode):  # a pipe or socket in a folder would hold us up for ever
+                yield path
+            return
+        if (status.st_dev, status.st_ino) in seen:
+            return
+        seen.add((status.st_dev, status.st_ino))
+        children = sorted(path.iterdir())
+    except (OSError, ValueError) as error:
+        yield _unreadable(path, error)
+        return
+    for child in children:
+        if not child.is_symlink() or child.exists():  # a dangling link is nobody's log
+            yield from _walk(child, seen, asked_for=False)
+
+
+def _name(path: Path) -> str:
+    return bytes(path).decode(errors="replace")  # a name need not be UTF-8
+
+
+def _unreadable(path: Path, error: Exception) -> InputUnreadable:
+    said = getattr(error, "strerror", None) or error
+    return InputUnreadable(f"cannot read {_name(path)}: {said}", "Check the path and its permissions.")

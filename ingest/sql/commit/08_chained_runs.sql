@@ -1,0 +1,28 @@
+-- The place of each run in its chain, and what it added: cost, tokens, and API time (cumulative within one process).
+update runs
+set
+    chain_id = linked.chain_id,
+    chain_position = linked.position,
+    cost_own_usd = added(linked.cost_reported_usd, linked.former_cost_reported_usd),
+    duration_api_own_ms = added(linked.duration_api_ms, linked.former_duration_api_ms),
+    input_tokens = linked.own_input_tokens,
+    output_tokens = linked.own_output_tokens,
+    cache_read_tokens = linked.own_cache_read_tokens,
+    cache_write_tokens = linked.own_cache_write_tokens
+from (
+    select
+        places.*, later.cost_reported_usd, former.cost_reported_usd as former_cost_reported_usd, later.duration_api_ms,
+        case when former.source_id = later.source_id and later.in_stream then former.duration_api_ms end as former_duration_api_ms,
+        own.* exclude (run_id)
+    from places
+    join runs as later using (run_id)
+    left join runs as former on former.run_id = places.former
+    left join (
+        select
+            run_id, sum(own_input_tokens) as own_input_tokens, sum(own_output_tokens) as own_output_tokens,
+            sum(own_cache_read_tokens) as own_cache_read_tokens, sum(own_cache_write_tokens) as own_cache_write_tokens
+        from model_usage
+        group by run_id
+    ) as own using (run_id)
+) as linked
+where runs.run_id = linked.run_id;

@@ -1,0 +1,115 @@
+"""Reading with several processes: tasks out, cards back, never more of them under way than a few per process.
+
+A worker ends with its parent, however that ends. Ctrl-C is for the parent alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingest.containers import Portion, Source
+from ingest.reading import Card, Settings, read_members, read_source
+from ingest.spool import Key, SpoolWriter
+from schemas.errors import TachographError
+
+UNDER_WAY = 3
+"""Tasks per process that are handed out at a time: enough to keep it busy, few enough to bound what waits."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some sources to be read whole, or one portion of a big one. `name` tells the task from all others of the ingest."""
+
+    name: str
+    sources: tuple[Source, ...]
+    portion: Portion | None = None
+    portion_number: int = 0
+
+
+def work(task: Task, settings: Settings, spool: Path) -> list[Card]:
+    """Do one task: rows into the spool, cards back. What reading makes has no cycles: collecting garbage would only cost time."""
+    gc.disable()
+    try:
+        return _cards(task, settings, spool)
+    finally:
+        gc.enable()
+
+
+def _cards(task: Task, settings: Settings, spool: Path) -> list[Card]:
+    writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}")
+    if task.portion:
+        cards = [read_source(task.sources[0], Key(task.name, task.portion_number), settings, writer, task.portion)]
+    else:
+        cards = [card for n, source in enumerate(task.sources) for card in read_members(source, f"{task.name}.{n}", settings, writer)]
+    writer.flush()
+    return cards
+
+
+def work_here(tasks: Iterable[Task], settings: Settings, spool: Path) -> Iterator[list[Card]]:
+    """Do the tasks in this process, one after the other."""
+    for task in tasks:
+        yield work(task, settings, spool)
+
+
+def work_in_processes(tasks: Iterable[Task], settings: Settings, spool: Path, jobs: int) -> Iterator[list[Card]]:
+    """Do the tasks in worker processes; cards come back as they are done. Closing the iterator early ends the workers at once."""
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool))
+    try:
+        yield from _bounded(lambda task: pool.submit(_work, task), iter(tasks), jobs * UNDER_WAY)
+    except BrokenProcessPool as error:
+        raise TachographError("a worker process died while reading.", "Memory may be short: try again with --jobs 1.") from error
+    except BaseException:
+        _kill(pool)
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task], most: int) -> Iterator[list[Card]]:
+    running: set[Future[list[Card]]] = set()
+    for task in tasks:
+        running.add(submit(task))
+        if len(running) >= most:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    while running:
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        yield from (future.result() for future in done)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """End the workers now: what they were reading is of no use any more."""
+    for process in list((pool._processes or {}).values()):  # no public way before Python 3.14
+        process.kill()
+
+
+_settings = Settings()
+_spool = Path()
+
+
+def _begin(settings: Settings, spool: Path) -> None:
+    """Set up a worker process."""
+    global _settings, _spool  # noqa: PLW0603 (sent once per process, not once per task: the set of known sources may be large)
+    _settings, _spool = settings, spool
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(task: Task) -> list[Card]:
+    return work(task, _settings, _spool)

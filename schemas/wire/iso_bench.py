@@ -1,0 +1,138 @@
+"""The files ISO-Bench writes beside an agent's log, as its `bench/prepare.py`, `bench/journal.py` and `src/eval/run_summary.py` do.
+
+One folder per item: `runs/<repo>/<agent>/<model>/<timestamp>/<item>/`. Every field is `Secondary`: a sidecar only adds to what a
+record says, so whatever is missing or malformed is None. Times are Unix seconds, durations seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireText
+
+Seconds = Annotated[float, Strict(), Field(ge=0, le=2**40, allow_inf_nan=False)]
+"""Seconds as a JSON number, fractions allowed."""
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class Commits(_Wire):
+    """The commits of a task."""
+
+    pre: Secondary[WireText] = Field(default=None, description="Commit the agent began from.")
+    human: Secondary[WireText] = Field(default=None, description="Commit of the human's optimization, the reference.")
+
+
+class RunMetadata(_Wire):
+    """Where the run stands in the benchmark, taken from its path."""
+
+    repo: Secondary[WireText] = Field(default=None, description="vllm, sglang; 'unknown' in flat layouts.")
+    agent: Secondary[WireText] = Field(default=None, description="claude_code, codex, trae, openhands, …")
+    model: Secondary[WireText] = Field(default=None, description="Folder name of the model; 'default' in flat layouts.")
+    run_timestamp: Secondary[WireText] = Field(
+        default=None, description="When the run of all items began: 2026-01-27_15-16-21, local time."
+    )
+    run_path: Secondary[WireText] = Field(default=None, description="<repo>/<agent>/<model>/<timestamp>.")
+
+
+class Metrics(_Wire):
+    """What was counted when the agent was done."""
+
+    time_to_first_edit_s: Secondary[Seconds] = Field(default=None, description="Seconds until the first file changed.")
+    commit_count: Secondary[WireCount] = Field(default=None, description="Commits the agent made.")
+    patch_size_loc: Secondary[WireCount] = Field(default=None, description="Lines added plus lines removed.")
+    changed_files_count: Secondary[WireCount] = Field(default=None, description="Files changed, scratch files aside.")
+    violations_count: Secondary[WireCount] = Field(default=None, description="Files changed that were not to be.")
+
+
+class AgentProcess(_Wire):
+    """How the agent's process went; stands in the journal under the agent's name."""
+
+    time_budget_minutes: Secondary[Seconds] = Field(default=None, description="Time it was given, in minutes.")
+    returncode: Secondary[int] = Field(default=None, description="Exit code.")
+    duration_s: Secondary[Seconds] = Field(default=None, description="Wall time of the process.")
+
+
+class Timestamps(_Wire):
+    """When the journal was written."""
+
+    written: Secondary[Seconds] = Field(default=None, description="When, right after the agent ended; Unix seconds.")
+
+
+class Journal(_Wire):
+    """`journal.json`: the outcome of one item."""
+
+    task_id: Secondary[WireText] = Field(default=None, description="The plan the item belongs to: vllm_core, sglang_core.")
+    commits: Secondary[Commits] = Field(default=None, description="Base and reference.")
+    agent_branch: Secondary[WireText] = Field(default=None, description="Branch of the agent's work.")
+    status: Secondary[WireText] = Field(default=None, description="success, error, max_steps_exceeded.")
+    run_metadata: Secondary[RunMetadata] = Field(default=None, description="Where the run stands in the benchmark.")
+    experiment: Secondary[dict[str, Any]] = Field(default=None, description="Switches of the run: hints_enabled, preflight_enabled.")
+    metrics: Secondary[Metrics] = Field(default=None, description="What was counted; absent where the run failed.")
+    timestamps: Secondary[Timestamps] = Field(default=None, description="When the journal was written.")
+    claude_code: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is Claude Code.")
+    codex: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is Codex.")
+    codex_cli: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is Codex by its command line.")
+    trae: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is TRAE.")
+    openhands: Secondary[AgentProcess] = Field(default=None, description="The process, if the agent is OpenHands.")
+    error: Secondary[WireText] = Field(default=None, description="What failed, where something did.")
+    error_type: Secondary[WireText] = Field(default=None, description="Its kind.")
+
+    @property
+    def process(self) -> AgentProcess | None:
+        """The agent's process, whichever agent it was."""
+        return self.claude_code or self.codex or self.codex_cli or self.trae or self.openhands
+
+
+class SummaryMeta(_Wire):
+    """Which run a summary is of."""
+
+    repo: Secondary[WireText] = Field(default=None, description="vllm, sglang.")
+    agent: Secondary[WireText] = Field(default=None, description="The agent.")
+    model: Secondary[WireText] = Field(default=None, description="Short name of the model.")
+    model_full: Secondary[WireText] = Field(default=None, description="Model id as the agent's files give it.")
+    timestamp: Secondary[WireText] = Field(default=None, description="When the run of all items began.")
+    task_id: Secondary[WireText] = Field(default=None, description="The plan the item belongs to; 'unknown' where the journal lacks it.")
+    item_id: Secondary[WireText] = Field(default=None, description="The item: the name of its folder.")
+
+
+class PatchStats(_Wire):
+    """The size of the patch."""
+
+    lines_added: Secondary[WireCount] = Field(default=None, description="Lines added.")
+    lines_removed: Secondary[WireCount] = Field(default=None, description="Lines removed.")
+    files_changed: Secondary[WireCount] = Field(default=None, description="Files changed.")
+
+
+class SummaryAgent(_Wire):
+    """What the agent did."""
+
+    status: Secondary[WireText] = Field(default=None, description="The journal's status.")
+    patch_generated: Secondary[WireFlag] = Field(default=None, description="Whether there is a patch that is not empty.")
+    patch_stats: Secondary[PatchStats] = Field(default=None, description="Its size.")
+    duration_s: Secondary[Seconds] = Field(default=None, description="Wall time of the process; known for TRAE only.")
+    time_to_first_edit_s: Secondary[Seconds] = Field(default=None, description="Seconds until the first file changed.")
+
+
+class RunSummary(_Wire):
+    """`run_summary.json`: the journal, the patch and the prediction in one, later also the evaluation."""
+
+    schema_version: Secondary[WireText] = Field(default=None, description="'1.0'.")
+    meta: Secondary[SummaryMeta] = Field(default=None, description="Which run it is.")
+    commits: Secondary[Commits] = Field(default=None, description="Base and reference.")
+    agent: Secondary[SummaryAgent] = Field(default=None, description="What the agent did.")
+    evaluation: Secondary[dict[str, Any]] = Field(default=None, description="What was measured.")
+
+
+class Prediction(_Wire):
+    """The line of `prediction.jsonl`, in the shape SWE-bench's harness takes."""
+
+    instance_id: Secondary[WireText] = Field(default=None, description="<owner>__<repo>-<first 7 digits of the base commit>.")
+    model_patch: Secondary[WireText] = Field(default=None, description="The patch, as in model_patch.diff.")
+    model_name_or_path: Secondary[WireText] = Field(
+        default=None, description="Model by the harness's own configuration, not by the agent: 'openhands' where that names none."
+    )

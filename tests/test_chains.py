@@ -1,0 +1,162 @@
+"""Chains: cumulative totals count once, separate invocations count each, whatever order the files come in."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app import queries
+from app.filters import Filters
+from ingest.chains import Link, Place, Totals, places
+from ingest.containers import Source
+from ingest.pipeline import ingest
+from ingest.rebuild import rebuild
+from ingest.store import Store
+from tests.conftest import record
+
+
+def result(number: int, output: int, cost: float, own_output: int, **changes: Any) -> dict[str, Any]:
+    """A result of the session `s` with totals of one model; `own_output` is the main loop's part of its own turns."""
+    usage = {"inputTokens": 10, "outputTokens": output, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "costUSD": cost}
+    return record(
+        uuid=f"r{number}",
+        session_id="s",
+        total_cost_usd=cost,
+        modelUsage={"claude-opus-4-6": usage},
+        usage={"input_tokens": 0, "output_tokens": own_output},
+        **changes,
+    )
+
+
+STREAM = [
+    {"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-6"},
+    result(1, 6920, 0.5179, 6050, duration_ms=667_037, duration_api_ms=234_683),
+    result(2, 7279, 0.5426, 359, duration_ms=7_943, duration_api_ms=242_605),
+    result(3, 7307, 0.5629, 28, duration_ms=3_159, duration_api_ms=245_752),
+    result(4, 7344, 0.5826, 37, duration_ms=3_366, duration_api_ms=249_110),
+]
+"""Results of one process, with the figures of a real one: each carries the totals so far."""
+
+RESUMED = [result(1, 100, 0.1, 100), result(2, 200, 0.2, 200), result(3, 300, 0.3, 300)]
+"""Invocations of one session in older versions: each starts from zero; the growth is chance."""
+
+CONTINUED = [result(1, 100, 0.1, 100), result(2, 250, 0.2, 150), result(3, 300, 0.35, 50)]
+"""Invocations of one session in newer versions: each continues the saved totals."""
+
+
+def lines(events: list[dict[str, Any]]) -> Source:
+    return Source("stream.jsonl", "\n".join(map(json.dumps, events)).encode())
+
+
+def files(events: list[dict[str, Any]]) -> list[Source]:
+    return [Source(f"{number}.json", json.dumps(event).encode()) for number, event in enumerate(events)]
+
+
+def chained(store: Store) -> list[tuple[str, str, int, Decimal, int]]:
+    sql = "select run_id, chain_id, chain_position, cost_own_usd, output_tokens from runs order by run_id"
+    with store.reading() as connection:
+        return list(connection.execute(sql).fetchall())
+
+
+def total(store: Store) -> Decimal:
+    cost = queries.summary(store, Filters(), metrics=["cost_usd"])["cost_usd"].to_pylist()[0]
+    assert queries.models(store, Filters())["cost_usd"].to_pylist() == [cost]
+    return Decimal(cost)
+
+
+def test_results_of_one_process_are_cumulative(store: Store) -> None:
+    ingest([lines(STREAM)], store)
+    assert chained(store) == [
+        ("r1", "r1", 1, Decimal("0.5179"), 6920),
+        ("r2", "r1", 2, Decimal("0.0247"), 359),
+        ("r3", "r1", 3, Decimal("0.0203"), 28),
+        ("r4", "r1", 4, Decimal("0.0197"), 37),
+    ]
+    assert total(store) == Decimal("0.5826")
+
+
+def test_api_time_of_one_process_is_cumulative_too(store: Store) -> None:
+    ingest([lines(STREAM)], store)
+    [row] = queries.summary(store, Filters(), metrics=["duration_api_ms", "duration_ms"]).to_pylist()
+    assert (row["duration_api_ms"], row["duration_ms"]) == (249_110, 681_505)
+
+
+def test_invocations_that_start_from_zero_count_each(store: Store) -> None:
+    ingest(files(RESUMED), store)
+    assert total(store) == Decimal("0.6")
+    assert {position for _, _, position, _, _ in chained(store)} == {1}
+
+
+def test_invocations_that_continue_saved_totals_count_once(store: Store) -> None:
+    ingest(files(CONTINUED), store)
+    assert total(store) == Decimal("0.35")
+    assert [(position, own) for _, _, position, own, _ in chained(store)] == [(1, Decimal("0.1")), (2, Decimal("0.1")), (3, Decimal("0.15"))]
+
+
+def test_other_sessions_are_other_chains(store: Store) -> None:
+    ingest(files([CONTINUED[0], CONTINUED[1] | {"session_id": "other"}]), store)
+    assert total(store) == Decimal("0.3")
+
+
+def test_a_run_that_never_started_is_continued_by_none(store: Store) -> None:
+    empty = record(uuid="r0", session_id="s", total_cost_usd=0, modelUsage={}, usage={"output_tokens": 0})
+    ingest(files([empty, *RESUMED[:1]]), store)
+    assert [position for _, _, position, _, _ in chained(store)] == [1, 1]
+
+
+def test_a_fork_continues_what_it_forked_from(store: Store) -> None:
+    fork = result(4, 180, 0.15, 80)
+    ingest(files([*CONTINUED[:2], fork]), store)
+    assert chained(store)[2][1:4] == ("r1", 2, Decimal("0.05"))
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.permutations(files(CONTINUED)), cut=st.integers(0, 3))
+def test_the_order_of_files_and_batches_does_not_matter(tmp_path_factory: pytest.TempPathFactory, order: list[Source], cut: int) -> None:
+    """Also where a later batch brings an earlier link."""
+    store = Store(tmp_path_factory.mktemp("chains") / "s.duckdb")
+    for batch in (order[:cut], order[cut:]):
+        ingest(batch, store)
+    assert total(store) == Decimal("0.35")
+    assert [row[1:3] for row in chained(store)] == [("r1", 1), ("r1", 2), ("r1", 3)]
+
+
+def test_rebuild_finds_the_same_chains(store: Store, tmp_path: Path) -> None:
+    ingest([lines(STREAM)], store)
+    before = chained(store)
+    rebuild(store)
+    assert chained(store) == before
+
+
+def link(number: int, output: int, usage: int | None) -> Link:
+    totals = Totals((0, output, 0, 0), Decimal(output))
+    return Link(f"r{number}", f"source{number}", 0, False, {"m": totals}, None if usage is None else (0, usage, 0, 0))
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.none() | st.integers(0, 50)), max_size=8), st.randoms())
+def test_places_are_a_function_of_the_records_alone(figures: list[tuple[int, int | None]], chance: Any) -> None:
+    session = [link(number, output, usage) for number, (output, usage) in enumerate(figures)]
+    found = places(session)
+    chance.shuffle(session)
+    assert places(session) == found
+    assert set(found) == {one.run_id for one in session}
+
+
+@given(st.lists(st.integers(0, 50), max_size=8))
+def test_what_the_links_of_a_chain_added_is_its_largest_total(outputs: list[int]) -> None:
+    """Where everything continues everything smaller, nothing is counted twice."""
+    session = [link(number, output, None) for number, output in enumerate(outputs)]
+    size = {one.run_id: one.models["m"].tokens[1] for one in session}
+    found = places(session)
+    own = {run_id: size[run_id] - size.get(place.former or "", 0) for run_id, place in found.items()}
+    assert sum(own.values()) == max(outputs, default=0)
+
+
+def test_a_place_tells_what_it_continues() -> None:
+    assert places([link(1, 5, 5), link(2, 8, 3)])["r2"] == Place("r1", 2, "r1")

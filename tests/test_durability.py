@@ -1,0 +1,159 @@
+"""What happens to an ingest happens to all of it: killed, interrupted, two at once, or while the dashboard reads."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from app import queries
+from app.filters import Filters
+from ingest.store import Store
+from schemas.errors import StoreMissing
+from tests.bench.logs import records, write_folder
+from tests.conftest import SAMPLES, environment, ingest_paths, record_text
+
+FEW, MANY = 300, 5_500
+"""Records that one process reads, and that are enough for several (as files of 4 MB and more)."""
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("few")
+    write_folder(folder, FEW)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("many")
+    made = list(records(MANY, seed=2))
+    for number in range(5):
+        (folder / f"{number}.jsonl").write_text("\n".join(made[number::5]), encoding="utf-8")
+    return folder
+
+
+def start(store: Store, *arguments: str | Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "app.cli", "ingest", "--db", store.location, "--json", *map(str, arguments)]
+    return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def runs(store: Store) -> int:
+    try:
+        return int(queries.summary(store, Filters(), metrics=["runs"])["runs"].to_pylist()[0])
+    except StoreMissing:
+        return 0
+
+
+def litter(store: Store) -> list[str]:
+    return sorted(path.name for path in Path(store.location).parent.iterdir() if path.name != Path(store.location).name)
+
+
+def seconds(store: Store, folder: Path, jobs: str) -> float:
+    """How long an ingest takes that nobody kills."""
+    started = time.monotonic()
+    with start(store, folder, "--jobs", jobs) as process:
+        assert process.wait() == 0, process.stderr and process.stderr.read()
+    return time.monotonic() - started
+
+
+@pytest.mark.parametrize(("logs", "jobs", "kills", "whole"), [("few", "1", 45, FEW), ("many", "2", 5, MANY)])
+def test_a_killed_ingest_leaves_the_store_as_before_or_after(
+    logs: str, jobs: str, kills: int, whole: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    folder = request.getfixturevalue(logs)
+    chance = random.Random(0)
+    before = Store(tmp_path / "before" / "runs.duckdb")
+    Path(before.location).parent.mkdir()
+    ingest_paths(before, SAMPLES)
+    store = Store(tmp_path / "killed" / "runs.duckdb")
+    Path(store.location).parent.mkdir()
+    longest = seconds(store, folder, jobs)
+    seen = set()
+    for _ in range(kills):
+        shutil.copy(before.location, store.location)
+        with start(store, folder, "--jobs", jobs) as process:
+            time.sleep(chance.uniform(0, longest))
+            process.kill()
+        seen.add(runs(store))
+    assert seen <= {3, 3 + whole}
+    shutil.copy(before.location, store.location)
+    with start(store, folder) as process:
+        assert process.wait() == 0
+    assert runs(store) == 3 + whole
+    assert litter(store) == []
+
+
+def test_ctrl_c_writes_nothing_and_leaves_nothing(store: Store, many: Path) -> None:
+    with start(store, many, "--jobs", "2") as process:
+        time.sleep(0.8)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=20)
+    if process.returncode:  # it may have been quicker than we
+        assert (process.returncode, b"nothing was written" in told) == (130, True)
+        assert runs(store) == 0
+    assert litter(store) == []
+
+
+def test_two_ingests_at_once_both_arrive(store: Store, few: Path, many: Path) -> None:
+    processes = [start(store, folder) for folder in (few, many)]
+    reports = [json.loads(process.communicate(timeout=60)[0]) for process in processes]
+    assert [report["accepted"] for report in reports] == [FEW, MANY]
+    assert runs(store) == FEW + MANY
+
+
+def test_the_same_logs_twice_at_once_count_once(store: Store, few: Path) -> None:
+    processes = [start(store, few) for _ in range(2)]
+    reports = [json.loads(process.communicate(timeout=60)[0]) for process in processes]
+    assert sorted(report["accepted"] for report in reports) == [0, FEW]
+    assert all(report["documents"] == report["accepted"] + report["duplicates"] == FEW for report in reports)
+    assert runs(store) == FEW
+
+
+def test_an_ingest_and_a_reader_that_asks_all_the_time_get_along(sample_store: Store, few: Path) -> None:
+    """As an open dashboard does."""
+    seen: list[int] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            seen.append(runs(sample_store))
+
+    readers = [threading.Thread(target=ask) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    with start(sample_store, few) as process:
+        out, told = process.communicate(timeout=60)
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert process.returncode == 0, told
+    assert json.loads(out)["accepted"] == FEW
+    assert set(seen) <= {3, 3 + FEW}
+
+
+def test_what_a_killed_ingest_left_is_cleared_by_the_next(store: Store, few: Path) -> None:
+    left = Path(f"{store.location}.ingest-999999999-x")
+    left.mkdir()
+    (left / "runs-small0-0-0.parquet").write_bytes(b"half")
+    ingest_paths(store, few)
+    assert litter(store) == []
+
+
+def test_rejects_are_retried_on_demand(store: Store, tmp_path: Path) -> None:
+    """As after an upgrade that reads more: here the file itself was mended by hand, under the same name."""
+    log = tmp_path / "log.jsonl"
+    log.write_text(record_text(uuid="a") + "\n" + record_text(uuid="b", num_turns="many"))
+    ingest_paths(store, log)
+    assert (runs(store), queries.rejects(store).num_rows) == (1, 1)
+    with start(store, "--retry-rejects") as process:
+        assert json.loads(process.communicate()[0])["rejected"] == 1
+    assert (runs(store), queries.rejects(store).num_rows, queries.sources(store)["accepted"].to_pylist()) == (1, 1, [1])
