@@ -16,7 +16,13 @@ from schemas.errors import InputUnreadable, UsageError
 
 
 def ingest_paths(
-    paths: Sequence[Path], store: Store, labels: Sequence[str] = (), path_template: str | None = None, jobs: int = 0, *, retry_rejects: bool = False
+    paths: Sequence[Path],
+    store: Store,
+    labels: Sequence[str] = (),
+    path_template: str | None = None,
+    jobs: int = 0,
+    *,
+    retry_rejects: bool = False,
 ) -> IngestReport:
     """Ingest files, folders, archives and the standard input, with a bar on the terminal. Raises UsageError, StoreError."""
     template = PathTemplate.parse(path_template) if path_template else None

@@ -57,7 +57,7 @@ def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
         )
         select run_id, model, provider, region, model_usage.cost_own_usd as cost_usd
         from dearest join model_usage using (run_id)
-        order by v_runs.cost_own_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
+        order by dearest.cost_own_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
     return _fetch(store, sql, condition.parameters)
 
 

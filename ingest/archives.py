@@ -7,9 +7,11 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import BinaryIO, Self, cast
+from functools import partial
+from typing import IO, BinaryIO, Self, cast
 
 from ingest.decoding import DECOMPRESSION_ERRORS, Allowance, Broken, Opened
 from ingest.sources import Source, Unreadable, spooled
@@ -32,6 +34,7 @@ _TEXT_HEADERS = (
 _ERRORS = (*DECOMPRESSION_ERRORS, Broken, zipfile.BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, zlib.error, LookupError)
 
 Member = Source | Unreadable
+Opener = Callable[[], AbstractContextManager[IO[bytes]]]
 
 
 def archive_kind(source: Source) -> str | None:
@@ -86,7 +89,7 @@ class _Archive:
                 if entry.flag_bits & _ENCRYPTED:
                     yield self._unreadable(inner, "it is encrypted")
                     continue
-                yield from self._member(lambda entry=entry: cast("BinaryIO", archive.open(entry)), inner, _zip_time(entry), depth)
+                yield from self._member(partial(archive.open, entry), inner, _zip_time(entry), depth)
 
     def _in_tar(self, stream: BinaryIO, source: Source, depth: int) -> Iterator[Member]:
         opened = Opened(stream, self.allowance)
@@ -96,9 +99,11 @@ class _Archive:
                 if entry.issparse():
                     yield self._unreadable(name, "it is a sparse file")
                 elif file := archive.extractfile(entry) if entry.isreg() else None:
-                    yield from self._member(lambda file=file: cast("BinaryIO", file), name, _tar_time(entry), depth)
+                    yield from self._member(partial(_given, file), name, _tar_time(entry), depth)
 
-    def _member(self, open_: Callable[[], BinaryIO], name: str, changed: datetime | None, depth: int) -> Iterator[Member]:
+    def _member(
+        self, open_: Callable[[], AbstractContextManager[IO[bytes]]], name: str, changed: datetime | None, depth: int
+    ) -> Iterator[Member]:
         with contextlib.ExitStack() as stack:
             try:
                 stream = _Counted(stack.enter_context(open_()), self.allowance)
@@ -115,10 +120,14 @@ class _Archive:
         return Unreadable(self.refused - 1, name, RejectReason.TRUNCATED if early else RejectReason.BINARY, f"{name}: {why}{said}")
 
 
+def _given(stream: IO[bytes]) -> IO[bytes]:
+    return stream
+
+
 class _Counted:
     """A member whose bytes count."""
 
-    def __init__(self, stream: BinaryIO, allowance: Allowance) -> None:
+    def __init__(self, stream: IO[bytes], allowance: Allowance) -> None:
         self._stream = stream
         self._allowance = allowance
 

@@ -68,7 +68,9 @@ def places(session: Iterable[Link]) -> dict[str, Place]:
         nearest = reversed(ordered[max(0, number - CANDIDATES) : number])
         former = next((other for other in nearest if continues(link, other)), None)
         found[link.run_id] = (
-            Place(found[former.run_id].chain_id, found[former.run_id].position + 1, former.run_id) if former else Place(link.run_id, 1, None)
+            Place(found[former.run_id].chain_id, found[former.run_id].position + 1, former.run_id)
+            if former
+            else Place(link.run_id, 1, None)
         )
     return found
 

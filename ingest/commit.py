@@ -77,7 +77,9 @@ def _write(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"insert into rejects by name {_placed('rejects', 'chosen join portions using (reading)')}")
     for table in CHILD_TABLES:
         columns = ", ".join(f'spooled."{name}"' for name in arrow_schema(TABLES[table]).names)
-        connection.execute(f"insert into {table} by name select {columns} from spool_{table} as spooled join winners using ({', '.join(KEYS)})")
+        connection.execute(
+            f"insert into {table} by name select {columns} from spool_{table} as spooled join winners using ({', '.join(KEYS)})"
+        )
 
 
 def _placed(table: str, owners: str) -> str:

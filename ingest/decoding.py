@@ -22,16 +22,49 @@ SUSPECT_RATIO = 1000
 
 _COMPRESSION_DEPTH = 3
 _BLOCK = 1 << 20
+_DECOMPRESSED_BLOCK = 1 << 16  # always the same, so that what comes before a break does not depend on who reads
 _UTF_8_BOM = b"\xef\xbb\xbf"
+
+
+class _Decompressor(Protocol):
+    def read1(self, size: int, /) -> bytes:
+        """Some bytes, none only at the end; an error only after all before it was given."""
+
+
+class _Zstandard:
+    """The reader of the package does not tell when its data ends early; this one does."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+
+    def read1(self, _: int, /) -> bytes:
+        """What a little of the compressed data holds."""
+        while data := self._next():
+            if text := self._frame.decompress(data):
+                return text
+        return b""
+
+    def _next(self) -> bytes:
+        rest = self._frame.unused_data if self._frame.eof else b""
+        data = rest or self._stream.read(_ZSTANDARD_BLOCK)
+        if self._frame.eof and data:
+            self._frame = zstandard.ZstdDecompressor().decompressobj()
+        elif not data and not self._frame.eof:
+            raise EOFError("a frame is not complete")
+        return data
+
+
+_ZSTANDARD_BLOCK = 1 << 12  # of compressed data: a hostile one holds 30,000 times as much
 _BOMS = ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-_DECOMPRESSORS: dict[str, tuple[bytes, Callable[[BinaryIO], BinaryIO]]] = {
-    "gz": (b"\x1f\x8b\x08", lambda stream: cast("BinaryIO", gzip.GzipFile(fileobj=stream))),
+_DECOMPRESSORS: dict[str, tuple[bytes, Callable[[BinaryIO], _Decompressor]]] = {
+    "gz": (b"\x1f\x8b\x08", lambda stream: gzip.GzipFile(fileobj=stream)),
     "zst": (
         b"\x28\xb5\x2f\xfd",
-        lambda stream: cast("BinaryIO", zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)),
+        _Zstandard,
     ),
-    "bz2": (b"BZh", lambda stream: cast("BinaryIO", bz2.BZ2File(stream))),
-    "xz": (b"\xfd7zXZ\0", lambda stream: cast("BinaryIO", lzma.LZMAFile(stream))),  # noqa: SIM115 - it owns nothing but the stream
+    "bz2": (b"BZh", bz2.BZ2File),
+    "xz": (b"\xfd7zXZ\0", lzma.LZMAFile),
 }
 DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError, ValueError, MemoryError)
 
@@ -123,17 +156,24 @@ class _Rejoined:
 class _Decompressed:
     """A decompressor whose errors are of one kind, and told only after everything before them was given."""
 
-    def __init__(self, stream: BinaryIO, kind: str, allowance: Allowance) -> None:
+    def __init__(self, stream: _Decompressor, kind: str, allowance: Allowance) -> None:
         self._stream = stream
         self._kind = kind
         self._allowance = allowance
         self._broken: Broken | None = None
+        self._waiting = b""
 
     def read(self, size: int) -> bytes:
+        if not self._waiting:
+            self._waiting = self._block()
+        given, self._waiting = self._waiting[:size], self._waiting[size:]
+        return given
+
+    def _block(self) -> bytes:
         if self._broken:
             raise self._broken
         try:
-            data = self._stream.read(min(size, _BLOCK))
+            data = self._stream.read1(_DECOMPRESSED_BLOCK)
         except DECOMPRESSION_ERRORS as error:
             what = "ends early" if isinstance(error, EOFError) else "is broken"
             said = str(error) or type(error).__name__

@@ -70,7 +70,7 @@ def _search(value: Any, depth: int) -> Iterator[Nested]:
 
 def _in_value(value: Any, depth: int, *, stream: bool) -> Iterator[Nested]:
     if is_record(value) or (stream and is_event(value)):
-        yield Nested(simplejson.dumps(value, ensure_ascii=False, use_decimal=True))
+        yield Nested(simplejson.dumps(value, ensure_ascii=False, use_decimal=True, allow_nan=True))
     elif not is_event(value):
         yield from _search(value, depth + 1)
 

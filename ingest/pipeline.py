@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from ingest.commit import commit
 from ingest.containers import Source
@@ -193,7 +194,7 @@ def _by_name(item: tuple[str, list[Card]]) -> tuple[str, str]:
     return item[1][0].name, item[0]
 
 
-def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, int]]) -> SourceReport:
+def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
     first = parts[0]
     if first.known:
         counts = stored[first.source_id]

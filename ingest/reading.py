@@ -176,4 +176,3 @@ def _no_record_detail(last: Document, count: int) -> str:
     if count > 1 and "type" in last.value:
         return f"{count} events, but no result record: the run was killed or the log cut short"
     return "a JSON object, but no result record of an agent" if count == 1 else f"no result record among {count} JSON objects"
-

@@ -35,7 +35,8 @@ def repair(text: str) -> str:
     """The text without mojibake; anything else about it stays. Line by line, so that one bad line spoils no other."""
     if text.isascii() or not _MOJIBAKE.search(text):
         return text
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     while found := _MOJIBAKE.search(text, at):
         start = text.rfind("\n", 0, found.start()) + 1
         end = text.find("\n", found.end())

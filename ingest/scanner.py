@@ -12,13 +12,14 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from ingest.document import Document, parse
 from ingest.mending import MENDED_CHARACTERS, mended, near_injection
 from ingest.window import Window
 from schemas.errors import RejectReason
+
+__all__ = ["EXCERPT_CHARACTERS", "Document", "Scanner", "Span", "parse", "scan"]
 
 EXCERPT_CHARACTERS = 300
 LONGEST_OBJECT = 256 << 20
@@ -51,25 +52,6 @@ _READABLE_FIELD = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Document:
-    """One JSON object as text. `position` says where in the source it starts, in words."""
-
-    ordinal: int
-    position: str
-    text: str
-
-    @cached_property
-    def value(self) -> Any:
-        """The parsed JSON, mended where log text was injected. Raises ValueError where the text is none."""
-        return parse(self.text)
-
-    def parsed_as(self, value: Any) -> Document:
-        """The same document, which need not be parsed any more."""
-        self.__dict__["value"] = value
-        return self
-
-
 class Span(NamedTuple):
     """An object from byte `start` to `end` of the stream.
 
@@ -93,19 +75,6 @@ class _Failure(NamedTuple):
     at: int
     message: str
     cut: bool = False
-
-
-def parse(text: str) -> Any:
-    """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError."""
-    try:
-        return _LENIENT_DECODER.decode(text)
-    except RecursionError as error:
-        raise ValueError("the JSON is nested too deep") from error
-    except ValueError:
-        found = mended(text)
-        if found is None or text[found.end :].strip():
-            raise
-        return found.value
 
 
 def scan(text: str) -> Iterator[Span]:
@@ -139,9 +108,10 @@ class Scanner:
         while True:
             match, ended = _OBJECT_START.search(window.data, at), window.ended
             start = match.start() if match else self._undecided(at)
-            if start > at and (span := self._between(at, start)):
+            at, span = self._between(at, start)
+            if span:
                 yield span
-            if match:
+            elif match:
                 at, span = self._object_at(start)
                 if span:
                     yield span
@@ -158,30 +128,28 @@ class Scanner:
         brace = -1 if self._window.ended else data.rfind(b"{", max(at, len(data) - _START_BYTES))
         return brace if brace >= 0 else len(data)
 
-    def _between(self, at: int, until: int) -> Span | None:
+    def _between(self, at: int, until: int) -> tuple[int, Span | None]:
         """Take note of what stands between objects. Where only objects came before, a line that begins like one is told."""
-        text = self._window.data[at:until] if not self.noise else b""
-        content = text.lstrip(_BLANK)
+        content = b"" if self.noise else self._window.data[at:until].lstrip(_BLANK)
         if not content:
-            return None
+            return until, None
         was_blank, self.blank = self.blank, False
         self.array = self.array or (was_blank and content.startswith(b"["))
         rest = content.lstrip(_BETWEEN) if self.array else content
         start = until - len(rest)
-        if not rest:
-            return None
-        span = None
         if rest.startswith(b"{") and self._begins_line(start):
-            span = self._begun(start, was_blank)
-        self.noise = True
-        return span
+            go_on, span = self._begun(start, was_blank)
+            if span:
+                return go_on, span
+        self.noise = self.noise or bool(rest)
+        return until, None
 
-    def _begun(self, start: int, was_blank: bool) -> Span | None:
+    def _begun(self, start: int, was_blank: bool) -> tuple[int, Span | None]:
         """What begins a line as an object does, but not as one of JSON."""
         self._window.reach(start + _DECODED_BYTES[0])
         text = self._window.data[start : start + _DECODED_BYTES[0]].decode("utf-8", "surrogateescape")
         cut = self._window.ended and len(self._window.data) <= start + _DECODED_BYTES[0]
-        return self._broken(start, _Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)[1]
+        return self._broken(start, _Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)
 
     def _object_at(self, start: int) -> tuple[int, Span | None]:
         """The object that starts here (good, mended or broken; None for mere text), and where to go on."""
@@ -249,7 +217,7 @@ class Scanner:
         if told:
             return self._after_line(start, stopped), span
         self.first_broken = self.first_broken or span
-        return self._mere_text(stopped)
+        return self._mere_text(self._after_line(start, stopped) if "\n" in text[:at] else stopped)
 
     def _complaint(self, start: int, failure: _Failure) -> Span:
         text, at, message, cut = failure

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from schemas.errors import InputUnreadable, RejectReason
 
@@ -44,7 +44,7 @@ class Source:
     def source_id(self) -> str:
         """sha256 of the bytes, hex. Raises OSError where the file cannot be read any more."""
         with self.open() as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+            return hashlib.file_digest(cast("io.BufferedReader", stream), "sha256").hexdigest()
 
     @property
     def size(self) -> int:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -156,7 +157,7 @@ class Writer:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
 
-    def cards(self, source_ids: Sequence[str]) -> dict[str, dict[str, int]]:
+    def cards(self, source_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """What became of sources read before: what was accepted then is a duplicate now."""
         sql = """select source_id, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
                  from sources semi join given using (source_id)"""

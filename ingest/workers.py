@@ -98,7 +98,7 @@ _spool = Path()
 
 def _begin(settings: Settings, spool: Path) -> None:
     """Set up a worker process."""
-    global _settings, _spool  # noqa: PLW0603 (sent once per process, not once per task: the set of known sources may be large)
+    global _settings, _spool  # (sent once per process, not once per task: the set of known sources may be large)
     _settings, _spool = settings, spool
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

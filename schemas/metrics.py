@@ -172,8 +172,12 @@ MODEL_METRICS = _table(
     ),
     _of_model("own_input_tokens", "Input", Unit.TOKENS, "lower", RUN_METRICS["input_tokens"].meaning, key="input_tokens"),
     _of_model("own_output_tokens", "Output", Unit.TOKENS, "lower", RUN_METRICS["output_tokens"].meaning, key="output_tokens"),
-    _of_model("own_cache_read_tokens", "Cache read", Unit.TOKENS, "neither", RUN_METRICS["cache_read_tokens"].meaning, key="cache_read_tokens"),
-    _of_model("own_cache_write_tokens", "Cache write", Unit.TOKENS, "neither", RUN_METRICS["cache_write_tokens"].meaning, key="cache_write_tokens"),
+    _of_model(
+        "own_cache_read_tokens", "Cache read", Unit.TOKENS, "neither", RUN_METRICS["cache_read_tokens"].meaning, key="cache_read_tokens"
+    ),
+    _of_model(
+        "own_cache_write_tokens", "Cache write", Unit.TOKENS, "neither", RUN_METRICS["cache_write_tokens"].meaning, key="cache_write_tokens"
+    ),
     _of_model("web_search_requests", "Web searches", Unit.COUNT, "neither", "Searches by the model's server tool."),
 )
 """Figures over `v_model_usage`: one row is one model of one run, so that helper models get their own share."""

@@ -91,8 +91,12 @@ class RunRow(Row):
     models: Names = Field(default=(), description="Every model the run used, sorted.")
     input_tokens: Tokens | None = Field(default=None, description="Uncached input tokens this record added, over all models.")
     output_tokens: Tokens | None = Field(default=None, description="Output tokens this record added, over all models, thinking included.")
-    cache_read_tokens: Tokens | None = Field(default=None, description="Input tokens this record added that were read from the cache, over all models.")
-    cache_write_tokens: Tokens | None = Field(default=None, description="Input tokens this record added that were written to the cache, over all models.")
+    cache_read_tokens: Tokens | None = Field(
+        default=None, description="Input tokens this record added that were read from the cache, over all models."
+    )
+    cache_write_tokens: Tokens | None = Field(
+        default=None, description="Input tokens this record added that were written to the cache, over all models."
+    )
     usage_input_tokens: Tokens | None = Field(default=None, description="Uncached input of the main loop's last turn group (`usage`).")
     usage_output_tokens: Tokens | None = Field(default=None, description="Output of the main loop's last turn group (`usage`).")
     usage_cache_read_tokens: Tokens | None = Field(default=None, description="Cache read of the main loop's last turn group (`usage`).")
@@ -115,7 +119,9 @@ class RunRow(Row):
     patch_insertions: Count | None = Field(default=None, description="Lines inserted by the patch beside the record.")
     patch_deletions: Count | None = Field(default=None, description="Lines deleted by the patch beside the record.")
     in_stream: Flag = Field(default=False, description="Whether the record came with the events of its run around it.")
-    context_rank: Count = Field(default=0, description="How much is known around the record; of two copies of one record the better known is kept.")
+    context_rank: Count = Field(
+        default=0, description="How much is known around the record; of two copies of one record the better known is kept."
+    )
     permission_denials: Count | None = Field(default=None, description="Tool calls that were denied permission.")
     errors: LongText | None = Field(default=None, description="Messages of an error record, one per line.")
     result: LongText | None = Field(

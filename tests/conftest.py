@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from ingest import containers
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store import Store
+
+settings.register_profile("tachograph", deadline=None)  # a test asserts no time; a busy machine is no failure
+settings.load_profile("tachograph")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_logs" / "claude_code"

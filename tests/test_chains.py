@@ -96,7 +96,11 @@ def test_invocations_that_start_from_zero_count_each(store: Store) -> None:
 def test_invocations_that_continue_saved_totals_count_once(store: Store) -> None:
     ingest(files(CONTINUED), store)
     assert total(store) == Decimal("0.35")
-    assert [(position, own) for _, _, position, own, _ in chained(store)] == [(1, Decimal("0.1")), (2, Decimal("0.1")), (3, Decimal("0.15"))]
+    assert [(position, own) for _, _, position, own, _ in chained(store)] == [
+        (1, Decimal("0.1")),
+        (2, Decimal("0.1")),
+        (3, Decimal("0.15")),
+    ]
 
 
 def test_other_sessions_are_other_chains(store: Store) -> None:

@@ -158,7 +158,7 @@ def test_only_the_dearest_runs_get_a_bar_and_that_is_said() -> None:
 
 
 def test_bars_add_up_to_the_run() -> None:
-    rows = table(row(1, "a"), row(1, "b", cost_reported_usd=Decimal("0.25")), row(2, "a"))
+    rows = table(row(1, "a"), row(1, "b", cost_usd=Decimal("0.25")), row(2, "a"))
     figure = CHARTS["cost-models"].draw(rows)
     assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(1.25)
     assert all("<br>Run: run-1" in text for trace in figure.data for text in trace.hovertext[:1])

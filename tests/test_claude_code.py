@@ -17,16 +17,18 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.run import Outcome
 from tests.conftest import record
 
+UNKNOWN = Context("source")
+
 
 def rows(**changes: Any) -> Rows:
     return rows_of(record(**changes))
 
 
-def rows_of(value: dict[str, Any], text: str | None = None, context: Context = Context("source")) -> Rows:
+def rows_of(value: dict[str, Any], text: str | None = None, context: Context = UNKNOWN) -> Rows:
     document = Document(0, "line 1", text or json.dumps(value))
     format_ = recognise(document)
     assert format_ is not None
-    return format_.rows(document, lambda session_id, duration_ms: context)
+    return format_.rows(document, lambda *_: context)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,9 @@ def test_a_look_alike_is_refused_by_name() -> None:
 
 def test_a_refusal_names_the_field_and_what_was_found() -> None:
     usage = {"claude-opus-4-6": {"inputTokens": "many"}}
-    with pytest.raises(InvalidRecord, match=r"modelUsage\.claude-opus-4-6\.inputTokens: Input should be a number \(found 'many'\)"):
+    with pytest.raises(
+        InvalidRecord, match=r"modelUsage\.claude-opus-4-6\.inputTokens: Input should be a whole number from 0 to 2\*\*53 \(found 'many'\)"
+    ):
         rows(modelUsage=usage)
 
 

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
 import json
+import lzma
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.containers import Contents, Document, Source, Unreadable, find_files, read, read_paths
+from ingest.containers import Document, Portion, Source, Unreadable, archive_kind, find_files, portions, read, read_paths
 from schemas.errors import InputUnreadable, RejectReason
 from tests.conftest import record, record_text
 
 
-def contents(data: str | bytes) -> Contents:
-    return read(Source("a file", data.encode() if isinstance(data, str) else data))
+def parts_of(data: str | bytes) -> list[Document | Unreadable]:
+    return list(read(Source("a file", data.encode() if isinstance(data, str) else data)))
+
+
+def kind(data: str) -> str:
+    contents = read(Source("a file", data.encode()))
+    assert list(contents)
+    return contents.kind
 
 
 def documents(data: str | bytes) -> list[dict[str, object]]:
-    return [part.value for part in contents(data).parts if isinstance(part, Document)]
+    return [part.value for part in parts_of(data) if isinstance(part, Document)]
 
 
 def reasons(data: str | bytes) -> list[RejectReason]:
-    return [part.reason for part in contents(data).parts if isinstance(part, Unreadable)]
+    return [part.reason for part in parts_of(data) if isinstance(part, Unreadable)]
 
 
 ONE, TWO = record(uuid="1"), record(uuid="2")
 
 
 @pytest.mark.parametrize(
-    ("kind", "data"),
+    ("expected", "data"),
     [
         ("object", json.dumps(ONE)),
         ("object", json.dumps(ONE, indent=2) + "\n"),
@@ -40,8 +53,8 @@ ONE, TWO = record(uuid="1"), record(uuid="2")
         ("mixed", "starting\n" + json.dumps(ONE) + "\ndone in 3 s\n"),
     ],
 )
-def test_one_record_is_found_whatever_lies_around_it(kind: str, data: str) -> None:
-    assert (contents(data).kind, documents(data)) == (kind, [ONE])
+def test_one_record_is_found_whatever_lies_around_it(expected: str, data: str) -> None:
+    assert (kind(data), documents(data)) == (expected, [ONE])
 
 
 def test_utf_16_is_text() -> None:
@@ -56,13 +69,13 @@ def test_several_records_keep_their_order(data: str) -> None:
 
 
 def test_documents_know_where_they_stand() -> None:
-    parts = contents("noise\n" + record_text() + "\n" + record_text()).parts
+    parts = parts_of("noise\n" + record_text() + "\n" + record_text())
     assert [(part.ordinal, part.position.partition(",")[0]) for part in parts] == [(0, "line 2"), (1, "line 3")]
 
 
 def test_a_document_keeps_the_text_as_it_was() -> None:
     text = '{"total_cost_usd": 0.8494599499999997,   "type": "result"}'
-    [part] = contents(f"[{text}]").parts
+    [part] = parts_of(f"[{text}]")
     assert isinstance(part, Document)
     assert part.text == text
 
@@ -87,15 +100,16 @@ def test_what_is_no_document_is_told_with_its_reason(data: bytes, reason: Reject
     assert documents(data) == []
 
 
-def test_a_list_of_numbers_is_refused_number_by_number() -> None:
-    assert reasons("[1, 2.5]") == [RejectReason.NO_RECORD, RejectReason.NO_RECORD]
+@pytest.mark.parametrize("data", ["[1, 2.5]", "12", '"text"', "[[1], [2]]", "null", "[" + "1, " * 9000 + "1]", 'x {"a": 1} y'])
+def test_json_without_an_object_is_one_reject(data: str) -> None:
+    assert reasons(data) == [RejectReason.NO_RECORD]
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=400) | st.text(alphabet='{}[]",:\\ \n1ae\u2028é', max_size=200).map(lambda text: text.encode()))
 def test_any_bytes_are_accounted_for(data: bytes) -> None:
     """No input raises, and none comes to nothing."""
-    parts = contents(data).parts
+    parts = parts_of(data)
     assert parts
     assert [part.ordinal for part in parts] == list(range(len(parts)))
 
@@ -126,3 +140,112 @@ def test_a_missing_path_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     assert isinstance(missing, InputUnreadable)
     assert "nowhere: No such file or directory" in missing.message
     assert isinstance(found, Source)
+
+
+COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "zst": zstandard.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "gz twice": lambda data: gzip.compress(gzip.compress(data)),
+    "gz in members": lambda data: gzip.compress(data[:100]) + gzip.compress(data[100:]),
+}
+LINES = "\n".join(record_text(uuid=str(number)) for number in range(200)).encode()
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_compressed_files_are_read_by_their_content(compression: str) -> None:
+    source = Source("a file without suffix", COMPRESSIONS[compression](LINES))
+    assert len(list(read(source))) == 200
+    assert archive_kind(source) is None
+
+
+@pytest.mark.parametrize("compression", ["gz", "zst", "bz2", "xz"])
+def test_a_compressed_file_that_ends_early_gives_what_it_held_and_says_so(compression: str) -> None:
+    lines = b"\n".join(record_text(uuid=str(number), result=str(hash(str(number))) * 40).encode() for number in range(2000))
+    data = COMPRESSIONS[compression](lines)
+    parts = parts_of(data[: len(data) * 9 // 10])
+    assert isinstance(parts[-1], Unreadable)
+    assert parts[-1].reason == RejectReason.TRUNCATED
+    assert [part.ordinal for part in parts] == list(range(len(parts)))
+    assert compression == "bz2" or len(parts) > 10
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_every_encoding_and_line_break_is_read(encoding: str, line_break: str) -> None:
+    text = line_break.join(json.dumps(record(uuid=uuid, result="→ é 🎉"), ensure_ascii=False) for uuid in "ab")
+    assert [value["uuid"] for value in documents(text.encode(encoding))] == ["a", "b"]
+
+
+class Standard(io.TextIOWrapper):
+    """Standard input that holds some bytes."""
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Standard(io.BytesIO(LINES)))
+    [source] = read_paths([Path("-")])
+    assert isinstance(source, Source)
+    assert (source.name, len(list(read(source)))) == ("stdin", 200)
+
+
+QUOTED = [
+    {"type": "user", "message": {"content": [{"type": "tool_result", "content": record_text()}]}},
+    {"type": "user", "tool_use_result": record()},
+]
+
+
+def test_records_quoted_in_an_event_are_no_documents() -> None:
+    assert documents("\n".join(map(json.dumps, QUOTED))) == QUOTED
+    assert documents("log: " + "\n".join(map(json.dumps, QUOTED))) == QUOTED
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        {"data": ONE},
+        {"a": {"b": [{"c": ONE}]}},
+        {"body": "```\nlog " + json.dumps(ONE, indent=2) + "\n```"},
+        {"body": json.dumps({"inner": json.dumps(ONE)})},
+        [{"name": "x", "output": json.dumps(ONE)}],
+    ],
+)
+def test_a_record_in_a_wrapper_is_found(wrapper: object) -> None:
+    assert documents(json.dumps(wrapper)) == [ONE]
+
+
+def test_a_wrapped_record_keeps_its_figures_to_the_last_digit() -> None:
+    cost = "0.849459999999999712345"
+    [part] = parts_of('{"data": ' + record_text().replace("0.25", cost, 1) + "}")
+    assert isinstance(part, Document)
+    assert cost in part.text
+
+
+def test_a_stream_in_a_wrapper_keeps_its_events() -> None:
+    event = {"type": "system", "subtype": "init"}
+    assert documents(json.dumps({"messages": [event, ONE], "other": [event]})) == [event, ONE]
+
+
+def test_a_big_file_of_records_is_read_in_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.portions.BIG_BYTES", 1000)
+    monkeypatch.setattr("ingest.portions.PORTION_BYTES", 7000)
+    (tmp_path / "log").write_bytes(LINES)
+    source = Source("log", path=tmp_path / "log")
+    parts = portions(source)
+    assert len(parts) > 5
+    assert sum(part.length for part in parts) == source.size
+    texts = [document.text for part in parts for document in read(source, part) if isinstance(document, Document)]
+    assert "\n".join(texts).encode() == LINES
+    [first, *_] = read(source, parts[1])
+    assert first.position == f"byte {parts[1].offset}"
+
+
+@pytest.mark.parametrize("data", [b"# log\n" + LINES, gzip.compress(LINES), b""])
+def test_other_files_are_one_portion(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.portions.BIG_BYTES", 0)
+    assert portions(Source("log", data)) == [Portion(0, len(data))]
+
+
+def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(LINES)
+    assert Source("x", path=tmp_path / "log").source_id == Source("y", LINES).source_id

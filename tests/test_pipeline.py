@@ -87,7 +87,7 @@ def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -
         ("x" * 50_000_000, "not_json", "no JSON object"),
         ('{"a":"' + "x" * 50_000_000, "truncated", "ends in the middle"),
         (record_text(total_cost_usd=-0.25), "invalid_record", "total_cost_usd: Input should be greater than or equal to 0 (found -0.25)"),
-        (record_text(num_turns="many"), "invalid_record", "num_turns: Input should be a number (found 'many')"),
+        (record_text(num_turns="many"), "invalid_record", "num_turns: Input should be a whole number from 0 to 2**53 (found 'many')"),
         ('{"name": "package.json"}', "no_record", "no result record of an agent"),
     ],
     ids=["empty", "binary", "truncated", "numbers", "50 MB line", "50 MB cut", "negative cost", "text for a number", "other JSON"],

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from ingest.context.path_template import PathFacts, PathTemplate
@@ -23,6 +24,7 @@ RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
 that over one with only a speaking path, that over labels, and anything over a bare file, whatever the order they come in."""
 
 NO_PATH_FACTS = PathFacts()
+NO_FACTS = StreamFacts()
 
 Times = tuple[datetime | None, datetime | None]
 
@@ -44,12 +46,12 @@ class SourceContext:
         they start it), the file's time of change the end. A stream gives both, unless only one of its events has a time: then the
         start.
         """
-        stream = facts or StreamFacts()
+        stream = facts or NO_FACTS
         time_source, (started_at, ended_at) = self._times(stream, duration_ms)
         sidecar = self.sidecar
         return Context(
             source_id=self.source_id,
-            labels=self.path.labels | self.labels,
+            labels=self._labels,
             repo=self.labels.get("repo") or self.path.repo or sidecar.repo,
             task=self.labels.get("task") or self.path.task or sidecar.task,
             experiment=self.labels.get("experiment") or self.path.experiment,
@@ -69,7 +71,7 @@ class SourceContext:
             patch_insertions=sidecar.patch_insertions,
             patch_deletions=sidecar.patch_deletions,
             in_stream=stream.in_stream,
-            context_rank=self._rank(stream),
+            context_rank=self._rank + RANKS["stream"] * stream.in_stream,
             tool_calls=stream.tool_calls,
         )
 
@@ -87,8 +89,13 @@ class SourceContext:
         yield "path", (self.path.started_at, None)
         yield "file", (None, self.modified_at)
 
-    def _rank(self, stream: StreamFacts) -> int:
-        known = {"stream": stream.in_stream, "sidecar": self.sidecar.found, "path": self.path != NO_PATH_FACTS, "labels": bool(self.labels)}
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        return self.path.labels | self.labels
+
+    @cached_property
+    def _rank(self) -> int:
+        known = {"sidecar": self.sidecar.found, "path": self.path != NO_PATH_FACTS, "labels": bool(self.labels)}
         return sum(RANKS[side] for side, is_known in known.items() if is_known)
 
 

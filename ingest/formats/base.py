@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ingest.scanner import Document
 from schemas.claim import ClaimRow
@@ -13,15 +13,14 @@ from schemas.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.source import FindingRow
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """What is known about a record from around it: labels, path, sidecars, and the events of its stream.
 
     Every field but `tool_calls` is the column of `runs` of that name; None or empty where nothing says it.
     """
 
     source_id: str
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = {}  # noqa: RUF012 - never written to
     repo: str | None = None
     task: str | None = None
     experiment: str | None = None
@@ -48,10 +47,10 @@ class Context:
 
 def columns_of(context: Context) -> dict[str, Any]:
     """The context as columns of `runs`."""
-    return {name: getattr(context, name) for name in CONTEXT_COLUMNS}
+    return dict(zip(CONTEXT_COLUMNS, context, strict=False))  # tool_calls, which is no column, is the last
 
 
-CONTEXT_COLUMNS = tuple(item.name for item in fields(Context) if item.name != "tool_calls")
+CONTEXT_COLUMNS = Context._fields[:-1]
 """The columns of `runs` that come from around the record and not from it."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,6 +21,8 @@ from schemas.wire.claude_code import ModelUsage, ResultRecord, Usage
 _LEADING = '{"type":"result"'
 _FIGURES = ("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage")
 
+TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_tokens_of = attrgetter(*TOKEN_CLASSES)
 CacheWriteSplit = tuple[int | None, int | None]
 
 
@@ -187,10 +189,7 @@ def _run(record: ResultRecord, run_id: str, document: Document, context: Context
         provider=main.provider if main else None,
         region=main.region if main else None,
         models=tuple(sorted({row.model for row in usage if row.model})),
-        input_tokens=_total(row.input_tokens for row in usage),
-        output_tokens=_total(row.output_tokens for row in usage),
-        cache_read_tokens=_total(row.cache_read_tokens for row in usage),
-        cache_write_tokens=_total(row.cache_write_tokens for row in usage),
+        **_totals(usage),
         **_usage_columns(record.usage),
         chain_id=run_id,
         chain_position=1,
@@ -203,7 +202,7 @@ def _run(record: ResultRecord, run_id: str, document: Document, context: Context
     )
 
 
-def _usage_columns(usage: Usage | None) -> dict[str, int | None]:
+def _usage_columns(usage: Usage | None) -> dict[str, Any]:
     if usage is None:
         return {}
     return {
@@ -220,10 +219,14 @@ def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:
     return max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
 
 
-def _total(counts: Iterable[int | None]) -> int | None:
-    """The sum of what is known; None where nothing is."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+def _totals(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
+    """Tokens by class over all models: the sum of what is known, None where nothing is."""
+    totals: dict[str, int | None] = dict.fromkeys(TOKEN_CLASSES)
+    for row in usage:
+        for name, count in zip(TOKEN_CLASSES, _tokens_of(row), strict=True):
+            if count is not None:
+                totals[name] = (totals[name] or 0) + count
+    return totals
 
 
 def _whole(milliseconds: float | None) -> int | None:

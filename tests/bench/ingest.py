@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,20 +28,22 @@ REPEATS = 2
 READ_JSON = """
 import duckdb, sys
 source, target, raw = sys.argv[1:]
+usage = ("struct(inputTokens bigint, outputTokens bigint, cacheReadInputTokens bigint, cacheCreationInputTokens bigint,"
+         " webSearchRequests bigint, costUSD decimal(18, 9), contextWindow bigint)")
 columns = {"type": "varchar", "subtype": "varchar", "is_error": "boolean", "duration_ms": "bigint", "duration_api_ms": "bigint",
            "num_turns": "bigint", "result": "varchar", "session_id": "varchar", "total_cost_usd": "decimal(18, 9)", "uuid": "varchar",
-           "usage": "json", "modelUsage": "map(varchar, struct(inputTokens bigint, outputTokens bigint, cacheReadInputTokens bigint,"
-           " cacheCreationInputTokens bigint, webSearchRequests bigint, costUSD decimal(18, 9), contextWindow bigint))",
-           "permission_denials": "json"}
+           "usage": "json", "modelUsage": f"map(varchar, {usage})", "permission_denials": "json"}
+text = "{'raw': 'varchar'}, delim = chr(1), quote = '', escape = '', header = false, max_line_size = 100000000"
 con = duckdb.connect(target)
 con.execute("create table runs (type varchar, subtype varchar, is_error boolean, duration_ms bigint, duration_api_ms bigint,"
             " num_turns bigint, result varchar using compression zstd, session_id varchar, total_cost_usd decimal(18, 9), uuid varchar,"
             " usage json, permission_denials json" + (", raw varchar using compression zstd)" if raw == "raw" else ")"))
-con.execute("create table model_usage (uuid varchar, model varchar, input bigint, output bigint, read bigint, write bigint, cost decimal(18, 9))")
-con.execute("create temp view logs as select * from read_json($1, format = 'newline_delimited', columns = $2)".replace("$1", repr(source)).replace("$2", repr(columns)))
+con.execute("create table model_usage (uuid varchar, model varchar, input bigint, output bigint, read bigint, write bigint,"
+            " cost decimal(18, 9))")
+con.execute(f"create temp view logs as select * from read_json({source!r}, format = 'newline_delimited', columns = {columns!r})")
 if raw == "raw":
     con.execute("insert into runs by name select l.* exclude (modelUsage), r.raw from logs l positional join"
-                " read_csv(" + repr(source) + ", columns = {'raw': 'varchar'}, delim = chr(1), quote = '', escape = '', header = false, max_line_size = 100000000) r")
+                f" read_csv({source!r}, columns = {text}) r")
 else:
     con.execute("insert into runs by name select * exclude (modelUsage) from logs")
 con.execute("insert into model_usage select uuid, m.key, m.value.inputTokens, m.value.outputTokens, m.value.cacheReadInputTokens,"
@@ -77,11 +78,9 @@ def watched(process: subprocess.Popen[bytes]) -> float:
     """Peak of the memory of the process and its children, in GiB, until it ends."""
     peak = 0
     root = psutil.Process(process.pid)
-    done = threading.Event()
-    waiter = threading.Thread(target=lambda: (process.wait(), done.set()))
-    waiter.start()
-    while not done.wait(0.05):
+    while process.poll() is None:
         peak = max(peak, sum(_memory(one) for one in [root, *_children(root)]))
+        time.sleep(0.05)
     return peak / 2**30
 
 
@@ -136,7 +135,9 @@ def ours(source: Path, target: Path, count: int) -> tuple[float, float]:
     """Our time and memory; makes sure that every record arrived."""
     measured = timed(ingest_command(source, target), target)
     found = subprocess.run(
-        [sys.executable, "-m", "app.cli", "report", "--metrics", "runs", "--format", "jsonl", "--db", str(target)], check=True, capture_output=True
+        [sys.executable, "-m", "app.cli", "report", "--metrics", "runs", "--format", "jsonl", "--db", str(target)],
+        check=True,
+        capture_output=True,
     )
     assert json.loads(found.stdout)["runs"] == count, found.stdout
     return measured

@@ -56,8 +56,8 @@ def zipped(data: bytes) -> bytes:
     """The bytes in a zip."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a/b.json", data)
-        archive.writestr("../../c.json", data[: len(data) // 2])
+        archive.writestr(zipfile.ZipInfo("a/b.json"), data, zipfile.ZIP_DEFLATED)
+        archive.writestr(zipfile.ZipInfo("../../c.json"), data[: len(data) // 2], zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
@@ -73,7 +73,7 @@ def tarred(data: bytes) -> bytes:
 
 
 WRAPPERS: tuple[Callable[[bytes], bytes], ...] = (
-    lambda data: gzip.compress(data, 1),
+    lambda data: gzip.compress(data, 1, mtime=0),
     lambda data: zstandard.compress(data, 1),
     lambda data: bz2.compress(data, 1),
     lambda data: lzma.compress(data, preset=0),
@@ -119,7 +119,7 @@ def made(chance: random.Random) -> bytes:
 
 def told(source: Source, window_bytes: int) -> list[tuple[object, ...]]:
     """What a source comes to, record by record."""
-    parts = []
+    parts: list[tuple[object, ...]] = []
     for part in read(source, None, window_bytes):
         if isinstance(part, Document):
             parts.append((part.ordinal, part.position, part.text, _row_of(part)))
@@ -158,16 +158,16 @@ def main(inputs: int = 200_000, seed: int = 0) -> int:
     wrong: collections.Counter[str] = collections.Counter()
     started = time.monotonic()
     for number in range(inputs):
-        data = made(chance)
+        data, size = made(chance), chance.choice((1, 7, 100, 1000))
         try:
-            complaint = tried(data, chance.choice((1, 7, 100, 1000)))
-        except Exception:  # noqa: BLE001 - any of them is a find
+            complaint = tried(data, size) and tried(data, size)  # slow only once is somebody else's doing
+        except Exception:
             complaint = traceback.format_exc(limit=-3, chain=False)
         kind = complaint.rpartition(" line ")[0] or complaint
         if complaint and not wrong[kind]:
-            print(f"input {number}: {data[:2000]!r}\n{complaint}", flush=True)  # noqa: T201
+            print(f"input {number}: {data[:20000]!r}\n{complaint}", flush=True)
         wrong[kind] += bool(complaint)
-    print(f"{inputs} inputs, seed {seed}, {time.monotonic() - started:.0f} s, {sum(wrong.values())} wrong")  # noqa: T201
+    print(f"{inputs} inputs, seed {seed}, {time.monotonic() - started:.0f} s, {sum(wrong.values())} wrong")
     return sum(wrong.values())
 
 

@@ -1,0 +1,44 @@
+"""One JSON object as it was found: its text, where it stood, and its value once somebody asks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ingest.mending import mended
+
+_LENIENT_DECODER = json.JSONDecoder(strict=False)
+
+
+@dataclass(frozen=True)
+class Document:
+    """One JSON object as text. `position` says where in the source it starts, in words."""
+
+    ordinal: int
+    position: str
+    text: str
+
+    @cached_property
+    def value(self) -> Any:
+        """The parsed JSON, mended where log text was injected. Raises ValueError where the text is none."""
+        return parse(self.text)
+
+    def parsed_as(self, value: Any) -> Document:
+        """The same document, which need not be parsed any more."""
+        self.__dict__["value"] = value
+        return self
+
+
+def parse(text: str) -> Any:
+    """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError."""
+    try:
+        return _LENIENT_DECODER.decode(text)
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deep") from error
+    except ValueError:
+        found = mended(text)
+        if found is None or text[found.end :].strip():
+            raise
+        return found.value

@@ -1,0 +1,143 @@
+"""Text to objects: what counts as one, what is told as broken, and that no input, however made, costs more than its size."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.containers import Document, Source, Unreadable, read
+from ingest.scanner import Scanner, parse, scan
+from ingest.window import Window
+from schemas.errors import RejectReason
+from tests.conftest import record, record_text
+
+ONE = record(uuid="1")
+COMPACT = json.dumps(ONE, separators=(",", ":"))
+EVENT = '{"type":"assistant","message":{}}'
+
+
+def values(text: str) -> list[object]:
+    return [span.value for span in scan(text) if not span.reason]
+
+
+def told(text: str) -> list[tuple[RejectReason | None, str]]:
+    return [(span.reason, span.error) for span in scan(text) if span.reason]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        COMPACT,
+        json.dumps(ONE, indent=2),
+        f"[2025-01-01] {COMPACT} done",
+        f"```json\n{json.dumps(ONE, indent=2)}\n```",
+        f"text {{ not json }} {COMPACT}",
+        f'{{"broken": undefined}} {COMPACT}',
+        f"{COMPACT[:-1]} ,  // why\n  " + '"extra": 1}',
+        json.dumps(ONE, indent=2).replace('"num_turns"', '// turns\n  "num_turns"').replace("{\n  // turns", "{\n// turns"),
+        COMPACT[:90] + "\n[2025-11-30T17:40:06.201Z] [INFO] " + COMPACT[90:],
+    ],
+)
+def test_an_object_is_found_in_whatever_stands_around_or_was_written_into_it(text: str) -> None:
+    assert [value.get("uuid") for value in values(text) if isinstance(value, dict)] == ["1"]
+
+
+def test_a_record_on_a_line_is_not_parsed_by_the_scanner() -> None:
+    [span] = Scanner(Window(io.BytesIO(COMPACT.encode()))).spans()
+    assert (span.text, span.value) == (COMPACT, None)
+
+
+@pytest.mark.parametrize("between", ["", " ", "\t", "\n"])
+def test_records_behind_one_another_are_as_many_as_they_are(between: str) -> None:
+    assert values(between.join([COMPACT] * 3)) == [ONE] * 3
+
+
+def test_a_truncated_line_takes_nothing_of_the_next_and_is_told_with_its_figures() -> None:
+    text = f'{{"type":"result","num_turns":41,"total_cost_usd":0.5,"res\n{COMPACT}'
+    assert values(text) == [ONE]
+    assert told(text) == [(RejectReason.TRUNCATED, "the JSON ends in the middle; before the break stand num_turns 41, total_cost_usd 0.5")]
+
+
+def test_an_object_that_is_never_closed_takes_nothing_of_the_lines_behind_it() -> None:
+    assert values(f'options {{"x": [\n{COMPACT}\n{COMPACT}') == [ONE, ONE]
+
+
+def test_what_is_the_value_of_a_key_belongs_to_the_object_around_it() -> None:
+    assert values(f'"result" : {COMPACT}') == []
+
+
+def test_quotes_and_braces_in_running_text_are_not_told() -> None:
+    assert told('if (x) { "y" } else { }\n{"a" b}\nset {"x"}') == []
+
+
+def test_numbers_of_thousands_of_digits_and_deep_nesting_are_no_crash() -> None:
+    assert values('{"a": ' + "9" * 5000 + "}\n" + COMPACT) == [ONE]
+    assert values("text " + '{"a":[' * 5000 + "\n" + COMPACT) == [ONE]
+    with pytest.raises(ValueError, match="nested too deep"):
+        parse("[" * 100_000)
+
+
+HOSTILE = (
+    *('{"a":', '{"a":\n', '[{"a":', '{"', '{"type":"result",', '{"type":"result","x":{\n', "{ ", '{"type":[\n', "[1,", '{"x"', "{   "),
+    *('{"type":"result","num_turns":1,"res\n[2025-11-30T17:40:06.201Z] [INFO] \n', '{"type":"result",\n//x\n', '{"a":1,//,', "//,", "}"),
+    *('{"type":"result","a":"\\"', '{"type":"a"\n', '{"a":[\n', '{"a":"', '{"type":"result","x":[{"y":1},\n'),
+)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_comes_to_an_end_and_to_something(piece: str) -> None:
+    assert list(read(Source("hostile", (piece * (400_000 // len(piece))).encode())))
+
+
+PIECES = (
+    *("{", "}", "[", "]", '"', ",", ":", "\\", "\n", "\r\n", " ", "a", "é", "🎉", "//x\n", "1", '"a":', "null", "```"),
+    *(
+        COMPACT,
+        EVENT,
+        '{"a":1}',
+        '{"type":"result"',
+        '{"type":"user","x":"',
+        '"num_turns":3',
+        "\n[2025-11-30T17:40:06.201Z] [INFO] ",
+        "\n\n",
+    ),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(text=st.lists(st.sampled_from(PIECES), max_size=25).map("".join), size=st.sampled_from((1, 2, 3, 5, 17, 130, 700)))
+def test_the_size_of_the_window_changes_nothing(text: str, size: int) -> None:
+    source = Source("a file", text.encode())
+    small, big = read(source, window_bytes=size), read(source)
+    assert list(small) == list(big)
+    assert small.kind == big.kind
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(["1", "2", "x"]), max_size=8), st.sampled_from(["\n", "\r\n", "\n\n", ""]))
+def test_every_record_of_a_stream_is_found_where_it_stands(ids: list[str], between: str) -> None:
+    texts = [record_text(uuid=uuid) for uuid in ids]
+    data = between.join(texts).encode()
+    parts = list(read(Source("a file", data)))
+    assert [part.text for part in parts if isinstance(part, Document)] == texts
+    assert len(parts) == max(1, len(texts))
+    for part, text in zip(parts, texts, strict=False):
+        assert isinstance(part, Document)
+        at = int(part.position.rpartition(" ")[2])
+        assert data[at : at + len(text)].decode() == text
+
+
+def test_a_line_of_invalid_bytes_is_read_with_replacements() -> None:
+    [part] = read(Source("a file", COMPACT.encode().replace(b"Done.", b"Don\xff.")))
+    assert isinstance(part, Document)
+    assert part.value["result"] == "Don\ufffd."
+
+
+def test_a_source_with_one_truncated_record_gives_one_reject() -> None:
+    [part] = read(Source("a file", COMPACT[:-20].encode()))
+    assert isinstance(part, Unreadable)
+    assert "total_cost_usd 0.25" in part.detail
