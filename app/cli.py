@@ -75,6 +75,8 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     PATH is a file, a folder or an archive; - is the standard input. What is in it is judged by content. What was read before
     changes nothing; what cannot be read is kept as a reject, with the reason.
     """
+    if not paths and not how["retry_rejects"]:
+        raise click.UsageError("Nothing to ingest. Name a file or a folder: tachograph ingest PATH")
     from app.ingesting import ingest_paths
 
     try:

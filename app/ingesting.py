@@ -12,7 +12,7 @@ from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
 from ingest.pipeline import IngestReport, Options
 from ingest.store import Store
-from schemas.errors import InputUnreadable, UsageError
+from schemas.errors import InputUnreadable
 
 
 def ingest_paths(
@@ -28,8 +28,6 @@ def ingest_paths(
     template = PathTemplate.parse(path_template) if path_template else None
     options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects)
     wanted = [*paths, *(_rejected(store) if retry_rejects else ())]
-    if not wanted and not retry_rejects:
-        raise UsageError("nothing to ingest.", "Name a file or a folder: tachograph ingest PATH")
     with terminal.reading_progress() as bar:
         return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
 

@@ -101,9 +101,7 @@ class _Archive:
                 elif file := archive.extractfile(entry) if entry.isreg() else None:
                     yield from self._member(partial(_given, file), name, _tar_time(entry), depth)
 
-    def _member(
-        self, open_: Callable[[], AbstractContextManager[IO[bytes]]], name: str, changed: datetime | None, depth: int
-    ) -> Iterator[Member]:
+    def _member(self, open_: Opener, name: str, changed: datetime | None, depth: int) -> Iterator[Member]:
         with contextlib.ExitStack() as stack:
             try:
                 stream = _Counted(stack.enter_context(open_()), self.allowance)

@@ -96,28 +96,38 @@ class Contents:
         elif not self._ordinal:
             yield self._nothing(scanner, head)
 
-    def _found(self, span: Span, *, noise: bool) -> Iterator[Document]:
+    def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
         """The documents that an object is: itself, or the records in it; none, where it is a part of running text."""
         self._one_a_line = self._one_a_line and span.line > self._last_line
         self._last_line = span.line
         if span.value is None:
-            yield self._document(span, span.text)
+            yield self._document(span)
         elif is_event(span.value) or is_record(span.value):
-            yield self._document(span, span.text).parsed_as(span.value)
-        elif inner := nested(span.text, span.value):
-            for one in inner:
-                document = self._document(span, one.text, inside=True)
-                yield document if one.value is None else document.parsed_as(one.value)
+            yield self._document(span).parsed_as(span.value)
+        elif inner := self._inside(span):
+            yield from inner
         elif noise:
             self._mere_objects += 1
         else:
-            yield self._document(span, span.text).parsed_as(span.value)
+            yield self._document(span).parsed_as(span.value)
 
-    def _document(self, span: Span, text: str, *, inside: bool = False) -> Document:
-        ordinal = self._ordinal
+    def _inside(self, span: Span) -> list[Document | Unreadable]:
+        """The records in a wrapper, parsed here: one at the limit of nesting may be too deep once it stands alone."""
+        found: list[Document | Unreadable] = []
+        try:
+            for text, value in nested(span.text, span.value):
+                document = Document(self._ordinal + len(found), f"{self._position(span)}, inside", text)
+                found.append(document.parsed_as(document.value if value is None else value))
+        except (ValueError, RecursionError):
+            return [self._unreadable(span._replace(reason=RejectReason.NOT_JSON, error="a record inside is nested too deep"))]
+        self._ordinal += len(found)
+        self._documents += len(found)
+        return found
+
+    def _document(self, span: Span) -> Document:
         self._ordinal += 1
         self._documents += 1
-        return Document(ordinal, f"{self._position(span)}, inside" if inside else self._position(span), text)
+        return Document(self._ordinal - 1, self._position(span), span.text)
 
     def _unreadable(self, span: Span) -> Unreadable:
         assert span.reason

@@ -138,7 +138,7 @@ class Scanner:
         rest = content.lstrip(_BETWEEN) if self.array else content
         start = until - len(rest)
         if rest.startswith(b"{") and self._begins_line(start):
-            go_on, span = self._begun(start, was_blank)
+            go_on, span = self._begun(start, was_blank and rest == content)
             if span:
                 return go_on, span
         self.noise = self.noise or bool(rest)

@@ -221,6 +221,19 @@ def test_a_wrapped_record_keeps_its_figures_to_the_last_digit() -> None:
     assert cost in part.text
 
 
+@pytest.mark.parametrize("depth", range(940, 1000, 3))
+def test_a_wrapped_record_at_the_limit_of_nesting_is_told_or_read(depth: int) -> None:
+    data = '{"w":{"type":"result","duration_ms":1,"num_turns":2,"x":' + "[" * depth + "]" * depth + "}}"
+    [part] = parts_of(data)
+    assert isinstance(part, Unreadable) or part.value["num_turns"] == 2
+
+
+def test_a_wrapped_record_with_figures_out_of_range_is_no_crash() -> None:
+    body = json.dumps({"inner": record_text().replace("60000", "1e999")})
+    assert [value["duration_ms"] for value in documents(body)] == [float("inf")]
+    assert len(documents(json.dumps({"body": '{"x": ' + record_text().replace("60000", "1e999") + "}"}))) == 1
+
+
 def test_a_stream_in_a_wrapper_keeps_its_events() -> None:
     event = {"type": "system", "subtype": "init"}
     assert documents(json.dumps({"messages": [event, ONE], "other": [event]})) == [event, ONE]

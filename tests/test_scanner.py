@@ -6,7 +6,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingest.containers import Document, Source, Unreadable, read
@@ -108,6 +108,8 @@ PIECES = (
 )
 
 
+@example(text="[\n{x", size=1)
+@example(text='{n {"x": 1} {"type":"result"}', size=2)
 @settings(max_examples=400, deadline=None)
 @given(text=st.lists(st.sampled_from(PIECES), max_size=25).map("".join), size=st.sampled_from((1, 2, 3, 5, 17, 130, 700)))
 def test_the_size_of_the_window_changes_nothing(text: str, size: int) -> None:

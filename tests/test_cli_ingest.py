@@ -1,0 +1,99 @@
+"""`tachograph ingest` as it is typed: standard input, archives, templates, processes, retries."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import SAMPLES, Run, record_text
+
+
+def runs(tachograph: Run, *columns: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in tachograph("runs", "--format", "jsonl").stdout.splitlines()]
+    return [{column: row[column] for column in columns} for row in rows]
+
+
+def test_standard_input_is_a_source(tachograph: Run) -> None:
+    done = tachograph("ingest", "-", "--json", input=record_text())
+    assert json.loads(done.stdout)["accepted"] == 1
+    assert done.returncode == 0
+    assert tachograph("sources", "--format", "csv").stdout.splitlines()[1].split(",")[1] == "stdin"
+
+
+def test_an_archive_is_read_and_its_members_stand_as_sources(tachograph: Run, tmp_path: Path) -> None:
+    archive = tmp_path / "logs.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(SAMPLES, arcname="samples")
+    assert json.loads(tachograph("ingest", archive, "--json").stdout)["accepted"] == 3
+    assert json.loads(tachograph("ingest", archive, "--json").stdout)["duplicates"] == 0
+    again = json.loads(tachograph("ingest", SAMPLES, "--json").stdout)
+    assert (again["accepted"], again["duplicates"]) == (0, 3)
+    names = [json.loads(line)["name"] for line in tachograph("sources", "--format", "jsonl").stdout.splitlines()]
+    assert sorted(name.rpartition("!")[2] for name in names)[-1] == "samples/003_02b393ca620dfaa5.txt"
+
+
+def test_a_compressed_file_is_read(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.bin").write_bytes(gzip.compress(record_text().encode()))
+    assert json.loads(tachograph("ingest", tmp_path / "log.bin", "--json").stdout)["accepted"] == 1
+
+
+def test_a_path_template_fills_columns_and_labels(tachograph: Run, tmp_path: Path) -> None:
+    log = tmp_path / "runs" / "vllm" / "claude_code" / "2026-01-27_15-16-21" / "task-7" / "result.json"
+    log.parent.mkdir(parents=True)
+    log.write_text(record_text(duration_ms=60_000))
+    tachograph("ingest", tmp_path / "runs", "--path-template", "runs/{repo}/{harness}/{timestamp}/{task}/*")
+    [row] = runs(tachograph, "repo", "task", "labels", "started_at", "ended_at", "time_source")
+    assert row["started_at"].startswith("2026-01-27T15:16:21")
+    assert row["ended_at"].startswith("2026-01-27T15:17:21")
+    assert (row["repo"], row["task"], row["labels"], row["time_source"]) == ("vllm", "task-7", {"harness": "claude_code"}, "path")
+
+
+def test_a_bad_template_is_told(tachograph: Run) -> None:
+    done = tachograph("ingest", SAMPLES, "--path-template", "runs/{repo}/{repo}")
+    assert done.returncode == 2
+    assert "repo" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_to_ingest_is_told(tachograph: Run) -> None:
+    done = tachograph("ingest")
+    assert done.returncode == 2
+    assert "Name a file or a folder" in done.stderr
+
+
+def test_an_archive_with_unreadable_members_is_retried_whole(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(record_text(uuid="a") + "\n" + record_text(uuid="b", num_turns=-1))
+    tachograph("ingest", tmp_path / "log.jsonl")
+    done = tachograph("ingest", "--retry-rejects", "--json")
+    found = json.loads(done.stdout)
+    assert (found["documents"], found["accepted"], found["duplicates"], found["rejected"]) == (2, 0, 1, 1)
+    assert len(tachograph("rejects", "--format", "jsonl").stdout.splitlines()) == 1
+    (tmp_path / "log.jsonl").unlink()
+    assert "no longer there" in tachograph("ingest", "--retry-rejects").stderr
+
+
+def test_the_context_of_a_stream_stands_in_its_run(tachograph: Run, tmp_path: Path) -> None:
+    session = "11111111-1111-1111-1111-111111111111"
+    init = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": session,
+        "model": "opus",
+        "cwd": "/w",
+        "tools": ["Bash"],
+        "permissionMode": "plan",
+    }
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": record_text(uuid="quoted")}
+    events = [
+        init | {"claude_code_version": "2.1.20", "timestamp": "2026-01-27T10:00:00Z"},
+        {"type": "assistant", "session_id": session, "message": {"content": [call]}},
+        {"type": "user", "session_id": session, "message": {"content": [answer]}, "timestamp": "2026-01-27T10:01:00Z"},
+    ]
+    (tmp_path / "stream.jsonl").write_text("\n".join([*map(json.dumps, events), record_text()]))
+    assert json.loads(tachograph("ingest", tmp_path / "stream.jsonl", "--json").stdout)["ignored"] == 3
+    [row] = runs(tachograph, "agent_version", "time_source", "started_at")
+    assert (row["agent_version"], row["time_source"], row["started_at"][:19]) == ("2.1.20", "stream", "2026-01-27T10:00:00")
