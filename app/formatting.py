@@ -34,6 +34,7 @@ UNITS_OF_COLUMNS = {
     "cache_read_share": Unit.SHARE,
     "permission_denials": Unit.COUNT,
     "bytes": Unit.BYTES,
+    "calls": Unit.COUNT,
 }
 """Units of the stored columns that are shown; metrics carry their own."""
 

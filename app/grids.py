@@ -24,7 +24,11 @@ USAGE = (
     "model", "provider", "region", "cost_reported_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
     "web_search_requests", "context_window", "model_id",
 )  # fmt: skip
+TOOL_CALLS = ("tool", "calls", "errors")
 LABELS = {
+    "tool": "Tool",
+    "calls": "Calls",
+    "errors": "Errors",
     "parallelism": "API ÷ wall",
     "cost_per_turn_usd": "Cost per turn",
     "cost_reported_usd": "Reported cost",

@@ -62,13 +62,18 @@ def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
 
 
 def run(store: Store, run_id: str) -> dict[str, Any] | None:
-    """Everything about one run: all columns of v_runs, `raw`, and `model_usage` as a list of rows. None where there is none."""
+    """Everything about one run: all columns of v_runs, `raw`, and `model_usage` and `tool_calls` as tables. None where there is none."""
     found = _fetch(store, "select v.*, r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id})
     if not found.num_rows:
         return None
     usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"
+    calls = "select tool, calls, errors from tool_calls where run_id = $run_id order by calls desc, tool"
     row: dict[str, Any] = found.to_pylist()[0]
-    return row | {"labels": dict(row["labels"] or ()), "model_usage": _fetch(store, usage, {"run_id": run_id})}
+    return row | {
+        "labels": dict(row["labels"] or ()),
+        "model_usage": _fetch(store, usage, {"run_id": run_id}),
+        "tool_calls": _fetch(store, calls, {"run_id": run_id}),
+    }
 
 
 def rejects(store: Store) -> pa.Table:

@@ -34,6 +34,10 @@ with parts.told_errors():
         with st.container(border=True):
             parts.chart("run-tokens", usage, looks(data.models(at)["model"].to_pylist()))
             parts.table(grids.grid(usage, grids.USAGE, model="Model"), "Tokens and reported cost of each model of this run")
+    if run["tool_calls"].num_rows:
+        with st.container(border=True):
+            st.subheader("Tool calls", anchor=False, help="Counted in the event stream around the record.")
+            parts.table(grids.grid(run["tool_calls"], grids.TOOL_CALLS), "Calls of each tool and how many of them failed")
     summary, record = shown(run["result"] or ""), shown_record(run["raw"])
     st.subheader("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
     with st.container(border=True):
