@@ -21,6 +21,9 @@ from ingest.spool import Key, SpoolWriter
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.source import RejectRow
 
+SMALL_BYTES = 1 << 20
+"""Up to this size a file is read into memory at once: it is hashed, sniffed and read from there."""
+
 SHOWN = 100
 """Runs and rejects of a source that its card names; the store has all."""
 
@@ -60,6 +63,7 @@ class Card:
 def read_members(source: Source, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
     """Read a file, or everything in an archive. `name` tells this reading from all others of the ingest."""
     try:
+        source = source.loaded() if source.size <= SMALL_BYTES else source
         if source.source_id in settings.known:
             yield Card(Key(name), source.source_id, source.name, source.size, known=True)
             return
@@ -85,12 +89,12 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
 def read_source(source: Source, key: Key, settings: Settings, spool: SpoolWriter, portion: Portion | None = None) -> Card:
     """Read one source, or one portion of it (whose source_id is not known yet, and empty)."""
     card = Card(key, "" if portion else source.source_id, source.name, source.size)
-    if source.path and is_sidecar(source.path):
+    path = None if source.temporary else source.path  # a temporary file's place says nothing
+    if path and is_sidecar(path):
         card.container, card.ignored = "sidecar", 1
         return card
-    _Reader(card, gather(card.source_id, source.name, source.path, source.modified_at, settings.labels, settings.template), spool).read(
-        source, portion
-    )
+    context = gather(card.source_id, source.name, path, source.modified_at, settings.labels, settings.template)
+    _Reader(card, context, spool).read(source, portion)
     return card
 
 

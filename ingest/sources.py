@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import hashlib
 import io
+import os
 import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -46,14 +48,18 @@ class Source:
         with self.open() as stream:
             return hashlib.file_digest(cast("io.BufferedReader", stream), "sha256").hexdigest()
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes, as they lie there (compressed if the file is)."""
-        return len(self.data or b"") if self.path is None else self.path.stat().st_size
+        return len(self.data) if self.data is not None else self.path.stat().st_size if self.path else 0
 
     def open(self) -> BinaryIO:
         """The bytes as they are. Raises OSError."""
-        return io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
+        return self.path.open("rb") if self.path and self.data is None else io.BytesIO(self.data or b"")
+
+    def loaded(self) -> Source:
+        """The same with its bytes in memory, so that a small file is opened once. Raises OSError."""
+        return replace(self, data=self.path.read_bytes()) if self.path and self.data is None else self
 
 
 @dataclass(frozen=True)
@@ -91,10 +97,12 @@ def read_paths(paths: Iterable[Path]) -> Iterator[Source | InputUnreadable]:
 
 
 def read_file(path: Path) -> Source | InputUnreadable:
-    """The file as a source, once it was seen to open."""
+    """The file as a source, if we may read it."""
     try:
-        with path.open("rb"):
-            changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        status = path.stat()
+        changed = datetime.fromtimestamp(status.st_mtime, UTC)
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except (OSError, ValueError, OverflowError) as error:
         return _unreadable(path, error)
     return Source(_name(path), path=path, modified_at=changed)
@@ -148,13 +156,16 @@ def _walk(path: Path, seen: set[tuple[int, int]], *, asked_for: bool = True) -> 
         if (status.st_dev, status.st_ino) in seen:
             return
         seen.add((status.st_dev, status.st_ino))
-        children = sorted(path.iterdir())
+        with os.scandir(path) as entries:
+            children = sorted(entries, key=lambda entry: entry.name)
     except (OSError, ValueError) as error:
         yield _unreadable(path, error)
         return
     for child in children:
-        if not child.is_symlink() or child.exists():  # a dangling link is nobody's log
-            yield from _walk(child, seen, asked_for=False)
+        if child.is_file(follow_symlinks=False):
+            yield Path(child.path)
+        elif not child.is_symlink() or Path(child.path).exists():  # a dangling link is nobody's log
+            yield from _walk(Path(child.path), seen, asked_for=False)
 
 
 def _name(path: Path) -> str:

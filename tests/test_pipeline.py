@@ -83,6 +83,7 @@ def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -
         ("", "empty", "the file is empty"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 9, "binary", "binary data"),
         (record_text()[:100], "truncated", "ends in the middle"),
+        ('{"type":"result","num_turns":,}', "not_json", "the JSON is broken"),
         ("[1, 2, 3]", "no_record", "a JSON int, not an object"),
         ("x" * 50_000_000, "not_json", "no JSON object"),
         ('{"a":"' + "x" * 50_000_000, "truncated", "ends in the middle"),
@@ -90,7 +91,18 @@ def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -
         (record_text(num_turns="many"), "invalid_record", "num_turns: Input should be a whole number from 0 to 2**53 (found 'many')"),
         ('{"name": "package.json"}', "no_record", "no result record of an agent"),
     ],
-    ids=["empty", "binary", "truncated", "numbers", "50 MB line", "50 MB cut", "negative cost", "text for a number", "other JSON"],
+    ids=[
+        "empty",
+        "binary",
+        "truncated",
+        "broken",
+        "numbers",
+        "50 MB line",
+        "50 MB cut",
+        "negative cost",
+        "text for a number",
+        "other JSON",
+    ],
 )
 def test_bad_input_becomes_a_reject_with_its_reason(store: Store, data: str | bytes, reason: str, detail: str) -> None:
     report = ingest_text(store, data, "bad.log")

@@ -74,6 +74,8 @@ def _validated(document: Document) -> ResultRecord:
             return ResultRecord.model_validate_json(_mended(document.value))
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
+    except (ValueError, RecursionError) as error:  # a line that looked whole
+        raise InvalidRecord(RejectReason.NOT_JSON, f"the JSON is broken: {error}") from error
 
 
 def _mended(value: Any) -> str:
