@@ -6,6 +6,7 @@ the same record again change nothing, and no order, batching or repetition of lo
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
@@ -26,7 +27,7 @@ from ingest.plan import Plan
 from ingest.reading import SHOWN, Card, Settings
 from ingest.store import Store
 from ingest.workers import work_here, work_in_processes
-from schemas.errors import InputUnreadable
+from schemas.errors import InputUnreadable, StoreError
 from schemas.source import RejectRow
 
 ALONE_TASKS = 4
@@ -118,7 +119,7 @@ def ingest(
     settings = Settings(dict(options.labels), options.template, store.known_sources(without_rejects=options.retry_rejects))
     cards: list[Card] = []
     with _spool_beside(store) as spool, Plan(settings) as plan:
-        for done in _read(_readable(sources, unreadable), plan, settings, spool, options.processes):
+        for done in _read(_readable(sources, store, unreadable), plan, settings, spool, options.processes):
             cards += done
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
@@ -136,11 +137,12 @@ def retried(store: Store) -> tuple[list[Path], list[str]]:
     return [path for path in paths if path.exists()], [str(path) for path in paths if not path.exists()]
 
 
-def _readable(sources: Iterable[Source | InputUnreadable], unreadable: list[InputUnreadable]) -> Iterator[Source]:
+def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
+    """The sources that can be opened; the store itself, in a folder of logs, is none."""
     for source in sources:
         if isinstance(source, InputUnreadable):
             unreadable.append(source)
-        else:
+        elif not (source.path and store.owns(source.path)):
             yield source
 
 
@@ -157,12 +159,14 @@ def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path
 @contextmanager
 def _spool_beside(store: Store) -> Iterator[Path]:
     """A folder for the spool, on the store's disk where that is a file; gone afterwards, with what a killed ingest left behind."""
-    folder = Path(store.location).parent if store.is_file and Path(store.location).parent.is_dir() else Path(tempfile.gettempdir())
     prefix = f"{Path(store.location).name if store.is_file else 'tachograph'}.ingest-"
-    for left in folder.glob(f"{prefix}*"):
+    for left in store.folder.glob(f"{glob.escape(prefix)}*"):
         if not _is_alive(left.name.removeprefix(prefix).partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)
-    spool = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=folder))
+    try:
+        spool = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=store.folder))
+    except OSError as error:
+        raise StoreError(f"cannot write beside {store.location}: {error.strerror}", "Choose another place with --db.") from error
     try:
         yield spool
     finally:

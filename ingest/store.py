@@ -38,6 +38,9 @@ _WRITING = "set memory_limit = '1GB'"
 
 _SETTINGS = "set timezone = 'UTC'; set preserve_insertion_order = false; set checkpoint_threshold = '1MB'"
 _HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
+_FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException)
+"""What a full or broken disk looks like; any other error of DuckDB's is a mistake of ours."""
+
 _NO_SUCH_FILE = ("database does not exist", "No such file or directory")
 
 
@@ -58,6 +61,26 @@ class Store:
     def is_file(self) -> bool:
         """Whether the location is a path (and not `md:…`, `ducklake:…`)."""
         return ":" not in self.location.removeprefix(Path(self.location).drive)
+
+    @property
+    def folder(self) -> Path:
+        """Where things may lie beside the store: its own folder, or that of temporary files. Raises StoreError where there is none."""
+        if not self.is_file:
+            return Path(tempfile.gettempdir())
+        folder = Path(self.location).parent
+        if not folder.is_dir():
+            raise StoreError(
+                f"cannot make a store at {self.location}: the folder {folder} does not exist.", "Make it, or choose another --db."
+            )
+        return folder
+
+    def owns(self, path: Path) -> bool:
+        """Whether a file is the store itself or something of ours beside it, and so nobody's log."""
+        if not self.is_file:
+            return False
+        mine = Path(self.location).absolute()
+        parts = path.absolute().parts[len(mine.parts) - 1 :]
+        return path.absolute().is_relative_to(mine.parent) and bool(parts) and parts[0].startswith(mine.name)
 
     def exists(self) -> bool:
         """Whether something is there; a location that is no path is taken to be."""
@@ -86,8 +109,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Writer]:
         """One transaction, committed at the end and rolled back on any error; makes the store if there is none."""
-        if self.is_file:
-            _require_parent(Path(self.location))
+        _ = self.folder
         with self._attached(read_only=False) as connection:
             connection.begin()
             try:
@@ -137,6 +159,10 @@ class Store:
             if not read_only:
                 connection.execute(_WRITING)
             yield connection
+        except _FAILURES as error:
+            raise StoreError(
+                f"{self.location} failed: {_reason(error)}", "Check the disk; `tachograph doctor` checks the store."
+            ) from error
         finally:
             connection.close()
 
@@ -237,13 +263,6 @@ def _require_version(connection: duckdb.DuckDBPyConnection, location: str) -> No
         )
 
 
-def _require_parent(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise StoreError(
-            f"cannot make a store at {path}: the folder {path.parent} does not exist.", "Make the folder, or choose another --db."
-        )
-
-
 def _missing(location: str) -> StoreMissing:
     return StoreMissing(f"There is no store at {location} yet.", "Make one with `tachograph ingest PATH`, or choose another with --db.")
 
@@ -256,8 +275,12 @@ def _busy(location: str, seconds: float, error: duckdb.Error) -> StoreBusy:
     )
 
 
+def _reason(error: duckdb.Error) -> str:
+    return str(error).partition("Error: ")[2] or str(error)
+
+
 def _unusable(location: str, error: duckdb.Error) -> StoreError:
-    reason = str(error).partition("Error: ")[2] or str(error)
+    reason = _reason(error)
     if any(words in reason for words in _NO_SUCH_FILE):
         return _missing(location)
     return NotAStore(f"{location} cannot be used as a store: {reason}", "Choose another file with --db.")

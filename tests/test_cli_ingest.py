@@ -75,6 +75,19 @@ def test_an_archive_with_unreadable_members_is_retried_whole(tachograph: Run, tm
     assert "no longer there" in tachograph("ingest", "--retry-rejects").stderr
 
 
+def test_the_store_in_a_folder_of_logs_is_no_log(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(record_text())
+    for sources in (1, 1):
+        assert json.loads(tachograph("ingest", ".", "--json").stdout)["sources"] == sources
+    assert len(tachograph("sources", "--format", "jsonl").stdout.splitlines()) == 1
+
+
+def test_a_place_for_the_store_that_does_not_exist_is_told_before_anything_is_read(tachograph: Run) -> None:
+    done = tachograph("ingest", SAMPLES, "--db", "nowhere/s.duckdb")
+    assert done.returncode == 4
+    assert "nowhere does not exist" in done.stderr
+
+
 def test_the_context_of_a_stream_stands_in_its_run(tachograph: Run, tmp_path: Path) -> None:
     session = "11111111-1111-1111-1111-111111111111"
     init = {
