@@ -114,6 +114,16 @@ def test_a_run_that_never_started_is_continued_by_none(store: Store) -> None:
     assert [position for _, _, position, _, _ in chained(store)] == [1, 1]
 
 
+def test_a_usage_that_was_carried_over_tells_nothing(store: Store) -> None:
+    ingest(files([result(1, 100, 0.1, 100), result(2, 150, 0.15, 100)]), store)
+    assert total(store) == Decimal("0.15")
+
+
+def test_the_same_figures_twice_are_two_invocations(store: Store) -> None:
+    ingest(files([result(1, 100, 0.1, 100), result(2, 100, 0.1, 100)]), store)
+    assert total(store) == Decimal("0.2")
+
+
 def test_a_fork_continues_what_it_forked_from(store: Store) -> None:
     fork = result(4, 180, 0.15, 80)
     ingest(files([*CONTINUED[:2], fork]), store)
