@@ -8,7 +8,7 @@ it is told from the figures: a record continues another one of its session if
 - what was added covers the record's own `usage` (the main loop of its last turn group), class by class.
 
 The second condition is what tells a resumed session of older versions from a continued one: there, later invocations are often
-larger in every class, but their usage accounts for all of it. (Among 163 real records the first condition alone would have joined 25
+larger in every class, but their usage accounts for all of it. (Among 163 real records the first condition alone would have joined 31
 pairs of separate invocations, the second none.) In one event stream the order of the events and the first
 condition suffice.
 
