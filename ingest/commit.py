@@ -22,7 +22,9 @@ from ingest.store import Writer
 from schemas.tables import TABLES, arrow_schema
 
 _STEPS = resources.files("ingest") / "sql" / "commit"
-_CARD_COLUMNS = ("source_id", "name", "bytes", "container", "documents", "rejected", "ignored")
+_CARD_COLUMNS = dict.fromkeys(("source_id", "name", "container"), pa.string()) | dict.fromkeys(
+    ("bytes", "documents", "rejected", "ignored"), pa.int64()
+)
 
 
 def commit(writer: Writer, spool: Path, cards: Sequence[Card], *, replace: bool = False) -> dict[str, int]:
@@ -49,9 +51,10 @@ def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
 
 
 def _cards_table(cards: Sequence[Card]) -> pa.Table:
-    columns = {name: pa.array([getattr(card, name) for card in cards]) for name in _CARD_COLUMNS}
-    keys = {"reading": pa.array([card.key.reading for card in cards]), "portion": pa.array([card.key.portion for card in cards])}
-    return pa.table(keys | columns)
+    columns = {name: pa.array([getattr(card, name) for card in cards], type_) for name, type_ in _CARD_COLUMNS.items()}
+    keys = [card.key for card in cards]
+    reading, portion = pa.array([key.reading for key in keys], pa.string()), pa.array([key.portion for key in keys], pa.int64())
+    return pa.table({"reading": reading, "portion": portion} | columns)
 
 
 def _spool_view(spool: Path, table: str) -> str:
