@@ -160,7 +160,7 @@ def upload_words(report: SourceReport) -> str:
         _counted(report.rejected, "document rejected", "documents rejected"),
         _counted(report.ignored, "other event ignored", "other events ignored"),
     )
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, said)) or "an archive: what is in it follows"
 
 
 def _counted(count: int, one: str, many: str) -> str:

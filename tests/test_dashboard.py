@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -211,6 +213,18 @@ def test_an_upload_is_read_once_and_its_fate_is_told(store: Store, open_screen: 
     assert Path(store.location).stat().st_mtime_ns == before, "a rerun reads nothing again"
     assert list(app.dataframe[0].value["became"]) == ["1 new run", "1 document rejected"]
     assert figures(app.switch_page("screens/overview.py").run())["Reported cost"] == "$1.2118"
+
+
+def test_an_archive_is_uploaded_as_it_is(open_screen: Open) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in SAMPLES.iterdir():
+            archive.write(path, path.name)
+    app = open_screen("screens/upload.py")
+    app.file_uploader(key="logs").upload("logs.zip", packed.getvalue()).run()
+    assert not app.exception
+    became = app.dataframe[0].value
+    assert list(became["became"]) == ["an archive: what is in it follows", *["1 new run"] * 3]
 
 
 def test_uploading_to_where_no_store_can_be_is_told(tmp_path: Path, open_screen: Open) -> None:

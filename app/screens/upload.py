@@ -7,8 +7,8 @@ from app.presentation import plain, short_id
 from app.screens import parts
 
 st.title("Upload", anchor=False)
-st.markdown("Result records as the agent wrote them: JSON, JSON lines, or whole event streams. What counts is the content, not the name.")
-st.markdown('For example what `claude -p "…" --output-format json > run.json` writes.')
+st.markdown("Result records as the agent wrote them: JSON, event streams, logs with text around them, archives of all that.")
+st.markdown('What counts is the content, not the name. For example what `claude -p "…" --output-format json > run.json` writes.')
 files = st.file_uploader("Logs", accept_multiple_files=True, key="logs", help="Logs read before change nothing when read again.")
 arrived = st.session_state.get("arrived", data.Arrived())
 fresh = arrived.fresh(files)
