@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -43,3 +47,27 @@ def test_the_installed_wheel_works_by_itself(wheel: Path, tmp_path: Path) -> Non
     assert found.stdout.count(str(home)) == 2
     assert json.loads(run("ingest", str(SAMPLES), "--json"))["accepted"] == 3
     assert "2.825104150" in run("report", "--format", "csv")
+    assert served(tmp_path, environment) == b"ok"
+
+
+def served(folder: Path, environment: dict[str, str]) -> bytes:
+    """What the health check of the wheel's own dashboard answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    code = "import sys; from app.cli import main; sys.exit(main())"
+    command = [sys.executable, "-P", "-c", code, "dashboard", "--headless", "--port", str(port)]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            return asked(f"http://127.0.0.1:{port}/_stcore/health", patience=30)
+        finally:
+            process.terminate()
+
+
+def asked(address: str, patience: int) -> bytes:
+    """The answer, once there is one; `patience` in seconds."""
+    for _ in range(patience * 10):
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5) as answer:
+            return bytes(answer.read())
+        time.sleep(0.1)
+    raise AssertionError(f"nothing answers at {address}")
