@@ -76,22 +76,22 @@ def _write(connection: duckdb.DuckDBPyConnection) -> None:
         " 0 as duplicates, rejected, ignored from chosen",
         {"now": datetime.now(UTC)},
     )
-    connection.execute(f"insert into runs by name {_placed('runs', 'winners')}")
-    connection.execute(f"insert into rejects by name {_placed('rejects', 'chosen join portions using (reading)')}")
-    for table in CHILD_TABLES:
-        columns = ", ".join(f'spooled."{name}"' for name in arrow_schema(TABLES[table]).names)
-        connection.execute(
-            f"insert into {table} by name select {columns} from spool_{table} as spooled join winners using ({', '.join(KEYS)})"
-        )
-
-
-def _placed(table: str, owners: str) -> str:
-    """Rows of the spool with the source and the ordinal that only the commit knows."""
-    names = [name for name in arrow_schema(TABLES[table]).names if name not in ("source_id", "ordinal")]
-    columns = ", ".join(f'spooled."{name}"' for name in names)
-    if owners == "winners":
-        return f"select {columns}, winners.source_id, winners.ordinal from spool_{table} as spooled join winners using ({', '.join(KEYS)})"
-    return (
-        f"select {columns}, chosen.source_id, first_ordinal + spooled.document as ordinal from spool_{table} as spooled"
-        " join chosen using (reading) join portions using (reading, portion)"
+    placed = _columns("runs", "source_id", "ordinal")
+    connection.execute(f"insert into runs by name select {placed}, winners.source_id, winners.ordinal {_from_winners('runs')}")
+    placed = _columns("rejects", "source_id", "ordinal")
+    connection.execute(
+        f"insert into rejects by name select {placed}, chosen.source_id, first_ordinal + document as ordinal"
+        " from spool_rejects as spooled join chosen using (reading) join portions using (reading, portion)"
     )
+    for table in CHILD_TABLES:
+        connection.execute(f"insert into {table} by name select {_columns(table)} {_from_winners(table)}")
+
+
+def _columns(table: str, *known_later: str) -> str:
+    """The table's columns as the spool has them, but those that only the commit knows."""
+    names = [name for name in arrow_schema(TABLES[table]).names if name not in known_later]
+    return ", ".join(f'spooled."{name}"' for name in names)
+
+
+def _from_winners(table: str) -> str:
+    return f"from spool_{table} as spooled join winners using ({', '.join(KEYS)})"

@@ -63,7 +63,7 @@ class Progress:
         """With one more card."""
         return Progress(
             self.sources + (card.key.portion == 0),
-            self.bytes + card.bytes,
+            self.bytes + card.bytes_read,
             self.documents + card.documents,
             self.rejected + card.rejected,
             card.name,
@@ -123,8 +123,9 @@ def ingest(
             cards += done
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
-        unreadable += [InputUnreadable(card.unreadable) for card in cards if card.unreadable]
-        cards = [plan.identified(card) for card in cards if not card.unreadable]
+        broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
+        unreadable += map(InputUnreadable, broken.values())
+        cards = [plan.identified(card) for card in cards if card.key.reading not in broken]
         reports = _written(store, spool, cards, options.retry_rejects) if cards else ()
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started)
 

@@ -56,7 +56,10 @@ class Plan:
         return card if card.source_id else replace(card, source_id=self._hashes[card.key.reading].result())
 
     def _big(self, source: Source, name: str) -> Iterator[Task]:
-        parts = [] if self._is_known(source) or archive_kind(source) else portions(source)
+        try:
+            parts = [] if self._is_known(source) or archive_kind(source) else portions(source)
+        except OSError:  # its reader will say so
+            parts = []
         if len(parts) < 2:
             yield Task(name, (source,))
             return

@@ -16,7 +16,7 @@ from ingest.context.sidecars import is_sidecar
 from ingest.context.stream import StreamContext
 from ingest.formats import recognise
 from ingest.formats.base import Context
-from ingest.scanner import EXCERPT_CHARACTERS, Document
+from ingest.scanner import Document
 from ingest.spool import Key, SpoolWriter
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.source import RejectRow
@@ -45,6 +45,7 @@ class Card:
     source_id: str
     name: str
     bytes: int
+    bytes_read: int = 0
     container: str = "none"
     records: int = 0
     rejected: int = 0
@@ -65,19 +66,31 @@ def read_members(source: Source, name: str, settings: Settings, spool: SpoolWrit
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
         if source.source_id in settings.known:
-            yield Card(Key(name), source.source_id, source.name, source.size, known=True)
+            yield Card(Key(name), source.source_id, source.name, source.size, source.size, known=True)
             return
         if kind := containers.archive_kind(source):
             yield from _read_archive(source, kind, name, settings, spool)
         else:
             yield read_source(source, Key(name), settings, spool)
     except OSError as error:
-        yield Card(Key(name), "", source.name, 0, unreadable=f"cannot read {source.name}: {error.strerror or error}")
+        yield _unreadable(source, Key(name), error)
+
+
+def read_portion(source: Source, key: Key, portion: Portion, settings: Settings, spool: SpoolWriter) -> Card:
+    """Read a portion of a big file."""
+    try:
+        return read_source(source, key, settings, spool, portion)
+    except OSError as error:
+        return _unreadable(source, key, error)
+
+
+def _unreadable(source: Source, key: Key, error: OSError) -> Card:
+    return Card(key, "", source.name, 0, unreadable=f"cannot read {source.name}: {error.strerror or error}")
 
 
 def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
     """A card for the archive itself, whose own documents are only the members that cannot be opened, and one for each other."""
-    archive = Card(Key(name), source.source_id, source.name, source.size, kind)
+    archive = Card(Key(name), source.source_id, source.name, source.size, container=kind)
     for number, member in enumerate(containers.members(source)):
         if isinstance(member, Unreadable):
             _reject(archive, spool, member)
@@ -88,7 +101,7 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
 
 def read_source(source: Source, key: Key, settings: Settings, spool: SpoolWriter, portion: Portion | None = None) -> Card:
     """Read one source, or one portion of it (whose source_id is not known yet, and empty)."""
-    card = Card(key, "" if portion else source.source_id, source.name, source.size)
+    card = Card(key, "" if portion else source.source_id, source.name, source.size, portion.length if portion else source.size)
     path = None if source.temporary else source.path  # a temporary file's place says nothing
     if path and is_sidecar(path):
         card.container, card.ignored = "sidecar", 1
@@ -158,7 +171,7 @@ class _Reader:
 
 def refused(document: Document, reason: RejectReason, detail: str) -> Unreadable:
     """A document that is JSON, but no run."""
-    return Unreadable(document.ordinal, document.position, reason, detail, document.text[:EXCERPT_CHARACTERS])
+    return Unreadable(document.ordinal, document.position, reason, detail, containers.excerpt(document.text))
 
 
 def reject_row(source_id: str, part: Unreadable) -> RejectRow:

@@ -105,7 +105,9 @@ def read_file(path: Path) -> Source | InputUnreadable:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except (OSError, ValueError, OverflowError) as error:
         return _unreadable(path, error)
-    return Source(_name(path), path=path, modified_at=changed)
+    source = Source(_name(path), path=path, modified_at=changed)
+    source.__dict__["size"] = status.st_size  # known already, and the file may be gone when somebody asks
+    return source
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.formats.base import CHILD_TABLES, Rows
+from schemas.errors import StoreError
 from schemas.row import Row
 from schemas.source import RejectRow
 from schemas.tables import TABLES, arrow_table
@@ -78,8 +79,7 @@ class SpoolWriter:
         """Write what is kept."""
         for table, buffer in self._buffers.items():
             if buffer.rows:
-                path = self._folder / f"{table}-{self._task}-{self._files}.parquet"
-                pq.write_table(_with_keys(table, buffer), path, compression="lz4", use_dictionary=False, write_statistics=False)
+                _write(_with_keys(table, buffer), self._folder / f"{table}-{self._task}-{self._files}.parquet")
         self._buffers = {table: _Buffer() for table in SPOOLED}
         self._characters = 0
         self._files += 1
@@ -89,6 +89,13 @@ class SpoolWriter:
             buffer = self._buffers[table]
             buffer.rows.extend(rows)
             buffer.keys.extend([document] * len(rows))
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    try:
+        pq.write_table(table, path, compression="lz4", use_dictionary=False, write_statistics=False)
+    except OSError as error:
+        raise StoreError(f"cannot write beside the store: {error}", "Make room on the disk, or choose another --db.") from error
 
 
 def _with_keys(table: str, buffer: _Buffer) -> pa.Table:

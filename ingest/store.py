@@ -7,6 +7,7 @@ writes shuts out every other one: a reader or writer that finds it held waits, s
 from __future__ import annotations
 
 import random
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -60,7 +61,7 @@ class Store:
     @property
     def is_file(self) -> bool:
         """Whether the location is a path (and not `md:…`, `ducklake:…`)."""
-        return ":" not in self.location.removeprefix(Path(self.location).drive)
+        return _is_path(self.location)
 
     @property
     def folder(self) -> Path:
@@ -98,10 +99,13 @@ class Store:
             yield connection
 
     def known_sources(self, *, without_rejects: bool = False) -> frozenset[str]:
-        """The source_ids the store has (only those of which nothing was rejected); none where there is no store. Raises StoreError."""
+        """The source_ids the store has, none where there is no store. Raises StoreError.
+
+        `without_rejects`: only those of which nothing was rejected, and no archive (no document is its own): a member may be at fault.
+        """
         try:
             with self.reading() as connection:
-                condition = "where rejected = 0" if without_rejects else ""
+                condition = "where rejected = 0 and documents > 0" if without_rejects else ""
                 return frozenset(str(found) for (found,) in connection.execute(f"select source_id from sources {condition}").fetchall())
         except StoreMissing:
             return frozenset()
@@ -224,9 +228,14 @@ def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Itera
         connection.unregister("given")
 
 
+def _is_path(location: str) -> bool:
+    """Two letters and more before a colon name a kind of store (`md:…`); one is a drive."""
+    return not re.match(r"[A-Za-z][\w+.-]+:", location)
+
+
 def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
     place = location.replace("'", "''")
-    options = ["read_only"] if read_only else list(_FILE_OPTIONS) if ":" not in location else []
+    options = ["read_only"] if read_only else list(_FILE_OPTIONS) if _is_path(location) else []
     listed = f" ({', '.join(options)})" if options else ""
     return f"attach '{place}' as {alias}{listed}"
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.containers import Portion, Source
-from ingest.reading import Card, Settings, read_members, read_source
+from ingest.reading import Card, Settings, read_members, read_portion
 from ingest.spool import Key, SpoolWriter
 from schemas.errors import TachographError
 
@@ -47,7 +47,7 @@ def work(task: Task, settings: Settings, spool: Path) -> list[Card]:
 def _cards(task: Task, settings: Settings, spool: Path) -> list[Card]:
     writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}")
     if task.portion:
-        cards = [read_source(task.sources[0], Key(task.name, task.portion_number), settings, writer, task.portion)]
+        cards = [read_portion(task.sources[0], Key(task.name, task.portion_number), task.portion, settings, writer)]
     else:
         cards = [card for n, source in enumerate(task.sources) for card in read_members(source, f"{task.name}.{n}", settings, writer)]
     writer.flush()

@@ -64,14 +64,16 @@ def test_nothing_to_ingest_is_told(tachograph: Run) -> None:
     assert "Name a file or a folder" in done.stderr
 
 
-def test_an_archive_with_unreadable_members_is_retried_whole(tachograph: Run, tmp_path: Path) -> None:
+def test_rejects_are_retried_also_those_in_an_archive(tachograph: Run, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(record_text(uuid="a") + "\n" + record_text(uuid="b", num_turns=-1))
-    tachograph("ingest", tmp_path / "log.jsonl")
-    done = tachograph("ingest", "--retry-rejects", "--json")
-    found = json.loads(done.stdout)
+    with tarfile.open(tmp_path / "logs.tar", "w") as tar:
+        tar.add(tmp_path / "log.jsonl", arcname="log.jsonl")
+    tachograph("ingest", tmp_path / "logs.tar")
+    found = json.loads(tachograph("ingest", "--retry-rejects", "--json").stdout)
     assert (found["documents"], found["accepted"], found["duplicates"], found["rejected"]) == (2, 0, 1, 1)
     assert len(tachograph("rejects", "--format", "jsonl").stdout.splitlines()) == 1
-    (tmp_path / "log.jsonl").unlink()
+    assert len(tachograph("sources", "--format", "jsonl").stdout.splitlines()) == 2
+    (tmp_path / "logs.tar").unlink()
     assert "no longer there" in tachograph("ingest", "--retry-rejects").stderr
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from app import queries
 from app.filters import Filters
-from ingest.containers import Source
+from ingest.containers import Source, read_paths
 from ingest.pipeline import IngestReport, ingest
+from ingest.plan import BIG_BYTES
 from ingest.store import Store
 from tests.conftest import SAMPLES, ingest_paths, record, record_text
 
@@ -138,6 +139,33 @@ def test_nothing_readable_makes_no_store(store: Store, tmp_path: Path) -> None:
     report = ingest_paths(store, tmp_path / "nowhere")
     assert len(report.unreadable) == 1
     assert not store.exists()
+
+
+@pytest.mark.parametrize("size", [0, BIG_BYTES], ids=["small", "big"])
+def test_a_log_that_is_gone_when_it_is_read_is_told_and_the_others_go_on(store: Store, tmp_path: Path, size: int) -> None:
+    gone, there = tmp_path / "gone.jsonl", tmp_path / "there.json"
+    gone.write_text((record_text(uuid="a") + "\n") * (size // 600 + 1))
+    there.write_text(record_text(uuid="b"))
+    sources = list(read_paths([gone, there]))
+    gone.unlink()
+    report = ingest(sources, store)
+    assert [error.message for error in report.unreadable] == [f"cannot read {gone}: No such file or directory"]
+    assert counts(report) == (1, 1, 0, 0, 0)
+
+
+def test_a_big_file_is_read_in_portions_as_if_it_were_whole(store: Store, tmp_path: Path) -> None:
+    count = BIG_BYTES // 600
+    lines = [record_text(uuid=f"{number}", session_id=f"s{number}", result="x" * 100) for number in range(count)]
+    (tmp_path / "big.jsonl").write_text("\n".join([*lines, lines[0], lines[1][:-9]]))
+    progress: list[int] = []
+    report = ingest(read_paths([tmp_path / "big.jsonl"]), store, on_progress=lambda done: progress.append(done.bytes))
+    assert counts(report) == (count + 2, count, 1, 1, 0)
+    assert sum(progress) == (tmp_path / "big.jsonl").stat().st_size
+    with store.reading() as connection:
+        assert connection.execute("select min(ordinal), max(ordinal), count(distinct ordinal) from runs").fetchall() == [
+            (0, count - 1, count)
+        ]
+    assert rejects(store)[0]["ordinal"] == count + 1
 
 
 LOGS = [

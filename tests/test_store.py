@@ -80,6 +80,13 @@ def test_a_store_in_a_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> 
         pass
 
 
+@pytest.mark.parametrize(
+    ("location", "is_file"), [("/a/b:c.duckdb", True), ("C:/runs.duckdb", True), ("md:runs", False), ("ducklake:x", False)]
+)
+def test_what_is_a_path(location: str, is_file: bool) -> None:
+    assert Store(location).is_file is is_file
+
+
 def test_a_quote_in_the_path_is_a_quote(tmp_path: Path) -> None:
     store = Store(tmp_path / "it's.duckdb")
     ingest_paths(store, SAMPLES)
