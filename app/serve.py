@@ -7,6 +7,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
+import webbrowser
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -27,7 +30,9 @@ def serve(location: str, host: str, port: int, *, browser: bool) -> None:
         terminal.note("It has no login: whoever reaches this address sees every run.")
     signal.signal(signal.SIGTERM, _interrupt)
     environment = os.environ | {"TACHOGRAPH_DB": location}
-    child = subprocess.Popen(command(host, port, browser=browser), env=environment, stdout=sys.stderr.fileno())  # noqa: S603  our own
+    child = subprocess.Popen(command(host, port), env=environment, stdout=sys.stderr.fileno())  # noqa: S603  our own
+    if browser:
+        threading.Thread(target=_open_browser, args=(host, port), daemon=True).start()
     try:
         code = child.wait()
     except KeyboardInterrupt:
@@ -38,17 +43,32 @@ def serve(location: str, host: str, port: int, *, browser: bool) -> None:
         raise TachographError(f"the dashboard ended by itself with exit code {code}.", "Its own messages are above.")
 
 
-def command(host: str, port: int, *, browser: bool) -> list[str]:
-    """The Streamlit command line. It never asks for an e-mail address and sends no statistics."""
+def command(host: str, port: int) -> list[str]:
+    """The Streamlit command line. It never asks for an e-mail address and sends no statistics.
+
+    Headless also where a browser is wanted (which we open): else Streamlit advertises to the developer it takes every visitor for.
+    """
     options = {
         "server.address": host,
         "server.port": port,
-        "server.headless": str(not browser).lower(),
+        "server.headless": "true",
         "server.showEmailPrompt": "false",
         "browser.gatherUsageStats": "false",
     }
     dashboard = Path(__file__).with_name("dashboard.py")
     return [sys.executable, "-m", "streamlit", "run", str(dashboard), *(f"--{key}={value}" for key, value in options.items())]
+
+
+def _open_browser(host: str, port: int) -> None:
+    """Open the page once somebody answers."""
+    for _ in range(_PATIENCE_SECONDS * 10):
+        try:
+            socket.create_connection(("localhost" if host in EVERYWHERE else host, port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            webbrowser.open(_url(host, port))
+            return
 
 
 def require_free(host: str, port: int) -> None:
