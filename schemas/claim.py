@@ -65,6 +65,11 @@ class Origin(StrEnum):
     CITED = "cited"
 
 
+ClaimMetricName = Annotated[ClaimMetric, ArrowType(pa.string())]
+EvidenceName = Annotated[Evidence, ArrowType(pa.string())]
+ScopeName = Annotated[Scope, ArrowType(pa.string())]
+
+
 class ClaimRow(Row):
     """One performance claim of a summary. Offsets are Unicode code points into runs.result, the end exclusive."""
 
@@ -74,7 +79,7 @@ class ClaimRow(Row):
     end: Offset = Field(description="Where the value expression ends in runs.result, exclusive.")
     quote: LongText = Field(description="The value expression.")
     kind: Annotated[ClaimKind, ArrowType(pa.string())] = Field(description="quantified or qualitative.")
-    metric: Annotated[ClaimMetric, ArrowType(pa.string())] = Field(description="The quantity claimed to have changed.")
+    metric: ClaimMetricName = Field(description="The quantity claimed to have changed.")
     direction: Annotated[Direction, ArrowType(pa.string())] = Field(description="better, worse or same.")
     ratio: Ratio | None = Field(default=None, description="Improvement factor, above 1 = better. NULL where the change is no ratio.")
     ratio_low: Ratio | None = Field(default=None, description="Lower end of a claimed range.")
@@ -82,8 +87,8 @@ class ClaimRow(Row):
     before: Quantity | None = Field(default=None, description="Figure before the change, as written, in `unit`.")
     after: Quantity | None = Field(default=None, description="Figure after the change, as written, in `unit`.")
     unit: Text | None = Field(default=None, description="Unit of before and after, as written.")
-    evidence: Annotated[Evidence, ArrowType(pa.string())] = Field(description="What the claim rests on.")
-    scope: Annotated[Scope, ArrowType(pa.string())] = Field(description="How much of the software the claim covers.")
+    evidence: EvidenceName = Field(description="What the claim rests on.")
+    scope: ScopeName = Field(description="How much of the software the claim covers.")
     hedged: Flag = Field(description="Whether the text hedges the number (~, about, up to).")
     origin: Annotated[Origin, ArrowType(pa.string())] = Field(description="own, or cited from somebody else.")
     subject: Text | None = Field(default=None, description="What the claim is about.")

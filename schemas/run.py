@@ -8,6 +8,7 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import Field
 
+from schemas.claim import ClaimMetricName, EvidenceName, ScopeName
 from schemas.row import Row
 from schemas.units import (
     ArrowType,
@@ -18,6 +19,8 @@ from schemas.units import (
     Milliseconds,
     Names,
     Offset,
+    RawText,
+    Ratio,
     Text,
     Tokens,
     Usd,
@@ -128,7 +131,20 @@ class RunRow(Row):
         default=None, description="The summary the run ended with, text damage repaired. NULL where the record has none."
     )
     result_repaired: Flag = Field(default=False, description="Whether `result` differs from the raw text because damage was repaired.")
-    raw: LongText = Field(description="The record as it was read, unknown fields included.")
+    claims: Count | None = Field(
+        default=None, description="Quantified claims of the summary about the run's own work. NULL where there is no summary."
+    )
+    claimed_speedup: Ratio | None = Field(
+        default=None,
+        description="Ratio of the headline claim, above 1 = faster: of the own, quantified claims to be faster (time, throughput), "
+        "measured before merely stated, then the broadest scope, then the strongest evidence, then the first in the text.",
+    )
+    claimed_metric: ClaimMetricName | None = Field(default=None, description="Metric of the headline claim: time or throughput.")
+    claimed_evidence: EvidenceName | None = Field(default=None, description="What the headline claim rests on.")
+    claimed_scope: ScopeName | None = Field(default=None, description="How much of the software the headline claim covers.")
+    findings: Count | None = Field(default=None, description="Findings of the rules about the run; see the table findings.")
+    alarms: Count | None = Field(default=None, description="Findings that are alarms.")
+    raw: RawText = Field(description="The record as it was read, unknown fields included.")
 
 
 class ModelUsageRow(Row):

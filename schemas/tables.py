@@ -7,20 +7,22 @@ The row models name every column, its type and its meaning; what is here turns t
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import pyarrow as pa
+from pydantic import ConfigDict, TypeAdapter
 
 from schemas.claim import ClaimRow, MeasurementRow
 from schemas.row import Row
 from schemas.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
+from schemas.statement import StatementRow
 from schemas.units import ArrowType
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised with every change of a table. A store of another version is refused, never migrated: `rebuild` makes it anew."""
 
 TABLES: dict[str, type[Row]] = {
@@ -31,6 +33,7 @@ TABLES: dict[str, type[Row]] = {
     "tool_calls": ToolCallRow,
     "claims": ClaimRow,
     "file_changes": FileChangeRow,
+    "statements": StatementRow,
     "measurements": MeasurementRow,
     "findings": FindingRow,
     "rejects": RejectRow,
@@ -44,12 +47,16 @@ def arrow_schema(row: type[Row]) -> pa.Schema:
 
 
 def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
-    """Rows of one kind as an Arrow table with the columns of `arrow_schema(row)`."""
+    """Rows of one kind as an Arrow table with the columns of `arrow_schema(row)`.
+
+    Every value is checked by its field's strict type, column by column. Raises pydantic's ValidationError.
+    """
     schema = arrow_schema(row)
     if not rows:
         return schema.empty_table()
     columns = zip(*map(attrgetter(*schema.names), rows), strict=True)
-    return pa.table([_array(field, values) for field, values in zip(schema, columns, strict=True)], schema=schema)
+    arrays = [_array(field, check(values)) for field, check, values in zip(schema, _checks(row), columns, strict=True)]
+    return pa.table(arrays, schema=schema)
 
 
 def is_compressed(field: pa.Field) -> bool:
@@ -60,6 +67,18 @@ def is_compressed(field: pa.Field) -> bool:
 def comment(field: pa.Field) -> str:
     """What the column means."""
     return str((field.metadata or {})[b"comment"].decode())
+
+
+@cache
+def _checks(row: type[Row]) -> tuple[Callable[[Sequence[Any]], Sequence[Any]], ...]:
+    """For each field, in order, what checks a column of it: strict, as the row itself is."""
+    return tuple(_check(row, name) for name in row.model_fields)
+
+
+def _check(row: type[Row], name: str) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    info = row.model_fields[name]
+    type_ = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+    return TypeAdapter(tuple[type_, ...], config=ConfigDict(strict=True, allow_inf_nan=False)).validate_python  # type: ignore[valid-type]
 
 
 def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:

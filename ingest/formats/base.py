@@ -11,6 +11,7 @@ from ingest.scanner import Document
 from schemas.claim import ClaimRow
 from schemas.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.source import FindingRow
+from schemas.statement import StatementRow
 
 
 class Context(NamedTuple):
@@ -63,10 +64,11 @@ class Rows:
     tool_calls: tuple[ToolCallRow, ...] = ()
     claims: tuple[ClaimRow, ...] = ()
     file_changes: tuple[FileChangeRow, ...] = ()
+    statements: tuple[StatementRow, ...] = ()
     findings: tuple[FindingRow, ...] = ()
 
 
-CHILD_TABLES = ("model_usage", "tool_calls", "claims", "file_changes", "findings")
+CHILD_TABLES = ("model_usage", "tool_calls", "claims", "file_changes", "statements", "findings")
 """The tables whose rows come and go with their run; each is a field of `Rows`."""
 
 

@@ -1,4 +1,4 @@
--- The tables of the store, version 1. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 2. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -94,6 +94,13 @@ create table runs (
     "errors" varchar using compression zstd,
     "result" varchar using compression zstd,
     "result_repaired" boolean not null,
+    "claims" bigint,
+    "claimed_speedup" double,
+    "claimed_metric" varchar,
+    "claimed_evidence" varchar,
+    "claimed_scope" varchar,
+    "findings" bigint,
+    "alarms" bigint,
     "raw" varchar not null using compression zstd
 );
 comment on table runs is 'One run: one result record of an agent.';
@@ -155,6 +162,13 @@ comment on column runs."permission_denials" is 'Tool calls that were denied perm
 comment on column runs."errors" is 'Messages of an error record, one per line.';
 comment on column runs."result" is 'The summary the run ended with, text damage repaired. NULL where the record has none.';
 comment on column runs."result_repaired" is 'Whether `result` differs from the raw text because damage was repaired.';
+comment on column runs."claims" is 'Quantified claims of the summary about the run''s own work. NULL where there is no summary.';
+comment on column runs."claimed_speedup" is 'Ratio of the headline claim, above 1 = faster: of the own, quantified claims to be faster (time, throughput), measured before merely stated, then the broadest scope, then the strongest evidence, then the first in the text.';
+comment on column runs."claimed_metric" is 'Metric of the headline claim: time or throughput.';
+comment on column runs."claimed_evidence" is 'What the headline claim rests on.';
+comment on column runs."claimed_scope" is 'How much of the software the headline claim covers.';
+comment on column runs."findings" is 'Findings of the rules about the run; see the table findings.';
+comment on column runs."alarms" is 'Findings that are alarms.';
 comment on column runs."raw" is 'The record as it was read, unknown fields included.';
 
 create table model_usage (
@@ -272,6 +286,26 @@ comment on column file_changes."run_id" is 'The run (runs.run_id).';
 comment on column file_changes."path" is 'Path as the text gives it.';
 comment on column file_changes."insertions" is 'Lines the text says were inserted.';
 comment on column file_changes."deletions" is 'Lines the text says were deleted.';
+
+create table statements (
+    "run_id" varchar not null,
+    "statement_no" bigint not null,
+    "kind" varchar not null,
+    "start" bigint not null,
+    "end" bigint not null,
+    "quote" varchar not null using compression zstd,
+    "subject" varchar,
+    "count" bigint
+);
+comment on table statements is 'One fact that a summary states beside its claims. Offsets are Unicode code points into runs.result, the end exclusive.';
+comment on column statements."run_id" is 'The run (runs.run_id).';
+comment on column statements."statement_no" is 'Number of the statement in its summary, from 1.';
+comment on column statements."kind" is 'commit, artefact, tests_passed, tests_failed, files_changed, lines_inserted or lines_deleted.';
+comment on column statements."start" is 'Where the statement starts in runs.result.';
+comment on column statements."end" is 'Where the statement ends in runs.result, exclusive.';
+comment on column statements."quote" is 'The words that say it.';
+comment on column statements."subject" is 'The commit''s hash or the artefact''s path, as the text gives it.';
+comment on column statements."count" is 'Tests, files or lines, as the text counts them; of an artefact, its lines. NULL: not said.';
 
 create table measurements (
     "repo" varchar,
