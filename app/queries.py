@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from app.filters import Filters, where
+from app.grouping import UTC_ZONE, Group, groups
 from ingest.store import Store
 from schemas.errors import UsageError
-from schemas.metrics import DEFAULT_REPORT, DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Dimension, Metric
+from schemas.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
 
 T = TypeVar("T")
 
@@ -29,16 +30,21 @@ RUN_COLUMNS = (
 """What a list of runs holds: every figure, no long text."""
 
 
-def summary(store: Store, filters: Filters, by: Sequence[str] = (), metrics: Sequence[str] = DEFAULT_REPORT) -> pa.Table:
-    """Metrics of runs, one row per group, dearest first; without `by` one row in all. Each metric with its known-of count."""
-    dimensions = [_one_of(DIMENSIONS, key, "dimension") for key in by]
-    return _aggregate(store, "v_runs", filters, dimensions, [_one_of(RUN_METRICS, key, "metric") for key in metrics])
+def summary(
+    store: Store, filters: Filters, by: Sequence[str] = (), metrics: Sequence[str] = DEFAULT_REPORT, zone: str = UTC_ZONE
+) -> pa.Table:
+    """Metrics of runs, one row per group, dearest first; without `by` one row in all. Each metric with its known-of count.
+
+    `by` are words of `app.grouping`; days, weeks and months are those of the time zone, and follow one another.
+    """
+    return _aggregate(store, "v_runs", filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics])
 
 
 def models(store: Store, filters: Filters, by: Sequence[str] = ("model", "provider", "region")) -> pa.Table:
     """Metrics of model rows, one row per model, provider and region, dearest first."""
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
-    return _aggregate(store, "v_model_usage", filters, dimensions, list(MODEL_METRICS.values()))
+    chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
+    return _aggregate(store, "v_model_usage", filters, chosen, list(MODEL_METRICS.values()))
 
 
 def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
@@ -89,16 +95,25 @@ def sources(store: Store) -> pa.Table:
     return _fetch(store, "select * from sources order by received_at desc, name")
 
 
-def _aggregate(store: Store, view: str, filters: Filters, dimensions: Sequence[Dimension], metrics: Sequence[Metric]) -> pa.Table:
+def _aggregate(store: Store, view: str, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric]) -> pa.Table:
+    """Groups are called g0, g1, … within the query: a word may hold any text."""
     condition = where(filters)
-    groups = [f'{dimension.sql} as "{dimension.key}"' for dimension in dimensions]
+    names = [f"g{number}" for number in range(len(by))]
+    keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
     figures = [part for metric in metrics for part in (f"{metric.sql} as {metric.key}", f"{metric.known} as {metric.key}{KNOWN_SUFFIX}")]
-    sql = f"select {', '.join(groups + figures)} from {view} where {condition.sql}"
-    if groups:
-        keys = ", ".join(f'"{dimension.key}"' for dimension in dimensions)
-        dearest = "cost_usd desc nulls last, " if any(metric.key == "cost_usd" for metric in metrics) else ""
-        sql += f" group by all order by {dearest}{keys}"
-    return _fetch(store, sql, condition.parameters)
+    sql = f"select {', '.join(keys + figures)} from {view} where {condition.sql}"
+    if by:
+        sql += f" group by all order by {', '.join(_order(by, names, metrics))}"
+    bound = {name: value for group in by for name, value in group.parameters.items()}
+    table = _fetch(store, sql, condition.parameters | bound)
+    return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
+
+
+def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
+    """What follows one another first, then the dearest, then the groups by name."""
+    in_order = [name for group, name in zip(by, names, strict=True) if group.in_order]
+    dearest = ["cost_usd desc nulls last"] if any(metric.key == "cost_usd" for metric in metrics) else []
+    return [*in_order, *dearest, *names]
 
 
 def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
