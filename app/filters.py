@@ -5,44 +5,65 @@ Each filter is a word, its kind, and the condition it puts on a run. Values only
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any
 
 from schemas.errors import UsageError
 
+LARGEST = Decimal(10**9)
+"""No store holds a larger amount (DECIMAL(18,9))."""
+
 
 class Kind(StrEnum):
-    """How a filter's value is written: any of several names, key=value pairs, one time, one text."""
+    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one text."""
 
     NAMES = "names"
     LABELS = "labels"
     TIME = "time"
+    USD = "usd"
     TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter. `sql` is its condition; `$value` stands for the bound value."""
+    """One filter. `sql` is its condition; `$value` stands for the bound value.
+
+    `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
+    """
 
     key: str
     kind: Kind
     sql: str
     help: str
+    options: str = ""
+    label: str = ""
 
+    @property
+    def name(self) -> str:
+        """What the filter is called on a screen."""
+        return self.label or self.key.replace("-", " ").capitalize()
+
+
+_LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
 FILTERS = {
     filter_.key: filter_
     for filter_ in (
-        Filter("repo", Kind.NAMES, "list_contains($value, repo)", "Runs on this repository."),
-        Filter("task", Kind.NAMES, "list_contains($value, task)", "Runs on this task."),
-        Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Runs of this agent, e.g. claude-code."),
-        Filter("model", Kind.NAMES, "list_has_any(models, $value)", "Runs that used this model, as main model or helper."),
-        Filter("outcome", Kind.NAMES, "list_contains($value, outcome)", "Runs that ended this way, e.g. completed, limit_reached."),
-        Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Runs of this experiment."),
-        Filter("label", Kind.LABELS, "labels[$key] = $value", "Runs with this label, key=value."),
+        Filter("repo", Kind.NAMES, "list_contains($value, repo)", "Runs on this repository.", "repo", "Repository"),
+        Filter("task", Kind.NAMES, "list_contains($value, task)", "Runs on this task.", "task"),
+        Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Runs of this agent, e.g. claude-code.", "agent"),
+        Filter(
+            "model", Kind.NAMES, "list_has_any(models, $value)", "Runs that used this model, as main model or helper.", "unnest(models)"
+        ),
+        Filter(
+            "outcome", Kind.NAMES, "list_contains($value, outcome)", "Runs that ended this way, e.g. completed, limit_reached.", "outcome"
+        ),
+        Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Runs of this experiment.", "experiment"),
+        Filter("label", Kind.LABELS, "labels[$key] = $value", "Runs with this label, key=value.", _LABEL_OPTIONS),
         Filter(
             "since",
             Kind.TIME,
@@ -50,6 +71,8 @@ FILTERS = {
             "Runs that ended at this time or later (ISO 8601; UTC unless it says otherwise).",
         ),
         Filter("until", Kind.TIME, "coalesce(started_at, ended_at) < $value", "Runs that started before this time."),
+        Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Runs that report this cost or more, in USD.", label="Cost from"),
+        Filter("max-cost", Kind.USD, "cost_own_usd <= $value", "Runs that report this cost or less, in USD.", label="Cost up to"),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Runs of this session."),
         Filter("search", Kind.TEXT, "contains(lower(result), lower($value))", "Runs whose summary holds this text."),
     )
@@ -64,6 +87,19 @@ class Filters:
 
     def __bool__(self) -> bool:
         return bool(self.chosen)
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """The chosen values of a filter, none where it is not chosen."""
+        return dict(self.chosen).get(key, ())
+
+    def with_values(self, key: str, values: Sequence[str]) -> Filters:
+        """With other values of one filter, in the order of FILTERS: the same choice is the same value, however it was made."""
+        chosen = dict(self.chosen) | {key: tuple(dict.fromkeys(values))}
+        return Filters(tuple((name, chosen[name]) for name in FILTERS if chosen.get(name)))
+
+    def without(self, key: str, value: str) -> Filters:
+        """Without one value of one filter."""
+        return self.with_values(key, [other for other in self.values(key) if other != value])
 
     def as_words(self) -> str:
         """The filters as the command line writes them; empty for none."""
@@ -117,7 +153,7 @@ def _single(filter_: Filter, value: str, name: str) -> tuple[str, dict[str, Any]
     if filter_.kind is Kind.LABELS:
         key, text = parse_label(value)
         return filter_.sql.replace("$key", f"${name}_key").replace("$value", f"${name}"), {f"{name}_key": key, name: text}
-    bound = _time(value, filter_.key) if filter_.kind is Kind.TIME else value
+    bound = _READERS[filter_.kind](value, filter_.key) if filter_.kind in _READERS else value
     return filter_.sql.replace("$value", f"${name}"), {name: bound}
 
 
@@ -135,3 +171,17 @@ def _time(text: str, key: str) -> datetime:
     except ValueError:
         raise UsageError(f"--{key} takes a date or time such as 2026-11-20 or 2026-11-20T14:00+01:00, not {text!r}.") from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _usd(text: str, key: str) -> Decimal:
+    try:
+        amount = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0 or amount > LARGEST:
+        raise UsageError(f"--{key} takes an amount in US dollars such as 0.50, not {text!r}.")
+    return amount
+
+
+_READERS: Mapping[Kind, Callable[[str, str], Any]] = {Kind.TIME: _time, Kind.USD: _usd}
+"""How the words of a kind become values to bind; the other kinds are bound as they are written."""

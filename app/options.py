@@ -22,7 +22,7 @@ TABLE = "table"
 
 FORMATS = (TABLE, *EXPORTS)
 
-_METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.TEXT: "TEXT"}
+_METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.TEXT: "TEXT"}
 
 
 @dataclass(frozen=True)

@@ -95,25 +95,16 @@ def sources(store: Store) -> pa.Table:
     return _fetch(store, "select * from sources order by received_at desc, name")
 
 
-def _aggregate(store: Store, view: str, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric]) -> pa.Table:
-    """Groups are called g0, g1, … within the query: a word may hold any text."""
-    condition = where(filters)
-    names = [f"g{number}" for number in range(len(by))]
-    keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
+def _aggregation(view: str, condition: str, dimensions: Sequence[Dimension], metrics: Sequence[Metric]) -> str:
+    """Metrics over the rows of a view, one row per group, dearest first."""
+    groups = [f'{dimension.sql} as "{dimension.key}"' for dimension in dimensions]
     figures = [part for metric in metrics for part in (f"{metric.sql} as {metric.key}", f"{metric.known} as {metric.key}{KNOWN_SUFFIX}")]
-    sql = f"select {', '.join(keys + figures)} from {view} where {condition.sql}"
-    if by:
-        sql += f" group by all order by {', '.join(_order(by, names, metrics))}"
-    bound = {name: value for group in by for name, value in group.parameters.items()}
-    table = _fetch(store, sql, condition.parameters | bound)
-    return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
-
-
-def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
-    """What follows one another first, then the dearest, then the groups by name."""
-    in_order = [name for group, name in zip(by, names, strict=True) if group.in_order]
-    dearest = ["cost_usd desc nulls last"] if any(metric.key == "cost_usd" for metric in metrics) else []
-    return [*in_order, *dearest, *names]
+    sql = f"select {', '.join(groups + figures)} from {view} where {condition}"
+    if not groups:
+        return sql
+    keys = ", ".join(f'"{dimension.key}"' for dimension in dimensions)
+    dearest = "cost_usd desc nulls last, " if any(metric.key == "cost_usd" for metric in metrics) else ""
+    return f"{sql} group by all order by {dearest}{keys}"
 
 
 def _one_of(registry: dict[str, T], key: str, kind: str) -> T:

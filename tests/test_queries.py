@@ -107,6 +107,9 @@ def test_every_dimension_groups_all_runs(four_runs: Store, dimension: str) -> No
         ({"search": "'; drop table runs; --"}, ""),
         ({"repo": "vllm", "outcome": "limit_reached"}, ""),
         ({"since": "2026-01-01"}, ""),
+        ({"min-cost": "2"}, "bc"),
+        ({"max-cost": "$2.00"}, "ab"),
+        ({"min-cost": "0.5", "max-cost": "1"}, "a"),
     ],
 )
 def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> None:
@@ -121,6 +124,9 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
         ({"colour": "red"}, "there is no filter 'colour'"),
         ({"label": "novalue"}, "key=value"),
         ({"since": "yesterday"}, "--since takes a date"),
+        ({"min-cost": "cheap"}, "--min-cost takes an amount"),
+        ({"max-cost": "-1"}, "--max-cost takes an amount"),
+        ({"max-cost": "NaN"}, "--max-cost takes an amount"),
     ],
 )
 def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) -> None:
@@ -130,10 +136,21 @@ def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) ->
 
 @pytest.mark.parametrize("key", FILTERS)
 def test_values_are_bound_never_pasted(key: str) -> None:
-    value = {"label": "k=injected", "since": "2026-11-20", "until": "2026-11-20"}.get(key, "injected")
+    readable = {"label": "k=injected", "since": "2026-11-20", "until": "2026-11-20", "min-cost": "1", "max-cost": "1"}
+    value = readable.get(key, "injected")
     condition = where(choose({key: value}))
     assert "injected" not in condition.sql
     assert len(condition.parameters) == (2 if key == "label" else 1)
+
+
+def test_a_cost_range_is_about_runs_also_where_models_are_counted(four_runs: Store) -> None:
+    """The first run costs a dollar, of which its helper model made a quarter."""
+    rows = queries.models(four_runs, choose({"max-cost": "1"})).to_pylist()
+    assert [(row["model"], row["cost_usd"]) for row in rows] == [
+        ("claude-opus-4-6", Decimal("0.75")),
+        ("claude-haiku-4-5", Decimal("0.25")),
+    ]
+    assert not queries.models(four_runs, choose({"max-cost": "0.5"})).num_rows
 
 
 def test_filters_write_themselves_as_the_command_line_does() -> None:
