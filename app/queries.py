@@ -51,7 +51,7 @@ def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
     """Runs with RUN_COLUMNS, dearest first."""
     condition = where(filters)
     sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id"
-    return _fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
+    return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
 
 
 def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
@@ -64,12 +64,12 @@ def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
         select run_id, model, provider, region, model_usage.cost_own_usd as cost_usd
         from dearest join model_usage using (run_id)
         order by dearest.cost_own_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
-    return _fetch(store, sql, condition.parameters)
+    return fetch(store, sql, condition.parameters)
 
 
 def run(store: Store, run_id: str) -> dict[str, Any] | None:
     """Everything about one run: all columns of v_runs, `raw`, and `model_usage` and `tool_calls` as tables. None where there is none."""
-    found = _fetch(store, "select v.*, r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id})
+    found = fetch(store, "select v.*, r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id})
     if not found.num_rows:
         return None
     usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"
@@ -77,8 +77,8 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
     row: dict[str, Any] = found.to_pylist()[0]
     return row | {
         "labels": dict(row["labels"] or ()),
-        "model_usage": _fetch(store, usage, {"run_id": run_id}),
-        "tool_calls": _fetch(store, calls, {"run_id": run_id}),
+        "model_usage": fetch(store, usage, {"run_id": run_id}),
+        "tool_calls": fetch(store, calls, {"run_id": run_id}),
     }
 
 
@@ -87,12 +87,12 @@ def rejects(store: Store) -> pa.Table:
     sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
                     rejects.ordinal, rejects.source_id
              from rejects left join sources using (source_id) order by sources.name, rejects.ordinal"""
-    return _fetch(store, sql)
+    return fetch(store, sql)
 
 
 def sources(store: Store) -> pa.Table:
     """Every source and what became of its documents, newest first."""
-    return _fetch(store, "select * from sources order by received_at desc, name")
+    return fetch(store, "select * from sources order by received_at desc, name")
 
 
 def _aggregate(store: Store, view: str, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric]) -> pa.Table:
@@ -107,7 +107,7 @@ def _aggregate(store: Store, view: str, filters: Filters, by: Sequence[Group], m
     if by:
         sql += f" group by all order by {', '.join(_order(by, names, metrics))}"
     bound = {name: value for group in by for name, value in group.parameters.items()}
-    table = _fetch(store, sql, condition.parameters | bound)
+    table = fetch(store, sql, condition.parameters | bound)
     return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
 
 
@@ -124,6 +124,7 @@ def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
     return registry[key]
 
 
-def _fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
+def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
+    """Rows of a query on the store as it is now. Raises StoreError."""
     with store.reading() as connection:
         return connection.sql(sql, params=parameters or {}).to_arrow_table()
