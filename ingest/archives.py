@@ -21,6 +21,7 @@ DEPTH = 3
 """Archives in archives that are followed."""
 
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_JSON_STARTS = (b"{", b"[")
 _ENCRYPTED = 1
 _TAR_BLOCK = 512
 _LONGEST_HEADER = 1 << 20
@@ -39,6 +40,8 @@ Opener = Callable[[], AbstractContextManager[IO[bytes]]]
 
 def archive_kind(source: Source) -> str | None:
     """The kind: "zip", "tar", "tar.gz" …; None for a source that is no archive. Raises OSError where it cannot be read."""
+    if source.data is not None and source.data.startswith(_JSON_STARTS) and b"\0" not in source.data[:_TAR_BLOCK]:
+        return None  # as nearly all that lie in memory; the header of a tar has zeros, whatever its first name begins with
     with source.open() as stream:
         try:
             opened = Opened(stream, Allowance(source.size))

@@ -15,8 +15,8 @@ from ingest.archives import archive_kind, members
 from ingest.decoding import SNIFFED_BYTES, Allowance, Broken, Opened, Utf8, is_binary
 from ingest.nesting import is_event, is_record, nested
 from ingest.portions import Limited, Portion, portions
-from ingest.scanner import EXCERPT_CHARACTERS, Document, Scanner, Span
-from ingest.sources import Source, Unreadable, find_files, read_file, read_paths
+from ingest.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, Document, Scanner, Span, is_whole_record
+from ingest.sources import Source, Unreadable, find_files, read_paths
 from ingest.window import WINDOW_BYTES, Window
 from schemas.errors import RejectReason
 
@@ -32,11 +32,11 @@ __all__ = [
     "members",
     "portions",
     "read",
-    "read_file",
     "read_paths",
 ]
 
 _BEGINNING = "line 1, byte 0"
+_LINE_END = b" \t\r\n"
 _JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
 
 
@@ -69,11 +69,20 @@ class Contents:
         self._last_line = 0
 
     def __iter__(self) -> Iterator[Document | Unreadable]:
+        if record := self._one_record():
+            self.kind = "object"
+            yield Document(0, _BEGINNING, record)
+            return
         with self._source.open() as stream:
             try:
                 yield from self._parts(Opened(self._limited(stream), Allowance(self._source.size)))
             except Broken as error:
                 yield self._stopped(error)
+
+    def _one_record(self) -> bytes:
+        """The source, where it is in memory and nothing but one record on one line, as most small files are: no scanner is needed."""
+        data = (self._source.data or b"").rstrip(_LINE_END) if self._portion is None else b""
+        return data if len(data) <= LONGEST_LINE and is_whole_record(data) and b"\n" not in data and b"\0" not in data else b""
 
     def _limited(self, stream: BinaryIO) -> BinaryIO:
         return cast("BinaryIO", Limited(stream, self._portion)) if self._portion else stream
@@ -127,7 +136,7 @@ class Contents:
     def _document(self, span: Span) -> Document:
         self._ordinal += 1
         self._documents += 1
-        return Document(self._ordinal - 1, self._position(span), span.text)
+        return Document(self._ordinal - 1, self._position(span), span.line_bytes or span.text)
 
     def _unreadable(self, span: Span) -> Unreadable:
         assert span.reason

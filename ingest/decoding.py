@@ -211,6 +211,8 @@ def is_binary(head: bytes) -> bool:
         return False
     if b"\0" in head:
         return True
+    if head.isascii():
+        return False
     text = head.decode("utf-8", "replace")
     return text.count("\ufffd") > len(text) // 10
 

@@ -14,11 +14,24 @@ _LENIENT_DECODER = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True)
 class Document:
-    """One JSON object as text. `position` says where in the source it starts, in words."""
+    """One JSON object. `position` says where in the source it starts, in words.
+
+    `content` is its text, or the bytes of it where nobody had to decode them yet: most records go from the file through the
+    validator to the store as the bytes they are.
+    """
 
     ordinal: int
     position: str
-    text: str
+    content: str | bytes
+
+    @cached_property
+    def text(self) -> str:
+        """The object as text; bytes that are no UTF-8 are replaced."""
+        return self.content if isinstance(self.content, str) else self.content.decode("utf-8", "replace")
+
+    def starts_with(self, beginning: str) -> bool:
+        """Whether the object begins like this, without decoding it."""
+        return self.content.startswith(beginning) if isinstance(self.content, str) else self.content.startswith(beginning.encode())
 
     @cached_property
     def value(self) -> Any:

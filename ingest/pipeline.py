@@ -23,6 +23,7 @@ from typing import Any
 from ingest.commit import commit
 from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
+from ingest.lean_arrow import spare_pandas
 from ingest.plan import Plan
 from ingest.reading import SHOWN, Card, Settings
 from ingest.store import Store
@@ -115,6 +116,7 @@ def ingest(
     What could not be opened is reported and the others go on; where nothing could be opened no store is made.
     """
     started = time.monotonic()
+    spare_pandas()
     unreadable: list[InputUnreadable] = []
     settings = Settings(dict(options.labels), options.template, store.known_sources(without_rejects=options.retry_rejects))
     cards: list[Card] = []
@@ -124,7 +126,7 @@ def ingest(
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
         broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
-        unreadable += map(InputUnreadable, broken.values())
+        unreadable += (InputUnreadable(message, "Check the path and its permissions.") for message in broken.values())
         cards = [plan.identified(card) for card in cards if card.key.reading not in broken]
         reports = _written(store, spool, cards, options.retry_rejects) if cards else ()
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started)

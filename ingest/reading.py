@@ -12,7 +12,7 @@ from ingest import containers
 from ingest.containers import Portion, Source, Unreadable
 from ingest.context.gather import SourceContext, gather
 from ingest.context.path_template import PathTemplate
-from ingest.context.sidecars import is_sidecar
+from ingest.context.sidecars import Sidecars, is_sidecar
 from ingest.context.stream import StreamContext
 from ingest.formats import recognise
 from ingest.formats.base import Context
@@ -35,6 +35,7 @@ class Settings:
     labels: dict[str, str] = field(default_factory=dict)
     template: PathTemplate | None = None
     known: frozenset[str] = frozenset()
+    sidecars: Sidecars = field(default_factory=Sidecars)
 
 
 @dataclass
@@ -106,7 +107,7 @@ def read_source(source: Source, key: Key, settings: Settings, spool: SpoolWriter
     if path and is_sidecar(path):
         card.container, card.ignored = "sidecar", 1
         return card
-    context = gather(card.source_id, source.name, path, source.modified_at, settings.labels, settings.template)
+    context = gather(card.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
     _Reader(card, context, spool).read(source, portion)
     return card
 

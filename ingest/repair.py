@@ -10,7 +10,8 @@ from functools import lru_cache
 
 import ftfy
 
-_MOJIBAKE = re.compile("[ÂÃâðïÅÄÐÑãåæç][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
+_LEADS = "ÂÃâðïÅÄÐÑãåæç"
+_MOJIBAKE = re.compile(f"[{_LEADS}][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
 """A lead byte of UTF-8 and a continuation byte, both read as Windows-1252: without one there is nothing to repair."""
 
 _ENCODING_ONLY = ftfy.TextFixerConfig(
@@ -33,7 +34,7 @@ _ENCODING_ONLY = ftfy.TextFixerConfig(
 
 def repair(text: str) -> str:
     """The text without mojibake; anything else about it stays. Line by line, so that one bad line spoils no other."""
-    if text.isascii() or not _MOJIBAKE.search(text):
+    if text.isascii() or not any(lead in text for lead in _LEADS) or not _MOJIBAKE.search(text):  # cheapest question first
         return text
     parts: list[str] = []
     at = 0

@@ -56,7 +56,7 @@ class Span(NamedTuple):
     """An object from byte `start` to `end` of the stream.
 
     `value` is None where it is broken (`reason` and `error` say how, `text` is its beginning), and where it is a result record on
-    a line of its own, which is not parsed here: whoever validates it will.
+    a line of its own (`line_bytes`), which is neither decoded nor parsed here: whoever validates it will.
     """
 
     start: int
@@ -66,6 +66,7 @@ class Span(NamedTuple):
     value: Any = None
     reason: RejectReason | None = None
     error: str = ""
+    line_bytes: bytes = b""
 
 
 class _Failure(NamedTuple):
@@ -81,7 +82,7 @@ def scan(text: str) -> Iterator[Span]:
     """Every object at event level of a text, in order, and every broken one that matters. Raises nothing."""
     data = text.encode("utf-8", "replace")
     for span in Scanner(Window(io.BytesIO(data), len(data) + 1)).spans():
-        yield span if span.reason or span.value is not None else span._replace(value=_parsed(span.text))
+        yield _parsed(span) if span.line_bytes else span
 
 
 class Scanner:
@@ -174,10 +175,10 @@ class Scanner:
         line = self._window.data[start:end].rstrip(b" \t\r") if end >= 0 else b""
         if not line.endswith(b"}"):
             return None
-        text = line.decode("utf-8", "replace")
-        if _is_whole_record(line):
+        if is_whole_record(line):
             self._window.pass_line(start, end)
-            return self._whole(start, start + len(line), text, None)
+            return self._whole(start, start + len(line), "", None)._replace(line_bytes=line)
+        text = line.decode("utf-8", "replace")
         try:
             value, decoded = _LENIENT_DECODER.raw_decode(text)
         except (ValueError, RecursionError):
@@ -262,18 +263,20 @@ class Scanner:
         return Span(window.base + start, window.base + end, window.line_at(start), text, value)
 
 
-def _is_whole_record(line: bytes) -> bool:
-    """Whether a line that ends with a brace is one result record, judged by how it begins and ends, without parsing it."""
-    if not line.startswith(_RESULT) or line.find(_TYPED, 1) >= 0:
+def is_whole_record(line: bytes) -> bool:
+    """Whether a line is one result record, judged by how it begins and ends, without parsing it."""
+    if not line.startswith(_RESULT) or not line.endswith(b"}") or line.find(_TYPED, 1) >= 0:
         return False
     return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")
 
 
-def _parsed(text: str) -> Any:
+def _parsed(span: Span) -> Span:
+    """A result record that was left as bytes, with its text and its value; the value stays None where it is no JSON."""
+    text = span.line_bytes.decode("utf-8", "replace")
     try:
-        return parse(text)
+        return span._replace(text=text, value=parse(text))
     except ValueError:
-        return None
+        return span._replace(text=text)
 
 
 def _bytes_of(text: str) -> int:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import errno
 import hashlib
 import io
 import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from schemas.errors import InputUnreadable, RejectReason
 
@@ -59,7 +58,15 @@ class Source:
 
     def loaded(self) -> Source:
         """The same with its bytes in memory, so that a small file is opened once. Raises OSError."""
-        return replace(self, data=self.path.read_bytes()) if self.path and self.data is None else self
+        if self.path is None or self.data is not None:
+            return self
+        return Source(self.name, _file_bytes(self.path, self.size), self.path, self.modified_at, self.temporary)
+
+    def __reduce__(self) -> tuple[Callable[..., Source], tuple[object, ...]]:
+        """Sources go to the processes that read by the hundred thousand: as few and plain values as will do."""
+        path = None if self.path is None else str(self.path)
+        plain = (self.name, self.data, None if path == self.name else path, path == self.name, self.modified_at, self.temporary, self.size)
+        return _restored, plain
 
 
 @dataclass(frozen=True)
@@ -73,36 +80,65 @@ class Unreadable:
     excerpt: str = ""
 
 
+def _restored(
+    name: str, data: bytes | None, path: str | None, named_by_path: bool, modified_at: datetime | None, temporary: bool, size: int
+) -> Source:
+    path = name if named_by_path else path
+    source = Source(name, data, None if path is None else Path(path), modified_at, temporary)
+    source.__dict__["size"] = size
+    return source
+
+
+def _file_bytes(path: Path, expected: int) -> bytes:
+    """All of a small file, at two thirds of what `Path.read_bytes` costs. It may have grown meanwhile. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+    try:
+        blocks = []
+        while block := os.read(descriptor, expected + 1):
+            blocks.append(block)
+    finally:
+        os.close(descriptor)
+    return b"".join(blocks)
+
+
 def find_files(paths: Iterable[Path]) -> Iterator[Path | InputUnreadable]:
     """The files at and under the given paths, folders in name order, each folder once (links may loop); none is read yet.
 
     A path that cannot be read comes out as the error that says so; the others go on.
     """
-    seen: set[tuple[int, int]] = set()
-    for path in paths:
-        yield from (path,) if path == STANDARD_INPUT else _walk(path, seen)
+    for found in _found(paths):
+        yield found.path if isinstance(found, _Found) else found
 
 
 def read_paths(paths: Iterable[Path]) -> Iterator[Source | InputUnreadable]:
-    """The same files as sources that can be opened. `-` is standard input; a pipe is read to its end first, as that is."""
-    for path in find_files(paths):
-        if isinstance(path, InputUnreadable):
-            yield path
-        elif path == STANDARD_INPUT:
+    """The same files as sources; none is opened yet. `-` is standard input; a pipe is read to its end first, as that is."""
+    for found in _found(paths):
+        if not isinstance(found, _Found):
+            yield found
+        elif found.status is None:
             yield _spool_pipe(sys.stdin.buffer, "stdin")
-        elif path.is_file():
-            yield read_file(path)
+        elif stat.S_ISREG(found.status.st_mode):
+            yield _file(found.path, found.status)
         else:
-            yield _read_pipe(path)
+            yield _read_pipe(found.path)
 
 
-def read_file(path: Path) -> Source | InputUnreadable:
-    """The file as a source, if we may read it."""
+class _Found(NamedTuple):
+    """A file, and what was asked about it on the way; no status where it is the standard input."""
+
+    path: Path
+    status: os.stat_result | None
+
+
+def _found(paths: Iterable[Path]) -> Iterator[_Found | InputUnreadable]:
+    seen: set[tuple[int, int]] = set()
+    for path in paths:
+        yield from (_Found(path, None),) if path == STANDARD_INPUT else _walk(path, seen)
+
+
+def _file(path: Path, status: os.stat_result) -> Source | InputUnreadable:
     try:
-        status = path.stat()
         changed = datetime.fromtimestamp(status.st_mtime, UTC)
-        if not os.access(path, os.R_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except (OSError, ValueError, OverflowError) as error:
         return _unreadable(path, error)
     source = Source(_name(path), path=path, modified_at=changed)
@@ -148,12 +184,12 @@ def _spool_pipe(stream: BinaryIO, name: str) -> Source:
     return stack.enter_context(spooled(stream, name))
 
 
-def _walk(path: Path, seen: set[tuple[int, int]], *, asked_for: bool = True) -> Iterator[Path | InputUnreadable]:
+def _walk(path: Path, seen: set[tuple[int, int]], *, asked_for: bool = True) -> Iterator[_Found | InputUnreadable]:
     try:
         status = path.stat()
         if not stat.S_ISDIR(status.st_mode):
             if asked_for or stat.S_ISREG(status.st_mode):  # a pipe or socket in a folder would hold us up for ever
-                yield path
+                yield _Found(path, status)
             return
         if (status.st_dev, status.st_ino) in seen:
             return
@@ -165,13 +201,20 @@ def _walk(path: Path, seen: set[tuple[int, int]], *, asked_for: bool = True) -> 
         return
     for child in children:
         if child.is_file(follow_symlinks=False):
-            yield Path(child.path)
+            yield from _entry(child)
         elif not child.is_symlink() or Path(child.path).exists():  # a dangling link is nobody's log
             yield from _walk(Path(child.path), seen, asked_for=False)
 
 
+def _entry(file: os.DirEntry[str]) -> Iterator[_Found | InputUnreadable]:
+    try:
+        yield _Found(Path(file.path), file.stat())
+    except OSError as error:  # gone meanwhile
+        yield _unreadable(Path(file.path), error)
+
+
 def _name(path: Path) -> str:
-    return bytes(path).decode(errors="replace")  # a name need not be UTF-8
+    return os.fsencode(path).decode(errors="replace")  # a name need not be UTF-8
 
 
 def _unreadable(path: Path, error: Exception) -> InputUnreadable:

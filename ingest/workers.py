@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.containers import Portion, Source
+from ingest.lean_arrow import spare_pandas
 from ingest.reading import Card, Settings, read_members, read_portion
 from ingest.spool import Key, SpoolWriter
 from schemas.errors import TachographError
@@ -101,6 +102,7 @@ def _begin(settings: Settings, spool: Path) -> None:
     global _settings, _spool  # (sent once per process, not once per task: the set of known sources may be large)
     _settings, _spool = settings, spool
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    spare_pandas()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -29,6 +29,8 @@ class ArrowType:
 
 Text = Annotated[str, ArrowType(pa.string())]
 LongText = Annotated[str, ArrowType(pa.string(), compressed=True)]
+RawText = Annotated[str | bytes, ArrowType(pa.string(), compressed=True)]
+"""Text, or its UTF-8 bytes where nobody had to decode them."""
 Flag = Annotated[bool, ArrowType(pa.bool_())]
 Count = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
 Tokens = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
@@ -66,6 +68,7 @@ __all__ = [
     "Offset",
     "Quantity",
     "Ratio",
+    "RawText",
     "SignedUsd",
     "Text",
     "Tokens",

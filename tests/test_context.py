@@ -16,7 +16,7 @@ from ingest.context import sidecars
 from ingest.context.gather import gather
 from ingest.context.patches import read_patch
 from ingest.context.path_template import PathFacts, PathTemplate, time_of_path
-from ingest.context.sidecars import NOTHING, is_sidecar, sidecar_facts
+from ingest.context.sidecars import NOTHING, Sidecars, is_sidecar, sidecar_facts
 from ingest.context.stream import StreamFacts
 from ingest.context.times import lenient_time
 from ingest.formats.base import Context
@@ -330,7 +330,7 @@ def context_of(
     parsed = PathTemplate.parse(template) if template else None
     path = tmp_path / name if tmp_path else None
     modified = STARTED + timedelta(hours=1)
-    return gather("0" * 64, str(path or name), path, modified, labels, parsed).for_record(stream, 20_000)
+    return gather("0" * 64, str(path or name), path, modified, labels, parsed, Sidecars()).for_record(stream, 20_000)
 
 
 def test_labels_win_over_the_path_and_the_path_over_sidecars(tmp_path: Path) -> None:
@@ -383,7 +383,7 @@ def test_one_timed_event_is_taken_as_the_start() -> None:
 
 @pytest.mark.parametrize("duration_ms", [None, 2**53])
 def test_an_end_that_cannot_be_told_stays_unknown(duration_ms: int | None) -> None:
-    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, {}, None).for_record(None, duration_ms)
+    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, {}, None, Sidecars()).for_record(None, duration_ms)
     assert times(context) == ("path", STARTED, None)
 
 
@@ -406,4 +406,4 @@ def test_a_template_may_fit_the_whole_path_where_the_name_is_short(tmp_path: Pat
     folder = item(tmp_path / "runs" / "vllm")
     monkeypatch.chdir(folder)
     template = PathTemplate.parse("runs/{repo}/*")
-    assert gather("0", "out.json", Path("out.json"), None, {}, template).for_record(None, None).repo == "vllm"
+    assert gather("0", "out.json", Path("out.json"), None, {}, template, Sidecars()).for_record(None, None).repo == "vllm"

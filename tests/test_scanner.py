@@ -48,7 +48,7 @@ def test_an_object_is_found_in_whatever_stands_around_or_was_written_into_it(tex
 
 def test_a_record_on_a_line_is_not_parsed_by_the_scanner() -> None:
     [span] = Scanner(Window(io.BytesIO(COMPACT.encode()))).spans()
-    assert (span.text, span.value) == (COMPACT, None)
+    assert (span.line_bytes, span.text, span.value) == (COMPACT.encode(), "", None)
 
 
 @pytest.mark.parametrize("between", ["", " ", "\t", "\n"])

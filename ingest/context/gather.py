@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ingest.context.path_template import PathFacts, PathTemplate
-from ingest.context.sidecars import NOTHING, SidecarFacts, sidecar_facts
+from ingest.context.sidecars import NOTHING, SidecarFacts, Sidecars
 from ingest.context.stream import StreamFacts
 from ingest.context.times import shifted, time_of_path
 from ingest.formats.base import Context
@@ -106,6 +106,7 @@ def gather(
     modified_at: datetime | None,
     labels: dict[str, str],
     template: PathTemplate | None,
+    sidecars: Sidecars,
 ) -> SourceContext:
     """What is known around a source. `name` is its path, a member's path within an archive included; `path` the file on disk.
 
@@ -115,7 +116,7 @@ def gather(
         source_id=source_id,
         labels=dict(labels),
         path=_path_facts(name, path, template),
-        sidecar=sidecar_facts(path.parent) if path else NOTHING,
+        sidecar=sidecars.beside(path) if path else NOTHING,
         modified_at=_aware(modified_at) if path else None,
     )
 

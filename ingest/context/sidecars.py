@@ -61,6 +61,21 @@ def sidecar_facts(folder: Path) -> SidecarFacts:
     return _read(folder, state) if any(state) else NOTHING
 
 
+class Sidecars:
+    """The same for one ingest, which takes a folder's files one after the other and looks for sidecars once."""
+
+    def __init__(self) -> None:
+        self._folder = ""
+        self._facts = NOTHING
+
+    def beside(self, path: Path) -> SidecarFacts:
+        """What the sidecars beside a file say. Raises nothing."""
+        folder = os.path.dirname(path) or "."  # noqa: PTH120  # a Path would cost more
+        if folder != self._folder:
+            self._folder, self._facts = folder, sidecar_facts(Path(folder))
+        return self._facts
+
+
 def is_sidecar(path: Path) -> bool:
     """Whether a file is a sidecar, by its name and by what is in it: then it is no record and nothing is wrong with it."""
     return path.name in _LOOKS and _state(str(path)) is not None and _LOOKS[path.name](path)

@@ -19,6 +19,7 @@ from schemas.run import ModelUsageRow, RunRow, ToolCallRow
 from schemas.wire.claude_code import ModelUsage, ResultRecord, Usage
 
 _LEADING = '{"type":"result"'
+_FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
 _FIGURES = ("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage")
 
 TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
@@ -32,18 +33,19 @@ class ClaudeCode:
     agent = "claude-code"
 
     def recognises(self, document: Document) -> bool:
-        if document.text.startswith(_LEADING):
+        if document.starts_with(_LEADING):
             return True
         value = document.value
         return value.get("type") == "result" or _is_untyped_record(value)
 
     def rows(self, document: Document, context_of: ContextOf) -> Rows:
-        record = _read(document)
+        record, raw = _read(document)
         context = context_of(record.session_id, _whole(record.duration_ms))
         run_id = record.uuid or canonical_hash(document.value)
         usage = tuple(_model_row(run_id, logged, one, _cache_write_split(one, record)) for logged, one in _model_usage(record))
         calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
-        return Rows(_run(record, run_id, document, context, usage), usage, calls)
+        run = _run(record, run_id, context, usage, ordinal=document.ordinal, raw=raw)
+        return Rows(run, usage, calls)
 
 
 def canonical_hash(value: Any) -> str:
@@ -57,21 +59,22 @@ def _is_untyped_record(value: dict[str, Any]) -> bool:
     return "type" not in value and "duration_ms" in value and any(key in value for key in _FIGURES)
 
 
-def _read(document: Document) -> ResultRecord:
-    record = _validated(document)
-    if not record.model_fields_set & {"total_cost_usd", "num_turns", "model_usage", "usage"}:
+def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
+    """The record and its raw JSON."""
+    record, raw = _validated(document)
+    if record.model_fields_set.isdisjoint(_FIGURE_FIELDS):
         raise InvalidRecord(RejectReason.LOOK_ALIKE, _look_alike(record))
-    return record
+    return record, raw
 
 
-def _validated(document: Document) -> ResultRecord:
+def _validated(document: Document) -> tuple[ResultRecord, str | bytes]:
     try:
         try:
-            return ResultRecord.model_validate_json(document.text)
+            return ResultRecord.model_validate_json(document.content), document.content
         except ValidationError as error:
             if error.errors()[0]["type"] != "json_invalid":
                 raise
-            return ResultRecord.model_validate_json(_mended(document.value))
+            return ResultRecord.model_validate_json(_mended(document.value)), document.text
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
     except (ValueError, RecursionError) as error:  # a line that looked whole
@@ -124,7 +127,7 @@ def _model_id(logged: str | None, usage: ModelUsage) -> ModelId | None:
 
 def _model_row(run_id: str, logged: str | None, usage: ModelUsage, split: CacheWriteSplit) -> ModelUsageRow:
     parsed = _model_id(logged, usage)
-    return ModelUsageRow(
+    return ModelUsageRow.unchecked(
         run_id=run_id,
         model_id=logged,
         model=parsed.model if parsed else None,
@@ -166,12 +169,14 @@ def _cache_write_split(usage: ModelUsage, record: ResultRecord) -> CacheWriteSpl
     return (short, long) if short + long == usage.cache_write_tokens else (None, None)
 
 
-def _run(record: ResultRecord, run_id: str, document: Document, context: Context, usage: tuple[ModelUsageRow, ...]) -> RunRow:
+def _run(
+    record: ResultRecord, run_id: str, context: Context, usage: tuple[ModelUsageRow, ...], *, ordinal: int, raw: str | bytes
+) -> RunRow:
     main = _main_model(usage)
     result = repair(record.result) if record.result is not None else None
-    return RunRow(
+    return RunRow.unchecked(
         run_id=run_id,
-        ordinal=document.ordinal,
+        ordinal=ordinal,
         agent=ClaudeCode.agent,
         session_id=record.session_id,
         subtype=record.subtype,
@@ -199,7 +204,7 @@ def _run(record: ResultRecord, run_id: str, document: Document, context: Context
         errors=_error_text(record),
         result=result,
         result_repaired=result != record.result,
-        raw=document.text,
+        raw=raw,
         **columns_of(context),
     )
 
@@ -217,18 +222,20 @@ def _usage_columns(usage: Usage | None) -> dict[str, Any]:
 
 def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:
     """The model that cost the most; ties go to more output, then to the first by name."""
+    if len(usage) == 1:
+        return usage[0]
     ranked = sorted(usage, key=lambda row: row.model_id or "")
     return max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
 
 
 def _totals(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     """Tokens by class over all models: the sum of what is known, None where nothing is."""
-    totals: dict[str, int | None] = dict.fromkeys(TOKEN_CLASSES)
-    for row in usage:
-        for name, count in zip(TOKEN_CLASSES, _tokens_of(row), strict=True):
-            if count is not None:
-                totals[name] = (totals[name] or 0) + count
-    return totals
+    return {name: _known_sum(counts) for name, *counts in zip(TOKEN_CLASSES, *map(_tokens_of, usage), strict=True)}
+
+
+def _known_sum(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _whole(milliseconds: float | None) -> int | None:
