@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from ingest.archives import archive_kind, members
+from ingest.context.times import time_of_line
 from ingest.decoding import SNIFFED_BYTES, Allowance, Broken, Opened, Utf8, is_binary
 from ingest.nesting import is_event, is_record, nested
 from ingest.portions import Limited, Portion, portions
@@ -136,7 +137,7 @@ class Contents:
     def _document(self, span: Span) -> Document:
         self._ordinal += 1
         self._documents += 1
-        return Document(self._ordinal - 1, self._position(span), span.line_bytes or span.text)
+        return Document(self._ordinal - 1, self._position(span), span.line_bytes or span.text, time_of_line(span.line_before))
 
     def _unreadable(self, span: Span) -> Unreadable:
         assert span.reason

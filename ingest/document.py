@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,8 @@ class Document:
     ordinal: int
     position: str
     content: str | bytes
+    logged_at: datetime | None = None
+    """When the log says it was written, in front of it on its line."""
 
     @cached_property
     def text(self) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 
 from ingest import containers
 from ingest.containers import Portion, Source, Unreadable
@@ -141,7 +143,7 @@ class _Reader:
             self._ignore(document)
             return
         try:
-            rows = format_.rows(document, self._context_of)
+            rows = format_.rows(document, partial(self._context_of, document.logged_at))
         except InvalidRecord as error:
             _reject(self._card, self._spool, refused(document, error.reason, error.detail))
             return
@@ -150,8 +152,8 @@ class _Reader:
         if len(self._card.run_ids) < SHOWN:
             self._card.run_ids.append(rows.run.run_id)
 
-    def _context_of(self, session_id: str | None, duration_ms: int | None) -> Context:
-        facts = self._stream.at_result(session_id) if self._streaming else None
+    def _context_of(self, logged_at: datetime | None, session_id: str | None, duration_ms: int | None) -> Context:
+        facts = self._stream.at_result(session_id, logged_at) if self._streaming or logged_at else None
         return self._context.for_record(facts, duration_ms)
 
     def _ignore(self, document: Document) -> None:
@@ -159,7 +161,7 @@ class _Reader:
         self._last_ignored = document
         if isinstance(document.value.get("type"), str):
             self._streaming = True
-            self._stream.see(document.value)
+            self._stream.see(document.value, document.logged_at)
 
     def _break_silence(self) -> None:
         """A source with nothing but ignored events gets a reject that says so: its last event."""

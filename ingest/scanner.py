@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ingest.document import Document, parse
 from ingest.mending import MENDED_CHARACTERS, mended, near_injection
-from ingest.window import Window
+from ingest.window import LOOK_BACK, Window
 from schemas.errors import RejectReason
 
 __all__ = ["EXCERPT_CHARACTERS", "Document", "Scanner", "Span", "parse", "scan"]
@@ -67,6 +67,8 @@ class Span(NamedTuple):
     reason: RejectReason | None = None
     error: str = ""
     line_bytes: bytes = b""
+    line_before: bytes = b""
+    """What stands before it on its line, where a log put something there: its last bytes."""
 
 
 class _Failure(NamedTuple):
@@ -161,13 +163,15 @@ class Scanner:
         if not begins_line and _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start):
             return self._mere_text(start + 1)
         found = self._decoded(start)
-        if isinstance(found, Span):
-            return found.end - self._window.base, found
-        return self._broken(start, found, was_blank)
+        go_on, span = (found.end - self._window.base, found) if isinstance(found, Span) else self._broken(start, found, was_blank)
+        return go_on, span if begins_line or span is None else span._replace(line_before=self._line_before(start))
 
     def _begins_line(self, start: int) -> bool:
         window = self._window
         return window.data[start - 1 : start] == b"\n" if start else window.base == 0
+
+    def _line_before(self, start: int) -> bytes:
+        return self._window.data[max(0, start - LOOK_BACK) : start].rpartition(b"\n")[2]
 
     def _on_a_line(self, start: int) -> Span | None:
         """The object that is a whole line, as nearly all are. A result record is not parsed if its braces say that it is whole."""

@@ -9,6 +9,7 @@ import json
 import lzma
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -262,3 +263,23 @@ def test_other_files_are_one_portion(data: bytes, monkeypatch: pytest.MonkeyPatc
 def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(LINES)
     assert Source("x", path=tmp_path / "log").source_id == Source("y", LINES).source_id
+
+
+RECORD = record_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        (f"[2025-11-30T17:40:06.182Z] [INFO] {RECORD}", "2025-11-30T17:40:06.182000+00:00"),
+        (f"2025-11-30T17:40:06.1823456Z {RECORD}", "2025-11-30T17:40:06.182345+00:00"),
+        (f"2025-11-30 18:40:06,182+01:00 agent: {RECORD} end", "2025-11-30T17:40:06.182000+00:00"),
+        (f"2025-11-30 17:40:06 text of the line before\n{RECORD}", None),
+        (f"took 2025-11-30: {RECORD}", None),
+        (RECORD, None),
+    ],
+)
+def test_a_log_says_in_front_of_a_record_when_it_was_written(line: str, time: str | None) -> None:
+    [document] = read(Source("log", f"first\n{line}\n".encode()))
+    assert isinstance(document, Document)
+    assert document.logged_at == (datetime.fromisoformat(time) if time else None)

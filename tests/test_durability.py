@@ -130,7 +130,8 @@ def test_a_kill_of_several_processes_leaves_the_store_as_before_or_after(tmp_pat
 
 def test_ctrl_c_writes_nothing_and_leaves_nothing(store: Store, many: Path) -> None:
     with start(store, many, "--jobs", "2") as process:
-        time.sleep(0.8)
+        while process.poll() is None and not litter(store):  # its spool: the reading has begun
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=20)
     if process.returncode:  # it may have been quicker than we

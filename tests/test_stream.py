@@ -265,3 +265,16 @@ def test_the_cap_of_ids_lets_later_repeats_count() -> None:
     events = [call(f"t{number}", "Bash") for number in range(stream.CALLS_KEPT + 1)]
     assert fed(*events, events[0]).at_result("s1").tool_calls == (("Bash", CALLS_KEPT + 2, 0),)
     assert fed(*events, events[-1]).at_result("s1").tool_calls == (("Bash", CALLS_KEPT + 1, 0),)
+
+
+def test_a_time_in_front_of_an_event_counts_where_the_event_has_none() -> None:
+    stream = StreamContext()
+    stream.see({"type": "user", "session_id": "s1"}, at(5))
+    stream.see({"type": "user", "session_id": "s1", "timestamp": stamp(7)}, at(1))
+    facts = stream.at_result("s1", at(9))
+    assert (facts.started_at, facts.ended_at) == (at(5), at(9))
+
+
+def test_a_time_in_front_of_a_lone_record_is_its_end() -> None:
+    facts = StreamContext().at_result("s1", at(9))
+    assert (facts.started_at, facts.ended_at, facts.in_stream) == (None, at(9), False)

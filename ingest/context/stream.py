@@ -113,33 +113,33 @@ class StreamContext:
         self._current_id: str | None = None
         self._current = self._unnamed
 
-    def see(self, event: dict[str, Any]) -> None:
-        """Take in an event-level object with a string `type`. Never raises, whatever the object holds."""
+    def see(self, event: dict[str, Any], logged_at: datetime | None = None) -> None:
+        """Take in an event-level object with a string `type`, logged at that time. Never raises, whatever the object holds."""
         kind = event.get("type")
         if not isinstance(kind, str):
             return
         session_id = event.get("session_id") or event.get("sessionId")
         session = self._current if session_id == self._current_id else self._switch(session_id)
         stamp = event.get("timestamp")
-        if stamp is not None and (time := event_time(stamp)):
+        if time := event_time(stamp) if stamp is not None else logged_at:
             session.at(time)
         if not session.seen:
             session.seen = kind != "result" and (session is not self._unnamed or kind in EVENT_TYPES)
         if reader := _READERS.get(kind):
             reader(session, event)
 
-    def at_result(self, session_id: str | None) -> StreamFacts:
+    def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> StreamFacts:
         """What is known for the result record that comes now; counts and times then start anew for the session's next one.
 
         A record without a session is taken as one of the session last seen. The result event itself may be fed before or after:
-        only its `timestamp` counts.
+        only its `timestamp` counts, or the time it was logged at.
         """
         session = self._sessions.get(session_id) if session_id else self._current
         facts = _facts(session or self._unnamed, self._unnamed)
         for ended in (session, self._unnamed):
             if ended:
                 ended.renew()
-        return facts
+        return replace(facts, ended_at=max(logged_at, facts.ended_at or logged_at)) if logged_at else facts
 
     def _switch(self, session_id: object) -> _Session:
         """The session of that id, begun if it is new; it is the current one from now on."""

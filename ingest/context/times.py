@@ -16,6 +16,7 @@ _LENIENT = re.compile(
     rf"{_DATE}(?:[T_ @-]?(\d\d)[-_:.]?(\d\d)(?:[-_:.]?(\d\d)(?:[-_.,](\d{{1,6}}))?)?)?({_ZONE})",
     re.ASCII,
 )
+_IN_A_LINE = re.compile(rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z|[+-]\d\d:?\d\d)?(?![0-9A-Za-z])")
 TIME_PATTERN = (
     r"20\d\d[-_.]?\d\d[-_.]?\d\d(?:[T_ @-]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d(?:[-_.,]\d{1,6})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\d{13}|\d{9,10}(?:\.\d{1,9})?"
@@ -59,6 +60,12 @@ def time_of_path(name: str) -> datetime | None:
     """
     times = [_from_name(found) for found in _IN_A_NAME.finditer(name[-4096:])]
     return next((time for time in reversed(times) if time), None)
+
+
+def time_of_line(before: bytes) -> datetime | None:
+    """When a log says that it wrote a line, by what stands in front: `[2025-11-30T17:40:06.182Z] [INFO] `. None mostly."""
+    found = _IN_A_LINE.search(before) if before else None
+    return _iso(found[0].decode().replace(" Z", "Z")) if found else None
 
 
 def shifted(time: datetime, milliseconds: int) -> datetime | None:
