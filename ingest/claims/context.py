@@ -1,0 +1,176 @@
+"""What the words around an effect say of it: metric, evidence, scope, hedge, whose number it is, and its subject."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ingest.claims.effect import Effect
+from ingest.claims.lexicon import CITED, ESTIMATES, HEDGES, MEASURED, METRICS, NOT_PERFORMANCE, SCOPES, SETTINGS, SWITCH, Sense
+from ingest.claims.passages import Passage
+from schemas.claim import ClaimMetric, Evidence, Origin, Scope
+
+_FLAGS = re.IGNORECASE
+_NOUNS = re.compile(
+    "(?<![A-Za-z])(?:" + "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items()) + f"|(?P<NONE>{NOT_PERFORMANCE}))",
+    _FLAGS,
+)
+_SETTINGS = re.compile(SETTINGS, _FLAGS)
+_ESTIMATES = re.compile(ESTIMATES, _FLAGS)
+_MEASURED = re.compile(MEASURED, _FLAGS)
+_HEDGED = re.compile(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)[*_`(]*(?:\w+\s)?$", _FLAGS)
+_HEDGED_AFTER = re.compile(r"\s*(?:\+|or (?:more|better|less))", _FLAGS)
+_SENTENCE = re.compile(r"[.;!?]\s|\n[ \t]*(?:[-*•]|\d+[.)])[ \t]|\n[ \t]*\n")
+
+
+class Setting(NamedTuple):
+    """Where an effect stands: the text, its passage, its own neighbourhood there, and the title of the text."""
+
+    text: str
+    passage: Passage
+    low: int
+    high: int
+    title: str
+    caption: str = ""
+
+    def left(self, effect: Effect, reach: int) -> str:
+        """The words of the sentence before the effect."""
+        part = self.caption + self.text[max(self.low, effect.start - reach) : effect.start]
+        ends = [match.end() for match in _SENTENCE.finditer(part)]
+        return part[ends[-1] :] if ends else part
+
+    def right(self, effect: Effect, reach: int) -> str:
+        """The words of the sentence behind the effect."""
+        part = self.text[effect.end : min(self.high, effect.end + reach)]
+        end = _SENTENCE.search(part)
+        return part[: end.start()] if end else part
+
+
+def metric_of(effect: Effect, setting: Setting) -> ClaimMetric | None:
+    """What changed; None where it is no performance quantity."""
+    figure = effect.before or effect.after
+    named = (effect.before and effect.before.metric) or (effect.after and effect.after.metric)
+    if figure is not None and _is_a_setting(effect, setting):
+        return None
+    if named is ClaimMetric.MEMORY:
+        return _of_bytes(effect, setting)
+    if named:
+        return named
+    nearest = _nearest_noun(effect, setting)
+    return None if nearest == "NONE" else ClaimMetric[nearest] if nearest else _unnamed(effect, setting)
+
+
+_BRACKET = re.compile(r"\([^()\d]*\)")
+
+
+def _is_a_setting(effect: Effect, setting: Setting) -> bool:
+    before = f"{setting.left(effect, 120)} {setting.text[effect.start : effect.end]}"
+    return bool(_SETTINGS.search(_BRACKET.sub("", before)) or _SETTINGS.search(setting.right(effect, 25)))
+
+
+def _of_bytes(effect: Effect, setting: Setting) -> ClaimMetric:
+    for part in (setting.right(effect, 40), setting.left(effect, 100), setting.text[effect.start : effect.end], setting.title):
+        for match in _NOUNS.finditer(part):
+            if match.lastgroup in ("MEMORY", "SIZE"):
+                return ClaimMetric[match.lastgroup]
+            if match.lastgroup == "OPERATIONS" and "alloc" in match[0].lower():
+                return ClaimMetric.MEMORY
+    return ClaimMetric.MEMORY
+
+
+def _nearest_noun(effect: Effect, setting: Setting) -> str | None:
+    """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
+    inside = [match.lastgroup for match in _NOUNS.finditer(setting.text, effect.start, effect.end)]
+    behind = list(_NOUNS.finditer(setting.right(effect, 60)))
+    if effect.sense in (Sense.GAIN, Sense.LOSS) and inside and effect.word.startswith(("fast", "quick", "slow", "speed")):
+        return "THROUGHPUT" if "THROUGHPUT" in inside else "TIME"
+    if inside and inside[0]:
+        return inside[0]
+    if behind and behind[0].start() <= 25 and not (effect.change is None and _AWAY.search(behind[0].string[: behind[0].start()])):
+        return behind[0].lastgroup
+    before = list(_NOUNS.finditer(setting.left(effect, 80)))
+    nearest = before[-1:] or behind[:1]
+    return nearest[0].lastgroup if nearest else None
+
+
+_AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b")
+"""What keeps a noun behind a pair of bare numbers from being what they count."""
+
+
+def _unnamed(effect: Effect, setting: Setting) -> ClaimMetric | None:
+    """The metric of `40% better` in a text about speed; a pair of bare numbers is of nothing."""
+    if effect.is_pair and effect.change is None:
+        return None
+    if effect.sense in (Sense.GAIN, Sense.LOSS):
+        found = _NOUNS.search(setting.title)
+        return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None
+    return None
+
+
+def is_hedged(effect: Effect, setting: Setting) -> bool:
+    """Whether a sign or word makes a number inexact."""
+    if any(quantity.hedged for quantity in (effect.before, effect.after, effect.change) if quantity):
+        return True
+    inside = setting.text[effect.start : effect.end]
+    if re.search(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+", inside, _FLAGS):
+        return True
+    return bool(_HEDGED.search(setting.text[max(0, effect.start - 24) : effect.start]) or _HEDGED_AFTER.match(setting.text, effect.end))
+
+
+def evidence_of(effect: Effect, setting: Setting, is_measured: bool, has_figures: bool) -> Evidence:
+    """What the number rests on. `is_measured` and `has_figures` are of the whole text: a headline has the evidence of its figures."""
+    sentence = setting.left(effect, 160) + " " + setting.text[effect.start : effect.end] + " " + setting.right(effect, 60)
+    if _ESTIMATES.search(sentence):
+        return Evidence.ESTIMATED
+    if is_measured or setting.passage.is_table:
+        return Evidence.BENCHMARKED
+    if effect.is_pair or (has_figures and effect.start < len(setting.title) + 2):
+        return Evidence.FIGURES
+    return Evidence.STATED
+
+
+def is_measured(text: str) -> bool:
+    """Whether the text says anywhere how its numbers came about."""
+    return bool(_MEASURED.search(text))
+
+
+_SCOPES = re.compile("|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()), _FLAGS)
+
+
+def scope_of(effect: Effect, setting: Setting) -> Scope:
+    """How much of the software it covers, by the nearest word that says so."""
+    left = list(_SCOPES.finditer(setting.left(effect, 120)))
+    right = _SCOPES.search(setting.right(effect, 60))
+    nearest = left[-1] if left else right
+    nearest = nearest or _SCOPES.search(setting.text, effect.start, effect.end) or _SCOPES.search(setting.title)
+    return Scope[nearest.lastgroup] if nearest and nearest.lastgroup else Scope.UNSPECIFIED
+
+
+_CITED = re.compile(CITED, _FLAGS)
+_SWITCH = re.compile(SWITCH, _FLAGS)
+
+
+def origin_of(effect: Effect, setting: Setting) -> Origin:
+    """Whose number it is: one's own unless the sentence quotes another's or takes up another's tool for it."""
+    left = setting.left(effect, 160)
+    if effect.is_pair:
+        return Origin.OWN
+    return Origin.CITED if _CITED.search(left) or _SWITCH.match(left.lstrip("-*# ")) else Origin.OWN
+
+
+_LABEL = re.compile(r"[\s\-*•#>|]*(?:\d+[.)]\s+)?[*_`✅⚡🚀✓]*\s*(?P<label>[^:\n|]{2,80}?)[*_`]*:")
+_FOR = re.compile(r"[\s*_`]*(?:for|of|in|on)\s+(?P<thing>[^.,;:()\n]{2,80})")
+
+
+def subject_of(effect: Effect, setting: Setting) -> str | None:
+    """What the claim is about, in the words of the text: the label of its line, what follows `for`, or the words before."""
+    if behind := _FOR.match(setting.text, effect.end, min(setting.high, effect.end + 90)):
+        return _tidy(behind["thing"])
+    left = setting.left(effect, 100)
+    if label := _LABEL.match(left):
+        return _tidy(label["label"])
+    return _tidy(left[-80:].partition(" ")[2] if len(left) > 80 else left) or _tidy(setting.title)
+
+
+def _tidy(words: str) -> str | None:
+    return " ".join(words.split()).strip(" \t*_`-–—•:|#>([,.~") or None

@@ -1,0 +1,26 @@
+"""An effect: one expression of a change, before it is judged."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ingest.claims.lexicon import Sense
+from ingest.claims.quantities import Quantity
+
+
+class Effect(NamedTuple):
+    """One expression of a change. `sense` is that of the word of comparison; `swaps` where the order of a pair does not say which was first."""
+
+    start: int
+    end: int
+    before: Quantity | None = None
+    after: Quantity | None = None
+    change: Quantity | None = None
+    sense: Sense | None = None
+    word: str = ""
+    swaps: bool = False
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether the figures before and after are both there."""
+        return self.before is not None and self.after is not None

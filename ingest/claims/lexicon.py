@@ -1,0 +1,142 @@
+"""The words that claims are made of, by what they mean. Data only: what is done with them stands in the other modules.
+
+Each entry is a piece of a regular expression, matched without regard to case at the start of a word. Lists are closed on purpose: a word that is
+not here makes no claim.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from schemas.claim import ClaimMetric, Scope
+
+
+class Sense(Enum):
+    """What a word of comparison says became of the quantity."""
+
+    GAIN = "it became better"
+    LOSS = "it became worse"
+    FALL = "there is less of it"
+    RISE = "there is more of it"
+    SHARE = "so much of it is left"
+
+
+def words(*alternatives: str) -> str:
+    """An alternation of whole words or stems, as a piece of a regular expression."""
+    return rf"(?<![A-Za-z])(?:{'|'.join(alternatives)})"
+
+
+COMPARISONS: dict[Sense, str] = {
+    Sense.GAIN: (
+        r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better|advantage"
+        r"|more efficient|performance\b|speed\b|optimization|cheaper|compression"
+    ),
+    Sense.LOSS: r"slower|slow-?downs?|regressions?|worse|overhead",
+    Sense.FALL: r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decreases?|decreased|drop\b|drops\b|savings?|saved|cut\b|leaner|lighter|shrink",
+    Sense.RISE: r"more\b|higher|larger|bigger|increases?|increased|longer|growth|greater|additional",
+}
+"""Words behind (or before) a multiplier or percentage."""
+
+VERBS: dict[Sense, str] = {
+    Sense.GAIN: r"improv(?:e[sd]?|ing)|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?|optimiz(?:e[sd]?|ing)",
+    Sense.LOSS: r"slow(?:s|ed|ing)?(?: \w+)? down|regress(?:es|ed)?|degrad(?:e[sd]?|ing)",
+    Sense.FALL: (
+        r"reduc(?:e[sd]?|ing)|cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shrink(?:s|ing)?|shrank|shrunk"
+        r"|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)|slash(?:es|ed|ing)?|down"
+    ),
+    Sense.RISE: r"increas(?:e[sd]?|ing)|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose|up",
+}
+"""Verbs whose object changed by a percentage or a factor."""
+
+METRICS: dict[ClaimMetric, str] = {
+    ClaimMetric.THROUGHPUT: (
+        r"throughput|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s|operations per sec|bandwidth|nps\b|qps\b|rps\b"
+        r"|tps\b|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
+    ),
+    ClaimMetric.MEMORY: r"memory|rss\b|heap|v?ram\b|arena|footprint|resident|working set|gc pressure|bytes allocated|allocated bytes|churn",
+    ClaimMetric.SIZE: (
+        r"sizes?\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b|apks?\b|storage|compress\w*|smaller|download|archive|on-disk"
+        r"|responses?\b|files?\b|logs?\b|index\b|wheel|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
+    ),
+    ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|billing|dollars?|\$",
+    ClaimMetric.TOKENS: r"tokens?\b",
+    ClaimMetric.OPERATIONS: (
+        r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?|lookups?|syncs?\b|passes\b|re-?renders?"
+        r"|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b|db load|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?"
+        r"|comparisons|iterations\b|operations?\b|computations?|compute\b|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
+    ),
+    ClaimMetric.TIME: (
+        r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?clock|elapsed|ttft|tpot|delay|performance|perf\b"
+        r"|cold[- ]starts?|builds?\b|cpu\b|execution|milliseconds|seconds|took|takes|runs in|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*"
+    ),
+}
+"""What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
+
+SETTINGS = words(
+    r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b|debounc\w+|throttl\w*|cool-?down|quota"
+    r"|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b|max[_ ]\w+|min[_ ]\w+|maximum|minimum|requirements?|fixed\b|upload limit"
+    r"|buffer size|chunk size|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
+)
+"""Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
+
+NOT_PERFORMANCE = (
+    r"timeouts?|time-?outs?|intervals?|ttls?\b|limits?\b|thresholds?|retr(?:y|ies)\b|back-?off|goroutines?|workers?\b|threads?\b|replicas?|concurrency|shards?\b"
+    r"|playback|zoom|resolution|viewport|padding|margin|font|opacity|volume|version|coverage|pass rate|accurac\w+|scores?\b|elo\b|win[- ]?rates?|bpb\b|loss\b|perplexity"
+    r"|recall|precision|f1\b|confidence|lines?\b|loc\b|code\b|boilerplate|tests\b|assertions?|insertions|deletions|instances|warnings?|errors?\b|bugs?\b|issues\b"
+    r"|duplicat\w+|complexity|capacity|parallelism|similarity|quality|success|failures?|flak\w+|complian\w+|stars\b|commits?\b|information|density|productivity|developers?\b"
+    r"|batch_\w+|batch[- ]sizes?|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
+)
+"""Nouns beside a number that make it no claim on performance: settings, quality, amounts of code."""
+
+HEDGES = r"about|roughly|approximately|approx\.?|around|up to|at least|nearly|almost|over|more than|less than|under|as much as|an estimated|circa|ca\.|within|some|close to|below|above"
+"""Words before a number that make it inexact."""
+
+ESTIMATES = words(
+    r"expect(?:ed|s)?\b|should\b|would\b|could\b|theoretical\w*|projected|projections?|target(?:s|ing|ed)?\b|potential(?:ly)?|estimat\w+|planned|goal|aim(?:s|ing)?\b|may\b|might\b"
+    r"|anticipat\w+|likely|predicted|prediction|will\b|possible"
+)
+"""Words that make a claim one about what is not yet seen."""
+
+MEASURED = words(
+    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|benches?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b|hyperfine|criterion|pytest-benchmark|median|wall[- ]clock|timed\b"
+    r"|p50\b|p9[059]\b|interleaved|warm(?:ed)? (?:cache|run)s?|samples\b|n ?= ?\d+|verified|validated|tested (?:on|with)|on (?:a|an|the) [\w.-]+ (?:machine|corpus|dataset|archive|index)"
+    r"|test results?|ns/op|allocs/op|load test\w*|stress test\w*|macbook|rtx|h100|a100|m[1-4] (?:pro|max|ultra)|xeon|epyc|cores?\b|-core\b|synthetic"
+)
+"""Words that say how numbers came about."""
+
+SCOPES: dict[Scope, str] = {
+    Scope.MICRO: words(
+        r"micro-?benchmarks?|functions?\b|methods?\b|kernels?\b|operators?\b|loops?\b|scans?\b|per call|ns/op|allocs?/op|b/op|dot[- ]product|detection|gemm|matmul\w*|softmax"
+        r"|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b|lookups?\b|primitive|\w+ ops?\b"
+    ),
+    Scope.COMPONENT: words(
+        r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading|embedd\w+|index\w*|rules?\b|denois\w+|cache[ds]?\b|syncs?\b"
+        r"|render\w*|inserts?|batch\w*|serializ\w+|compress\w*|eval\b|attention|vae\b|tokeniz\w+|subsystem|handlers?|database|db\b|api calls|transactions?|logs?\b|sheet|verification"
+        r"|parallel git|migrations?\b|lint\w*|prefill|decode|graph|memory per|searche?s?\b"
+    ),
+    Scope.END_TO_END: words(
+        r"total|builds?\b|start-?ups?\b|pages?\b|requests?\b|commands?\b|test suites?|suites?\b|tests?\b|ci\b|pipelines?\b|training|generation|end-to-end|e2e|overall|inference|servers?\b"
+        r"|responses?\b|cold[- ]starts?|wall[- ](?:clock|time)|run ?time|full|cli\b|app\b|session|throughput|install\w*|deploy\w*|regression|installation|binary|bundle|peak|apk|steps?\b|init\b"
+        r"|type[- ]?check\w*|datasets?"
+    ),
+}
+"""How much of the software the words around a number cover."""
+
+CITED = words(
+    r"according to|advertis\w+|vendor\w*|official(?:ly)?|published|paper\b|claims? (?:to|that)|docs say|documented as|upstream reports|per the docs|reported by|known to be|as reported|is|are"
+)
+"""Words by which somebody else's number is quoted."""
+
+SWITCH = words(r"switch(?:e[sd]|ing)?|migrat\w+|mov(?:e[sd]?|ing)|upgrad\w+|adopt\w*|replac(?:e[sd]?|ing) \S+ with|us(?:e|es|ing)")
+"""Words for taking up somebody else's work."""
+
+BEFORE = r"before|old|original(?:ly)?|baseline|previous(?:ly)?|base|main|master|prior|was|unoptimi[sz]ed|without|current|legacy|naive|initial(?:ly)?|from|pre"
+AFTER = (
+    r"after|new|now|optimi[sz]ed|patched|improved|with|this pr|branch|final|current|cached|post|updated|actual|result|candidate|pr\b|head"
+)
+CHANGE = r"speed-?up|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|faster|%|percent|impact|winner|advantage|factor|slowdown|vs\.?\b.*|performance"
+"""Labels of lines and heads of columns: the figure before, the figure after, and the change."""
+
+RECIPROCAL_HEADS = re.compile(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", re.IGNORECASE)
+"""Heads of columns whose multiplier says how much more is needed."""

@@ -1,0 +1,163 @@
+"""Where claims may be: cheap signs of one, and the passage of the text around each.
+
+A text is searched for a few literals first, which is fast; only the passages around them are read. A passage is a bullet with the lines it wraps
+over, a paragraph, a run of labelled lines (`Before: … / After: …`) or a whole table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ingest.claims.lexicon import AFTER, BEFORE, CHANGE
+
+
+class Passage(NamedTuple):
+    """A part of the text that is read as one."""
+
+    start: int
+    end: int
+    is_table: bool = False
+    is_labelled: bool = False
+
+
+_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (literal, re.compile(pattern, re.IGNORECASE))
+    for literal, pattern in (
+        ("%", r"(?<=[\d+])%|(?<=\d\s)%"),
+        ("x", r"(?<=[\d+])x\b"),
+        ("×", r"(?<=[\d+\s])×"),
+        ("→", r"→[\s*_`~≈<>(]*(?:about |under )?[$\d]"),
+        ("->", r"->[\s*_`~≈<>(]*(?:about |under )?[$\d]"),
+        ("=>", r"=>[\s*_`~≈<>(]*[$\d]"),
+        ("from", r"from\s+(?:[a-z]+\s+)?[*_`~≈<>]*[$\d]"),
+        (" to ", r" to [*_`~≈<>]*[$\d]"),
+        ("sub-", r"sub-(?:milli|micro)?second"),
+        ("vs", r"vs\.?\s"),
+        ("against", r"against\s[^.\n]{0,24}\d"),
+        ("instead of", r"instead of\s[^.\n]{0,20}\d"),
+        ("was ", r"was [~≈]?\d"),
+        ("times", r"times (?:as|fast|less|more|small|low|high)"),
+        ("-fold", r"-fold"),
+        ("twice", r"twice (?:as|the)"),
+        ("hal", r"\bhal(?:f|v)"),
+        ("ouble", r"ouble[sd]?\b"),
+        ("doubling", r"doubling\b"),
+        ("ripl", r"ripl(?:e[sd]?|ing)\b"),
+        ("order", r"orders? of magnitude"),
+        (" sav", r" sav(?:e[sd]?|ings?)\b"),
+        ("efore", r"(?<=[Bb])efore\b[^:|\n]{0,30}[:|]"),
+        ("BEFORE", r"BEFORE"),
+        ("aseline", r"aseline\b"),
+        ("nchanged", r"nchanged at\b"),
+        ("倍", "倍"),
+    )
+)
+
+
+def signs(text: str) -> list[int]:
+    """Where something stands that a claim cannot do without, in order."""
+    found: list[int] = []
+    for literal, pattern in _SIGNS:
+        at = text.find(literal)
+        while at >= 0:
+            if pattern.match(text, at):
+                found.append(at)
+            at = text.find(literal, at + len(literal))
+    found.sort()
+    return found
+
+
+_BLOCK = re.compile(r"[ \t]*(?:$|[-*•+◦▪●✅✓✔]\s|\d{1,3}[.)]\s|#{1,6}\s|\||>|```|[🚀⚡📊📈🔥💾🎯✨])", re.MULTILINE)
+_TABLE = re.compile(r"[ \t]*\|")
+_LABEL = re.compile(
+    rf"[\s\-*•+◦│║|]*(?:\d+[.)]\s*)?[*_`]*(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]",
+    re.IGNORECASE,
+)
+_LABELLED_LINES = 8
+"""Lines that a run of labelled lines has at most."""
+
+
+def passages(text: str) -> Iterator[Passage]:
+    """The passages of the text that may hold a claim, in order, none overlapping another."""
+    done = 0
+    for sign in signs(text):
+        if sign >= done:
+            passage = passage_at(text, sign, done)
+            done = max(passage.end, done + 1)
+            yield passage
+
+
+def passage_at(text: str, position: int, floor: int = 0) -> Passage:
+    """The passage that holds the position; it does not reach above `floor`."""
+    start = _line_start(text, position, floor)
+    if _TABLE.match(text, start):
+        return _table(text, start, floor)
+    labelled = _labelled(text, start, floor)
+    return labelled or _paragraph(text, start, floor)
+
+
+def _line_start(text: str, position: int, floor: int) -> int:
+    return max(text.rfind("\n", floor, position) + 1, floor)
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end
+
+
+def _table(text: str, start: int, floor: int) -> Passage:
+    end = _line_end(text, start)
+    while start > floor and _TABLE.match(text, above := _line_start(text, start - 1, floor)):
+        start = above
+    while end < len(text) and _TABLE.match(text, end + 1):
+        end = _line_end(text, end + 1)
+    if end + 1 < len(text) and text.rfind("|", start, end) < text.rfind("\n", start, end):  # a cell that wraps
+        end = _line_end(text, end + 1)
+    return Passage(start, end, is_table=True)
+
+
+def _paragraph(text: str, start: int, floor: int) -> Passage:
+    end = _line_end(text, start)
+    while start > floor and not _BLOCK.match(text, start):
+        above = _line_start(text, start - 1, floor)
+        if not text[above : start - 1].strip() or _TABLE.match(text, above):
+            break
+        start = above
+    while end < len(text) and not _BLOCK.match(text, end + 1):
+        end = _line_end(text, end + 1)
+    return Passage(start, end)
+
+
+def _labelled(text: str, start: int, floor: int) -> Passage | None:
+    """The run of labelled lines that the line stands in, where its first is labelled as the figure before."""
+    above, first = start, None
+    for _ in range(_LABELLED_LINES):
+        label = _LABEL.match(text, above)
+        if label and label["before"]:
+            first = above
+            break
+        if above <= floor or not text[above : _line_end(text, above)].strip():
+            break
+        above = _line_start(text, above - 1, floor)
+    if first is None:
+        return None
+    end, lines = _line_end(text, first), 1
+    while end < len(text) and lines < _LABELLED_LINES and _continues(text, end + 1):
+        end, lines = _line_end(text, end + 1), lines + 1
+    return Passage(first, end, is_labelled=True) if lines > 1 and end >= start else None
+
+
+def label(text: str, start: int) -> str | None:
+    """What the label of the line names: `before`, `after` or `change`."""
+    found = _LABEL.match(text, start)
+    return found.lastgroup if found else None
+
+
+_OTHER_LABEL = re.compile(r"[\s\-*•+│║]*[*_`]*[A-Z][^:\n]{0,40}:[*_`]*\s*[~<≈]?\d")
+
+
+def _continues(text: str, start: int) -> bool:
+    label = _LABEL.match(text, start)
+    return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start))

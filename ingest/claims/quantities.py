@@ -1,0 +1,124 @@
+"""Numbers with their units: `2822`, `~1.2 s`, `10-50x`, `+8%`, `1,234 allocs`, `46 chunks/min`, `1m30s`, `$0.12`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from ingest.claims.units import SCALES, Unit, unit
+from schemas.claim import ClaimMetric
+
+
+class Kind(Enum):
+    """What a number is by itself."""
+
+    VALUE = "a value, with a unit or bare"
+    TIMES = "a multiplier"
+    PERCENT = "a percentage"
+
+
+class Quantity(NamedTuple):
+    """A number or range of a text; `low` and `high` are as written, in `unit`. `sign` is that of a signed number, else an empty string."""
+
+    start: int
+    end: int
+    kind: Kind
+    low: float
+    high: float
+    unit: Unit | None
+    hedged: bool
+    sign: str
+
+    @property
+    def metric(self) -> ClaimMetric | None:
+        """What the unit measures, where it has one."""
+        return self.unit.metric if self.unit else None
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it says from what to what."""
+        return self.low != self.high
+
+    def within(self, low: float, high: float) -> bool:
+        """Whether the number is between both, as it is written."""
+        return low <= self.low <= self.high <= high
+
+    def sized(self) -> tuple[float, float]:
+        """The number in base units (seconds, bytes, per second, pieces)."""
+        size = self.unit.size if self.unit else 1.0
+        return self.low * size, self.high * size
+
+
+_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}|\d{1,15})(?:\.\d{1,15})?(?!\.?\d)"
+_QUANTITY = re.compile(
+    rf"""
+    (?<![\w./\#,\\])
+    (?P<mark>[~≈≤≥∼]\s?|(?<![-=<>])[<>]\s?)?
+    (?P<sign>[+\-−])?
+    (?P<money>\$)?
+    (?:
+      sub-(?P<below>milli|micro)?second
+    |
+      (?P<minutes>\d{{1,4}})\s?(?:m|min)\s?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec)?\b
+    |
+      (?P<low>{_NUMBER})(?P<low_scale>[kKMG万](?![\w]))?(?P<low_plus>\+(?!\d))?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:[-–—]|\s[–—]\s)[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>[kKMG万](?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?P<unit>\s?[%×٪]|[xX](?![\w])|\s?-?fold\b|\s?倍|\s?times\b
+        |\s?(?:毫秒|秒|分钟|小时)
+        |[\s-]{{0,2}}[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![\w])
+      )?
+    )
+    (?P<plus>\+(?![\d\w]))?
+    """,
+    re.VERBOSE,
+)
+_MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "倍"}
+
+
+def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
+    """The quantities of that part of the text, in order."""
+    for match in _QUANTITY.finditer(text, start, end):
+        if match["low"] is None and not match["minutes"]:  # sub-second
+            yield Quantity(match.start(), match.end(), Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, "")
+        elif match["minutes"]:
+            seconds = float(match["minutes"]) * 60 + float(match["seconds"])
+            yield Quantity(match.start(), match.end(), Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), match["sign"] or "")
+        elif (found := _quantity(match)) is not None:
+            yield found
+
+
+def _quantity(match: re.Match[str]) -> Quantity | None:
+    """The quantity that was matched; None where the number is part of a word: `5x100`, `3rd`."""
+    low = _number(match["low"], match["low_scale"])
+    high = _number(match["high"], match["high_scale"]) if match["high"] else low
+    if match["high"] and match["high_scale"] and not match["low_scale"]:
+        low *= SCALES[match["high_scale"]]  # 5-10k
+    kind, named, end = _unit(match)
+    if match["unit"] is None and match.string[match.end() : match.end() + 1].isalnum():
+        return None
+    hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
+    if high < low:  # 2026-01, lines 47-12: no range
+        high = low
+    return Quantity(match.start(), end, kind, low, high, named, hedged, match["sign"] or "")
+
+
+def _number(digits: str, scale: str | None) -> float:
+    return float(digits.replace(",", "")) * (SCALES[scale] if scale else 1.0)
+
+
+def _unit(match: re.Match[str]) -> tuple[Kind, Unit | None, int]:
+    """What kind of quantity it is, its unit, and where it ends. Words that are no unit are none of it."""
+    written = match["unit"]
+    bare = written.strip() if written else ""
+    if bare in _MULTIPLIERS:
+        return Kind.TIMES, None, match.end()
+    if bare == "%":
+        return Kind.PERCENT, None, match.end()
+    if match["money"]:
+        return Kind.VALUE, Unit("$", ClaimMetric.COST, 1.0), match.start("unit") if written else match.end()
+    named = unit(bare.lstrip("-")) if bare else None
+    if named is None:
+        return Kind.VALUE, None, match.start("unit") if written else match.end()
+    return Kind.VALUE, named, match.end()

@@ -1,0 +1,91 @@
+"""Units of performance quantities: what they measure and how large they are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from schemas.claim import ClaimMetric
+
+
+class Unit(NamedTuple):
+    """A unit as written: what it measures, and its size in seconds, bytes, per second or pieces."""
+
+    name: str
+    metric: ClaimMetric
+    size: float
+
+
+def _each(metric: ClaimMetric, sizes: dict[str, float]) -> dict[str, tuple[ClaimMetric, float]]:
+    return {name: (metric, size) for names, size in sizes.items() for name in names.split()}
+
+
+_SIZES = {
+    **_each(
+        ClaimMetric.TIME,
+        {
+            "ns nsec nanosecond nanoseconds": 1e-9,
+            "µs μs us usec microsecond microseconds": 1e-6,
+            "ms msec msecs millisecond milliseconds 毫秒": 1e-3,
+            "s sec secs second seconds 秒": 1.0,
+            "m min mins minute minutes 分钟": 60.0,
+            "h hr hrs hour hours 小时": 3600.0,
+            "day days 天": 86400.0,
+        },
+    ),
+    **_each(
+        ClaimMetric.MEMORY,
+        {
+            "b byte bytes": 1.0,
+            "kb kilobytes": 1e3,
+            "mb megabyte megabytes": 1e6,
+            "gb gigabyte gigabytes": 1e9,
+            "tb terabyte terabytes": 1e12,
+            "kib": 1024.0,
+            "mib": 1024.0**2,
+            "gib": 1024.0**3,
+            "tib": 1024.0**4,
+        },
+    ),
+    **_each(
+        ClaimMetric.THROUGHPUT,
+        {
+            "rps qps tps fps nps ips iops flops hz": 1.0,
+            "kflops khz kbps": 1e3,
+            "mflops mhz mbps": 1e6,
+            "gflops ghz gbps": 1e9,
+            "tflops": 1e12,
+        },
+    ),
+    **_each(ClaimMetric.TOKENS, {"token tokens": 1.0}),
+    **_each(ClaimMetric.COST, {"usd dollars cents": 1.0}),
+    **_each(
+        ClaimMetric.OPERATIONS,
+        {
+            "alloc allocs allocation allocations realloc reallocs reallocations query queries call calls request requests": 1.0,
+            "syscall syscalls launch launches sync syncs copies memcpy memcpys dispatches lookups roundtrips round-trips": 1.0,
+            "renders re-renders rerenders encodes instructions cycles passes misses spawns forks reads writes fetches": 1.0,
+            "scans hits invocations transactions subprocesses compilations round-trip kernels barriers flushes fsyncs": 1.0,
+        },
+    ),
+}
+_PER_TIME = {"s": 1.0, "sec": 1.0, "second": 1.0, "秒": 1.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hr": 3600.0, "hour": 3600.0}
+
+SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "万": 1e4}
+"""Suffixes of a number."""
+
+
+@lru_cache(maxsize=1024)
+def unit(words: str) -> Unit | None:
+    """The unit that the words after a number name: `ms`, `req/s`, `ms/step`, `tokens per second`; None where they name none.
+
+    A quantity per time is a throughput, also where nobody has heard of what is counted; a unit per anything else is itself.
+    """
+    name = " ".join(words.split())
+    counted, _, per = name.replace(" per ", "/").partition("/")
+    if per in _PER_TIME:
+        known = _SIZES.get(counted.strip().lower())
+        size = known[1] if known and known[0] is ClaimMetric.MEMORY else 1.0
+        return Unit(name, ClaimMetric.THROUGHPUT, size / _PER_TIME[per])
+    known = _SIZES.get(counted.strip().lower())
+    return Unit(name, *known) if known else None
