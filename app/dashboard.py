@@ -4,15 +4,28 @@ from pathlib import Path
 
 import streamlit as st
 
+from app import data
+from app.screens import bar, parts
+
 ASSETS = Path(__file__).parent / "assets"
 
-SCREENS = (
+st.set_page_config(page_title="Tachograph", page_icon=str(ASSETS / "icon.svg"), layout="wide")
+st.logo(str(ASSETS / "wordmark.svg"), size="large")
+bar.follow_address()
+
+OF_RUNS = (
     st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="What all runs cost and took"),
     st.Page("screens/runs.py", title="Runs", icon=":material/list:", help="Every run, to sort, search and open"),
+)
+"""Screens about many runs: the filter bar stands over them."""
+
+OTHERS = (
     st.Page("screens/run.py", title="Run", visibility="hidden"),  # opened from a link or the table, as /run?run=ID
     st.Page("screens/upload.py", title="Upload", icon=":material/upload_file:", help="Add logs to the store"),
 )
 
-st.set_page_config(page_title="Tachograph", page_icon=str(ASSETS / "icon.svg"), layout="wide")
-st.logo(str(ASSETS / "wordmark.svg"), size="large")
-st.navigation(SCREENS, position="top").run()
+page = st.navigation([*OF_RUNS, *OTHERS], position="top")
+with parts.told_errors(), data.one_look():
+    if page in OF_RUNS:
+        bar.show()
+    page.run()

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import pyarrow as pa
 import streamlit as st
 
-from app import queries
+from app import queries, queries_screens
 from app.filters import Filters
+from app.held import HeldStore
+from app.uploads import Upload
 from ingest.containers import Source
-from ingest.pipeline import IngestReport, Progress, SourceReport, ingest
+from ingest.pipeline import IngestReport, Progress, ingest
 from ingest.store import Store
 
 DEFAULT_LOCATION = "tachograph.duckdb"
@@ -31,13 +35,12 @@ REMOTE_SECONDS = 10
 SHOWN_RUNS = 20_000
 """The most runs a chart or table shows, dearest first; figures always rest on all runs."""
 
-LINKED_RUNS = 24
-"""How many of the uploaded runs get a link of their own."""
-
-SHOWN_REJECTS = 200
-"""How many rejected documents of an uploaded file are shown; the store keeps all."""
+MOST_OPTIONS = 300
+"""The most values a filter offers to choose from, the most frequent first; a link may name any."""
 
 NO_FILTERS = Filters()
+
+_held: ContextVar[HeldStore | None] = ContextVar("held", default=None)
 
 
 @dataclass(frozen=True)
@@ -48,44 +51,21 @@ class Snapshot:
     marks: tuple[int, ...]
 
 
-class Upload(Protocol):
-    """A file as the browser hands it over; the same file uploaded again has another `file_id`."""
-
-    name: str
-    file_id: str
-
-    def getvalue(self) -> bytes:
-        """The file's bytes."""
-
-
-U = TypeVar("U", bound=Upload)
-
-
-@dataclass(frozen=True)
-class Arrived:
-    """What a visitor uploaded in this session, newest first. Screens run again with every click; nothing is read twice."""
-
-    file_ids: frozenset[str] = frozenset()
-    reports: tuple[SourceReport, ...] = ()
-
-    def fresh(self, uploads: Sequence[U]) -> list[U]:
-        """Those not ingested yet."""
-        return [upload for upload in uploads if upload.file_id not in self.file_ids]
-
-    def with_report(self, uploads: Sequence[Upload], report: IngestReport) -> Arrived:
-        """With a batch that was ingested. Long lists are cut: a session is kept in memory."""
-        light = (replace(source, run_ids=source.run_ids[:LINKED_RUNS], rejects=source.rejects[:SHOWN_REJECTS]) for source in report.sources)
-        return Arrived(self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports))
-
-    @property
-    def run_ids(self) -> list[str]:
-        """The first runs in the files, each once."""
-        return list(dict.fromkeys(run_id for report in self.reports for run_id in report.run_ids))[:LINKED_RUNS]
-
-
 def store() -> Store:
     """The store the dashboard was started on."""
     return Store(os.environ.get("TACHOGRAPH_DB") or DEFAULT_LOCATION, wait_seconds=WAIT_SECONDS)
+
+
+@contextmanager
+def one_look() -> Iterator[None]:
+    """All queries of one run of a screen share a connection, made by the first that no cache answers."""
+    held = HeldStore(store().location, WAIT_SECONDS)
+    token = _held.set(held)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+        held.release()
 
 
 def snapshot() -> Snapshot:
@@ -105,7 +85,16 @@ def _marks(file: Path) -> tuple[int, ...]:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@st.cache_data(max_entries=4, show_spinner=False)
+def options(at: Snapshot) -> dict[str, dict[str, int]]:
+    """What each filter can be set to, with the number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
+    found: dict[str, dict[str, int]] = {}
+    for row in queries_screens.options(_store(at), MOST_OPTIONS).to_pylist():
+        found.setdefault(row["key"], {})[row["value"]] = row["runs"]
+    return found
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
 def summary(at: Snapshot, metrics: tuple[str, ...], filters: Filters = NO_FILTERS) -> pa.Table:
     """One row of figures over all runs, each with its known-of count. Raises StoreError."""
     return queries.summary(_store(at), filters, (), metrics)
@@ -144,10 +133,15 @@ def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str]
         done += progress.bytes
         on_progress(min(1.0, done / size), progress.name)
 
+    if held := _held.get():
+        held.release()  # who reads shuts out who writes, also in one process
     sources = [Source(upload.name, upload.getvalue()) for upload in uploads]
     size = sum(source.size for source in sources) or 1
     return ingest(sources, store(), on_progress=read)
 
 
 def _store(at: Snapshot) -> Store:
+    held = _held.get()
+    if held is not None and Path(held.location).absolute() == Path(at.location).absolute():
+        return held
     return Store(at.location, wait_seconds=WAIT_SECONDS)

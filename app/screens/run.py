@@ -11,40 +11,39 @@ from app.summaries import summary_html
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 
 run_id = run_id_of(st.query_params.get("run"))
-with parts.told_errors():
-    at = data.snapshot()
-    run = data.run(at, run_id) if run_id else None
-    if run is None or run_id is None:
-        st.title("No such run", anchor=False)
-        st.markdown("The link names no run of this store. It may have been copied in part, or belong to another store.")
-        st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
-        st.stop()
-    usage = run["model_usage"]
-    st.page_link("screens/runs.py", label="All runs", icon=":material/arrow_back:")
-    st.title(f"Run {plain(short_id(run_id))}", anchor=False)
-    parts.card_grid(run_cards(run))
-    ending, origin = st.columns(2)
-    with ending.container(border=True, height="stretch"):
-        st.subheader("How it ended", anchor=False)
-        st.html(facts_html(run, RUN_ENDING))
-    with origin.container(border=True, height="stretch"):
-        st.subheader("Where it comes from", anchor=False)
-        st.html(facts_html(run, RUN_ORIGIN, run["labels"]))
-    if usage.num_rows:
-        with st.container(border=True):
-            parts.chart("run-tokens", usage, looks(data.models(at)["model"].to_pylist()))
-            parts.table(grids.grid(usage, grids.USAGE, model="Model"), "Tokens and reported cost of each model of this run")
-    if run["tool_calls"].num_rows:
-        with st.container(border=True):
-            st.subheader("Tool calls", anchor=False, help="Counted in the event stream around the record.")
-            parts.table(grids.grid(run["tool_calls"], grids.TOOL_CALLS), "Calls of each tool and how many of them failed")
-    summary, record = shown(run["result"] or ""), shown_record(run["raw"])
-    st.subheader("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
+at = data.snapshot()
+run = data.run(at, run_id) if run_id else None
+if run is None or run_id is None:
+    st.title("No such run", anchor=False)
+    st.markdown("The link names no run of this store. It may have been copied in part, or belong to another store.")
+    st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
+    st.stop()
+usage = run["model_usage"]
+st.page_link("screens/runs.py", label="All runs", icon=":material/arrow_back:")
+st.title(f"Run {plain(short_id(run_id))}", anchor=False)
+parts.card_grid(run_cards(run))
+ending, origin = st.columns(2)
+with ending.container(border=True, height="stretch"):
+    st.subheader("How it ended", anchor=False)
+    st.html(facts_html(run, RUN_ENDING))
+with origin.container(border=True, height="stretch"):
+    st.subheader("Where it comes from", anchor=False)
+    st.html(facts_html(run, RUN_ORIGIN, run["labels"]))
+if usage.num_rows:
     with st.container(border=True):
-        html = summary_html(summary.text) or "<p>The record has no summary.</p>"
-        st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)
-        parts.cut_note(summary)
-    with st.expander("Raw record", icon=":material/data_object:"):
-        parts.cut_note(record)
-        st.download_button("Download the whole record", run["raw"], f"{short_id(run_id)}.json", "application/json", on_click="ignore")
-        st.code(record.text, language="json", height=520, wrap_lines=True)
+        parts.chart("run-tokens", usage, looks(data.options(at).get("model", ())))
+        parts.table(grids.grid(usage, grids.USAGE, model="Model"), "Tokens and reported cost of each model of this run")
+if run["tool_calls"].num_rows:
+    with st.container(border=True):
+        st.subheader("Tool calls", anchor=False, help="Counted in the event stream around the record.")
+        parts.table(grids.grid(run["tool_calls"], grids.TOOL_CALLS), "Calls of each tool and how many of them failed")
+summary, record = shown(run["result"] or ""), shown_record(run["raw"])
+st.subheader("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
+with st.container(border=True):
+    html = summary_html(summary.text) or "<p>The record has no summary.</p>"
+    st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)
+    parts.cut_note(summary)
+with st.expander("Raw record", icon=":material/data_object:"):
+    parts.cut_note(record)
+    st.download_button("Download the whole record", run["raw"], f"{short_id(run_id)}.json", "application/json", on_click="ignore")
+    st.code(record.text, language="json", height=520, wrap_lines=True)

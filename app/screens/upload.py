@@ -5,32 +5,32 @@ import streamlit as st
 from app import data, grids
 from app.presentation import plain, short_id
 from app.screens import parts
+from app.uploads import Arrived
 
 st.title("Upload", anchor=False)
 st.markdown("Result records as the agent wrote them: JSON, event streams, logs with text around them, archives of all that.")
 st.markdown('What counts is the content, not the name. For example what `claude -p "…" --output-format json > run.json` writes.')
 files = st.file_uploader("Logs", accept_multiple_files=True, key="logs", help="Logs read before change nothing when read again.")
-arrived = st.session_state.get("arrived", data.Arrived())
+arrived = st.session_state.get("arrived", Arrived())
 fresh = arrived.fresh(files)
-with parts.told_errors():
-    if fresh:
-        with st.status(f"Reading {len(fresh):,} files …") as status:
-            bar = st.progress(0.0)
-            report = data.ingest_uploads(fresh, lambda share, name: bar.progress(share, plain(name)))
-            status.update(label=f"Read in {report.seconds:.1f} s", state="complete")
-        arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
-    if arrived.reports:
-        st.subheader("What became of them", anchor=False)
-        parts.table(grids.upload_grid(arrived.reports), "What became of each file")
-    if arrived.run_ids:
-        st.subheader("Runs in these files", anchor=False)
-        with st.container(horizontal=True):
-            for run_id in arrived.run_ids:
-                st.page_link(
-                    "screens/run.py", label=f"Run {plain(short_id(run_id))}", query_params={"run": run_id}, icon=":material/arrow_forward:"
-                )
-        st.page_link("screens/overview.py", label="See the overview", icon=":material/speed:")
-    rejects = grids.reject_grid(arrived.reports)
-    if rejects.num_rows:
-        st.subheader("Rejected, and why", anchor=False)
-        parts.table(rejects, "Each rejected document with the reason")
+if fresh:
+    with st.status(f"Reading {len(fresh):,} files …") as status:
+        bar = st.progress(0.0)
+        report = data.ingest_uploads(fresh, lambda share, name: bar.progress(share, plain(name)))
+        status.update(label=f"Read in {report.seconds:.1f} s", state="complete")
+    arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
+if arrived.reports:
+    st.subheader("What became of them", anchor=False)
+    parts.table(grids.upload_grid(arrived.reports), "What became of each file")
+if arrived.run_ids:
+    st.subheader("Runs in these files", anchor=False)
+    with st.container(horizontal=True):
+        for run_id in arrived.run_ids:
+            st.page_link(
+                "screens/run.py", label=f"Run {plain(short_id(run_id))}", query_params={"run": run_id}, icon=":material/arrow_forward:"
+            )
+    st.page_link("screens/overview.py", label="See the overview", icon=":material/speed:")
+rejects = grids.reject_grid(arrived.reports)
+if rejects.num_rows:
+    st.subheader("Rejected, and why", anchor=False)
+    parts.table(rejects, "Each rejected document with the reason")
