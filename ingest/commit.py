@@ -17,6 +17,7 @@ import pyarrow as pa
 from ingest.chaining import rechain
 from ingest.formats.base import CHILD_TABLES
 from ingest.reading import Card
+from ingest.repricing import price
 from ingest.spool import KEYS, SPOOLED
 from ingest.store import Writer
 from schemas.tables import TABLES, arrow_schema
@@ -41,6 +42,7 @@ def commit(writer: Writer, spool: Path, cards: Sequence[Card], *, replace: bool 
     _write(connection)
     _run(connection, "05_recount")
     rechain(connection, "select distinct session_id from winners where session_id is not null")
+    price(writer, "select run_id from winners union all select run_id from runs join rechained using (session_id)")
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
     connection.unregister("cards")
     return dict(found)

@@ -61,6 +61,7 @@ _SIMPLE_TYPES = {
     pa.bool_(): "boolean",
     pa.int64(): "bigint",
     pa.float64(): "double",
+    pa.date32(): "date",
     pa.timestamp("us", tz="UTC"): "timestamptz",
 }
 

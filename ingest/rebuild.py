@@ -12,6 +12,7 @@ from ingest.chaining import rechain
 from ingest.formats import recognise
 from ingest.formats.base import CHILD_TABLES, CONTEXT_COLUMNS, Context, Rows
 from ingest.reading import refused, reject_row
+from ingest.repricing import price
 from ingest.scanner import Document
 from ingest.store import Store, Writer
 from schemas.errors import InvalidRecord, RejectReason
@@ -20,7 +21,7 @@ from schemas.source import RejectRow
 BATCH = 1000
 """Records read, made anew and written at a time."""
 
-_KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls")
+_KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls", "price_files")
 """What comes from outside the records and is copied; all else follows from the raw records."""
 
 _KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)
@@ -48,11 +49,13 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
             if on_progress:
                 on_progress(runs + refused, total)
         rechain(writer.connection, "select distinct session_id from runs where session_id is not null")
+        price(writer, "select run_id from runs")
     return RebuildReport(runs, refused)
 
 
 def _copy_kept(writer: Writer) -> None:
-    for table in _KEPT_TABLES:
+    known = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'former'").fetchall()
+    for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store lacks the newer tables
         writer.connection.execute(f"insert into {table} by name select * from former.{table}")
 
 

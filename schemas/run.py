@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from schemas.claim import ClaimMetricName, EvidenceName, ScopeName
+from schemas.cost import CostCause
 from schemas.row import Row
 from schemas.units import (
     ArrowType,
@@ -19,8 +21,9 @@ from schemas.units import (
     Milliseconds,
     Names,
     Offset,
-    RawText,
     Ratio,
+    RawText,
+    SignedUsd,
     Text,
     Tokens,
     Usd,
@@ -52,6 +55,8 @@ class PriceStatus(StrEnum):
 
 OutcomeName = Annotated[Outcome, ArrowType(pa.string())]
 PriceStatusName = Annotated[PriceStatus, ArrowType(pa.string())]
+CostCauseName = Annotated[CostCause, ArrowType(pa.string())]
+Day = Annotated[date, ArrowType(pa.date32())]
 
 
 class RunRow(Row):
@@ -86,8 +91,23 @@ class RunRow(Row):
     cost_reported_usd: Usd | None = Field(default=None, description="`total_cost_usd` as logged: the agent's own estimate, in USD.")
     cost_own_usd: Usd | None = Field(default=None, description="What this record added to its chain, in USD. Every sum of cost uses it.")
     cost_list_usd: Usd | None = Field(
-        default=None, description="Cost recomputed from list prices, in USD. NULL where any model has no price."
+        default=None,
+        description="What this record added to its chain, at list prices (base tier), in USD. NULL where any of its models has no price.",
     )
+    cost_delta_usd: SignedUsd | None = Field(default=None, description="cost_list_usd less cost_own_usd: above 0 where the list is dearer.")
+    cost_cause: CostCauseName | None = Field(
+        default=None,
+        description="Why the two differ (schemas.cost.CostCause): the cause of the largest difference among the models. "
+        "NULL where one of them is not known.",
+    )
+    cost_uncached_usd: Usd | None = Field(
+        default=None, description="List cost of the same tokens had nothing been cached, in USD. NULL as cost_list_usd."
+    )
+    cost_cache_write_usd: Usd | None = Field(
+        default=None, description="The part of cost_list_usd that cache writes cost, in USD. NULL as cost_list_usd."
+    )
+    price_status: PriceStatusName | None = Field(default=None, description="unpriced where any of its models has no list price.")
+    unpriced_tokens: Tokens | None = Field(default=None, description="Tokens this record added of models that have no list price.")
     model: Text | None = Field(default=None, description="The main model: the one that cost the most; model_usage has all of them.")
     provider: Text | None = Field(default=None, description="Provider of the main model.")
     region: Text | None = Field(default=None, description="Region of the main model's endpoint.")
@@ -173,8 +193,36 @@ class ModelUsageRow(Row):
     own_output_tokens: Tokens | None = Field(default=None, description="Output tokens this record added to its chain.")
     own_cache_read_tokens: Tokens | None = Field(default=None, description="Cache read tokens this record added to its chain.")
     own_cache_write_tokens: Tokens | None = Field(default=None, description="Cache write tokens this record added to its chain.")
-    cost_list_usd: Usd | None = Field(default=None, description="Cost at list prices, in USD. NULL where the model has no price.")
+    own_cache_write_1h_tokens: Tokens | None = Field(
+        default=None,
+        description="Of those, the ones kept for 1 hour; the others are 5-minute writes. NULL where the record does not tell them apart: "
+        "list prices then take all of them for 5-minute writes.",
+    )
+    own_web_search_requests: Count | None = Field(default=None, description="Web searches this record added to its chain.")
+    cost_list_usd: Usd | None = Field(
+        default=None,
+        description="What this record added to its chain, at list prices (base tier), in USD. NULL where the model has no price, "
+        "or a class of tokens is not known.",
+    )
+    cost_delta_usd: SignedUsd | None = Field(default=None, description="cost_list_usd less cost_own_usd: above 0 where the list is dearer.")
+    cost_cause: CostCauseName | None = Field(
+        default=None,
+        description="Why the two differ, found by recomputation (schemas.cost.CostCause). NULL where one of them is not known.",
+    )
+    cost_uncached_usd: Usd | None = Field(
+        default=None, description="List cost of the same tokens had nothing been cached, in USD. NULL as cost_list_usd."
+    )
+    cost_cache_write_usd: Usd | None = Field(
+        default=None, description="The part of cost_list_usd that cache writes cost, in USD. NULL as cost_list_usd."
+    )
     price_status: PriceStatusName | None = Field(default=None, description="priced or unpriced; NULL where list prices were not looked up.")
+    price_date: Day | None = Field(
+        default=None,
+        description="Day (UTC) whose prices were taken: that of the run, else that on which its source was first read.",
+    )
+    price_source: Text | None = Field(
+        default=None, description="Where the prices are from: the library's release and entry, or the entry of the price file."
+    )
     cost_basis: Text | None = Field(default=None, description="`costBasis` as logged; `unknown` means the agent guessed the price.")
     context_window: Tokens | None = Field(default=None, description="Context window the agent assumed, in tokens.")
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter
 
 from schemas.claim import ClaimRow, MeasurementRow
+from schemas.price import PriceFileRow
 from schemas.row import Row
 from schemas.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
@@ -37,6 +38,7 @@ TABLES: dict[str, type[Row]] = {
     "measurements": MeasurementRow,
     "findings": FindingRow,
     "rejects": RejectRow,
+    "price_files": PriceFileRow,
 }
 
 

@@ -59,6 +59,12 @@ create table runs (
     "cost_reported_usd" decimal(18, 9),
     "cost_own_usd" decimal(18, 9),
     "cost_list_usd" decimal(18, 9),
+    "cost_delta_usd" decimal(18, 9),
+    "cost_cause" varchar,
+    "cost_uncached_usd" decimal(18, 9),
+    "cost_cache_write_usd" decimal(18, 9),
+    "price_status" varchar,
+    "unpriced_tokens" bigint,
     "model" varchar,
     "provider" varchar,
     "region" varchar,
@@ -126,7 +132,13 @@ comment on column runs."ttft_ms" is 'Time to the first token, in ms.';
 comment on column runs."num_turns" is 'Turns, as the agent counts them.';
 comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged: the agent''s own estimate, in USD.';
 comment on column runs."cost_own_usd" is 'What this record added to its chain, in USD. Every sum of cost uses it.';
-comment on column runs."cost_list_usd" is 'Cost recomputed from list prices, in USD. NULL where any model has no price.';
+comment on column runs."cost_list_usd" is 'What this record added to its chain, at list prices (base tier), in USD. NULL where any of its models has no price.';
+comment on column runs."cost_delta_usd" is 'cost_list_usd less cost_own_usd: above 0 where the list is dearer.';
+comment on column runs."cost_cause" is 'Why the two differ (schemas.cost.CostCause): the cause of the largest difference among the models. NULL where one of them is not known.';
+comment on column runs."cost_uncached_usd" is 'List cost of the same tokens had nothing been cached, in USD. NULL as cost_list_usd.';
+comment on column runs."cost_cache_write_usd" is 'The part of cost_list_usd that cache writes cost, in USD. NULL as cost_list_usd.';
+comment on column runs."price_status" is 'unpriced where any of its models has no list price.';
+comment on column runs."unpriced_tokens" is 'Tokens this record added of models that have no list price.';
 comment on column runs."model" is 'The main model: the one that cost the most; model_usage has all of them.';
 comment on column runs."provider" is 'Provider of the main model.';
 comment on column runs."region" is 'Region of the main model''s endpoint.';
@@ -191,8 +203,16 @@ create table model_usage (
     "own_output_tokens" bigint,
     "own_cache_read_tokens" bigint,
     "own_cache_write_tokens" bigint,
+    "own_cache_write_1h_tokens" bigint,
+    "own_web_search_requests" bigint,
     "cost_list_usd" decimal(18, 9),
+    "cost_delta_usd" decimal(18, 9),
+    "cost_cause" varchar,
+    "cost_uncached_usd" decimal(18, 9),
+    "cost_cache_write_usd" decimal(18, 9),
     "price_status" varchar,
+    "price_date" date,
+    "price_source" varchar,
     "cost_basis" varchar,
     "context_window" bigint
 );
@@ -216,8 +236,16 @@ comment on column model_usage."own_input_tokens" is 'Uncached input tokens this 
 comment on column model_usage."own_output_tokens" is 'Output tokens this record added to its chain.';
 comment on column model_usage."own_cache_read_tokens" is 'Cache read tokens this record added to its chain.';
 comment on column model_usage."own_cache_write_tokens" is 'Cache write tokens this record added to its chain.';
-comment on column model_usage."cost_list_usd" is 'Cost at list prices, in USD. NULL where the model has no price.';
+comment on column model_usage."own_cache_write_1h_tokens" is 'Of those, the ones kept for 1 hour; the others are 5-minute writes. NULL where the record does not tell them apart: list prices then take all of them for 5-minute writes.';
+comment on column model_usage."own_web_search_requests" is 'Web searches this record added to its chain.';
+comment on column model_usage."cost_list_usd" is 'What this record added to its chain, at list prices (base tier), in USD. NULL where the model has no price, or a class of tokens is not known.';
+comment on column model_usage."cost_delta_usd" is 'cost_list_usd less cost_own_usd: above 0 where the list is dearer.';
+comment on column model_usage."cost_cause" is 'Why the two differ, found by recomputation (schemas.cost.CostCause). NULL where one of them is not known.';
+comment on column model_usage."cost_uncached_usd" is 'List cost of the same tokens had nothing been cached, in USD. NULL as cost_list_usd.';
+comment on column model_usage."cost_cache_write_usd" is 'The part of cost_list_usd that cache writes cost, in USD. NULL as cost_list_usd.';
 comment on column model_usage."price_status" is 'priced or unpriced; NULL where list prices were not looked up.';
+comment on column model_usage."price_date" is 'Day (UTC) whose prices were taken: that of the run, else that on which its source was first read.';
+comment on column model_usage."price_source" is 'Where the prices are from: the library''s release and entry, or the entry of the price file.';
 comment on column model_usage."cost_basis" is '`costBasis` as logged; `unknown` means the agent guessed the price.';
 comment on column model_usage."context_window" is 'Context window the agent assumed, in tokens.';
 
@@ -362,3 +390,13 @@ comment on column rejects."position" is 'Where in the source it starts: line and
 comment on column rejects."reason" is 'Why, as a word (schemas.errors.RejectReason).';
 comment on column rejects."detail" is 'Why, in words: the field and what was wrong with it.';
 comment on column rejects."excerpt" is 'The beginning of the document.';
+
+create table price_files (
+    "name" varchar not null,
+    "text" varchar not null using compression zstd,
+    "read_at" timestamptz not null
+);
+comment on table price_files is 'The user''s own prices: at most one row, which wins over the price library.';
+comment on column price_files."name" is 'Path or file name it was read under.';
+comment on column price_files."text" is 'The file as it was read (TOML).';
+comment on column price_files."read_at" is 'When it was read (UTC).';

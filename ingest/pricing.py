@@ -1,0 +1,66 @@
+"""What a model's tokens cost: the user's price file first, else the price library; and what else an agent may have charged.
+
+Prices are looked up once per model and period of time, never per record: SQL multiplies (`sql/pricing/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from ingest import price_library
+from ingest.price_alternatives import Alternative, alternatives
+from ingest.price_file import PriceList
+from ingest.price_library import BEGINNING, ModelKey, Period
+from schemas.price import Rates
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs from one day until another, and where that is written. `has_tiers`: long requests cost more than this."""
+
+    key: ModelKey
+    since: date
+    until: date
+    rates: Rates
+    source: str
+    has_tiers: bool
+    alternatives: tuple[Alternative, ...]
+
+
+class PriceBook:
+    """All prices there are: those of a price file, then those of the library."""
+
+    def __init__(self, own: PriceList | None = None) -> None:
+        self._own = own or PriceList()
+
+    def prices(self, key: ModelKey) -> Iterator[Price]:
+        """The model's prices in order of time; where none holds there is no price."""
+        library = price_library.periods(key)
+        other = price_library.everywhere(key)
+        everywhere = price_library.periods(other) if other else ()
+        days = sorted({BEGINNING, *self._own.boundaries(), *(period.since for period in (*library, *everywhere))})
+        for since, until in zip(days, [*days[1:], date.max], strict=True):
+            listed = self._listed(key, since, price_library.at(library, since))
+            if listed:
+                rates, source, has_tiers = listed
+                found = alternatives(rates, price_library.at(library, since), price_library.at(everywhere, since), library)
+                yield Price(key, since, until, rates, source, has_tiers, tuple(found))
+
+    def rates(self, key: ModelKey, day: date) -> Rates | None:
+        """What the model costs on a day; None where it has no price."""
+        return next((price.rates for price in self.prices(key) if price.since <= day < price.until), None)
+
+    def _listed(self, key: ModelKey, day: date, library: Period | None) -> tuple[Rates, str, bool] | None:
+        """Rates, where they are written, and whether the library has tiers above them."""
+        if own := self._own.price(key, day):
+            number, entry = own
+            return entry.rates(), f"{self._own.name}: [[price]] number {number}", False
+        if library is None:
+            return None
+        if cut := self._own.discount(key, day):
+            number, discount = cut
+            source = f"{library.source}, less {discount.percent} % ({self._own.name}: [[discount]] number {number})"
+            return library.rates.times(discount.factor), source, library.has_tiers
+        return library.rates, library.source, library.has_tiers

@@ -1,0 +1,140 @@
+"""Prices into the store: the keys of model rows are looked up here, the arithmetic is SQL (`sql/pricing/`), in DECIMAL throughout.
+
+The same steps price new runs at ingest, runs whose chain changed, and the whole store after a new price file or library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from importlib import resources
+
+import duckdb
+import pyarrow as pa
+
+from ingest.price_file import parse_price_file
+from ingest.price_library import ModelKey
+from ingest.pricing import Price, PriceBook
+from ingest.store import Store, Writer
+from schemas.cost import COST_RULES
+from schemas.price import SMALLEST_RATE, PriceFileRow, Rates
+
+RATE = pa.decimal128(18, 15)
+"""USD per token: up to 999, to 15 decimals."""
+
+RATE_WORDS = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cache_read",
+    "write_5m": "cache_write_5m",
+    "write_1h": "cache_write_1h",
+    "web_search": "web_search",
+}
+"""A rate's name in SQL → its field in `Rates`."""
+
+_STEPS = resources.files("ingest") / "sql" / "pricing"
+_REGISTERED = ("prices", "alternatives", "rules")
+
+
+def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = False) -> int:
+    """Price every run of the store anew, without reading a record. Returns the number of runs.
+
+    `own`: a price file that takes the place of the former one; `forget`: the library alone from now on. Raises StoreError.
+    """
+    with store.writing() as writer:
+        if own or forget:
+            keep_price_file(writer, own)
+        price(writer, "select run_id from runs")
+        [(runs,)] = writer.connection.execute("select count(*) from runs").fetchall()
+    return int(runs)
+
+
+def keep_price_file(writer: Writer, own: PriceFileRow | None) -> None:
+    """Make this the store's price file, or leave it without."""
+    writer.connection.execute("delete from price_files")
+    if own:
+        writer.insert("price_files", [own])
+
+
+def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
+    """The prices of a store: its price file, then the library."""
+    rows = connection.execute("select name, text from price_files").fetchall()
+    return PriceBook(parse_price_file(*rows[0]) if rows else None)
+
+
+def price(writer: Writer, runs: str) -> None:
+    """Price the model rows of some runs (`runs`: SQL that selects their ids), add them up, and note what differs and why."""
+    connection = writer.connection
+    connection.execute(f"create or replace temp table touched as select distinct run_id from ({runs})")
+    run_step(connection, "01_costs_at")
+    run_step(connection, "02_counted")
+    prices = _prices(connection)
+    for name, table in zip(_REGISTERED, (prices_table(prices), _alternatives_table(prices), _rules_table()), strict=True):
+        connection.register(name, table)
+    run_step(connection, "03_priced")
+    run_step(connection, "04_unlike")
+    for is_likely in (True, False):
+        connection.execute(_text("05_explained"), {"is_likely": is_likely})
+    for step in ("06_judged", "07_model_rows", "08_totals", "09_findings", "10_runs"):
+        run_step(connection, step)
+    for name in _REGISTERED:
+        connection.unregister(name)
+
+
+def run_step(connection: duckdb.DuckDBPyConnection, step: str) -> None:
+    """Run one file of `sql/pricing`."""
+    connection.execute(_text(step))
+
+
+def _text(step: str) -> str:
+    return (_STEPS / f"{step}.sql").read_text()
+
+
+def _prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:
+    book = stored_book(connection)
+    keys = connection.execute("select distinct model_id, model, provider, region from counted where model_id is not null").fetchall()
+    return [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))]
+
+
+def prices_table(prices: Sequence[Price]) -> pa.Table:
+    """One row per price: who it is for, when it holds, where it is written, and the rates."""
+    texts = {name: pa.array([getattr(price.key, name) for price in prices], pa.string()) for name in ModelKey._fields}
+    days = {name: pa.array([getattr(price, name) for price in prices], pa.date32()) for name in ("since", "until")}
+    others = {
+        "price_no": pa.array(range(len(prices)), pa.int64()),
+        "source": pa.array([price.source for price in prices], pa.string()),
+        "has_tiers": pa.array([price.has_tiers for price in prices], pa.bool_()),
+        "rates": rates_array([price.rates for price in prices]),
+    }
+    return pa.table(texts | days | others)
+
+
+def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
+    """Every alternative of every price, in the order of `rank`. `one_hour_from` is NULL where 1-hour writes are priced as such."""
+    rows = [(number, rank, one) for number, price in enumerate(prices) for rank, one in enumerate(price.alternatives)]
+    return pa.table(
+        {
+            "price_no": pa.array([number for number, _, _ in rows], pa.int64()),
+            "rank": pa.array([rank for _, rank, _ in rows], pa.int64()),
+            "cause": pa.array([str(one.cause) for _, _, one in rows], pa.string()),
+            "words": pa.array([one.words for _, _, one in rows], pa.string()),
+            "is_likely": pa.array([one.is_likely for _, _, one in rows], pa.bool_()),
+            "one_hour_from": _exact([one.one_hour_from for _, _, one in rows]),
+            "rates": rates_array([one.rates for _, _, one in rows]),
+        }
+    )
+
+
+def _rules_table() -> pa.Table:
+    severities = [rule.severity for rule in COST_RULES.values()]
+    return pa.table({"rule": pa.array(list(COST_RULES), pa.string()), "severity": pa.array(severities, pa.string())})
+
+
+def rates_array(rates: Sequence[Rates]) -> pa.StructArray:
+    """Rates as SQL multiplies them: a struct of DECIMALs."""
+    columns = {word: _exact([getattr(one, field) for one in rates]) for word, field in RATE_WORDS.items()}
+    return pa.StructArray.from_arrays(list(columns.values()), list(columns))
+
+
+def _exact(rates: Sequence[Decimal | None]) -> pa.Array:
+    return pa.array([None if rate is None else rate.quantize(SMALLEST_RATE) for rate in rates], RATE)

@@ -1,0 +1,31 @@
+-- The model rows of the runs in `touched`: what each added to its chain, and the day whose prices hold.
+-- Cache writes that the record does not tell apart are taken for 5-minute writes. The first of a chain added all that it has; what the
+-- others added was written when their chain was found.
+create or replace temp view counted as
+with dated as (
+    select run_id, chain_position > 1 as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day
+    from runs
+    join touched using (run_id)
+    left join sources using (source_id)
+),
+own as (
+    select
+        model_usage.*, day,
+        case
+            when continues then own_cache_write_1h_tokens
+            else coalesce(cache_write_1h_tokens, greatest(cache_write_tokens - cache_write_5m_tokens, 0))
+        end as one_hour,
+        case when continues then own_web_search_requests else web_search_requests end as searches
+    from model_usage
+    join dated using (run_id)
+)
+select
+    run_id, model_id, model, provider, region, cost_own_usd, cost_basis, day, one_hour, searches,
+    own_cache_write_tokens > 0 and one_hour is null as is_assumed_5m,
+    {
+        'input': own_input_tokens, 'output': own_output_tokens, 'cache_read': own_cache_read_tokens,
+        'write_5m': own_cache_write_tokens - least(coalesce(one_hour, 0), own_cache_write_tokens),
+        'write_1h': least(coalesce(one_hour, 0), own_cache_write_tokens),
+        'searches': coalesce(searches, 0)
+    } as own
+from own;

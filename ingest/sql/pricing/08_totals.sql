@@ -1,0 +1,32 @@
+-- The rows of each run added up; a run that used no model and reports no cost costs nothing.
+-- `unlisted`: what the record's total has and its models do not.
+create or replace temp table totals as
+with of_models as (
+    select
+        run_id,
+        count(*) as used,
+        count(cost_list_usd) as priced,
+        try_cast(sum(cost_list_usd) as decimal(18, 9)) as cost_list_usd,
+        try_cast(sum(cost_uncached_usd) as decimal(18, 9)) as cost_uncached_usd,
+        try_cast(sum(cost_cache_write_usd) as decimal(18, 9)) as cost_cache_write_usd,
+        case when count(cost_own_usd) = count(*) then sum(cost_own_usd) end as cost_own_usd,
+        max({'size': abs(cost_delta_usd), 'cause': cost_cause}) filter (cost_cause is not null) as largest,
+        try_cast(
+            sum(own.input::hugeint + own.output + own.cache_read + own.write_5m + own.write_1h) filter (cost_list_usd is null) as bigint
+        ) as unpriced_tokens
+    from judged
+    group by run_id
+)
+select
+    runs.run_id,
+    runs.cost_own_usd,
+    case when used is null then 0 when priced = used then of_models.cost_list_usd end as cost_list_usd,
+    case when used is null then 0 when priced = used then of_models.cost_uncached_usd end as cost_uncached_usd,
+    case when used is null then 0 when priced = used then of_models.cost_cache_write_usd end as cost_cache_write_usd,
+    coalesce(of_models.unpriced_tokens, 0) as unpriced_tokens,
+    runs.cost_own_usd - of_models.cost_own_usd as unlisted,
+    largest
+from runs
+join touched on touched.run_id = runs.run_id
+left join of_models on of_models.run_id = runs.run_id
+where used is not null or runs.cost_own_usd = 0;
