@@ -1,0 +1,133 @@
+"""Rules over claims: their arithmetic, and how much stands behind them. They grade evidence; they do not accuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from ingest.audit.rule import MEASURED, SPEED, Facts, Noticed, ratio
+from ingest.claims import Claim
+from schemas.claim import Evidence, Scope
+
+BELIEVABLE = 100.0
+"""Above this factor a claim needs figures."""
+
+SLACK = 0.02
+SLACK_HEDGED = 0.10
+"""How far apart, beyond rounding, two statements of one effect may lie."""
+
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_PERCENT = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
+_FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
+_OF_FORMER = re.compile(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
+
+_OPEN_END = re.compile(r"[<>≥≤]|\d\s?[x×%]?\+|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
+
+Interval = tuple[float, float]
+
+
+def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
+    """Before and after give one ratio, the percentage or factor beside them another, beyond what rounding explains."""
+    for claim in facts.claims:
+        pair, other = _of_pair(claim), _of_percentage(claim.quote)
+        if pair and other and not any(_meet(pair, reading) for reading in other):
+            low, high = other[0]
+            yield Noticed(
+                f"The figures of “{_short(claim.quote)}” do not agree: before and after make {ratio(claim.ratio or 0)}, "
+                f"what stands beside them about {ratio((low + high) / 2)}.",
+                ratio(claim.ratio or 0),
+                ratio((low + high) / 2),
+            )
+
+
+def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
+    """A speedup that was measured, but on a part of the software only: how much its users gain is not known from it."""
+    speedups = _speedups(facts)
+    if speedups and all(claim.scope is Scope.MICRO for claim in speedups) and any(claim.evidence in MEASURED for claim in speedups):
+        best = max(speedups, key=_ratio_of)
+        yield Noticed(
+            f"The claimed speedup (“{_short(best.quote)}”) was measured on a micro-benchmark or a single function; "
+            "the summary gives no figure for the whole.",
+            "a figure for the component or the whole",
+            "micro-benchmark",
+        )
+
+
+def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
+    """Numbers without a measurement behind any of them."""
+    claims = facts.own_improvements()
+    if not claims or any(claim.evidence in MEASURED for claim in claims):
+        return
+    is_estimate = all(claim.evidence is Evidence.ESTIMATED for claim in claims)
+    how = "as an estimate" if is_estimate else "without saying how it was measured"
+    yield Noticed(
+        f"The summary claims “{_short(claims[0].quote)}” {how}.", "a measurement", Evidence.ESTIMATED if is_estimate else Evidence.STATED
+    )
+
+
+def beyond_belief(facts: Facts) -> Iterator[Noticed]:
+    """A factor above BELIEVABLE with neither figures nor a benchmark; the largest, where there are several."""
+    claims = [claim for claim in facts.own_improvements() if (claim.ratio or 0) > BELIEVABLE and claim.evidence not in MEASURED]
+    if claims:
+        most = max(claims, key=_ratio_of)
+        yield Noticed(
+            f"The summary claims “{_short(most.quote)}” and gives no figures for it.",
+            f"at most {ratio(BELIEVABLE)} without figures",
+            ratio(_ratio_of(most)),
+        )
+
+
+def _speedups(facts: Facts) -> list[Claim]:
+    return [claim for claim in facts.own_improvements() if claim.metric in SPEED and claim.ratio]
+
+
+def _ratio_of(claim: Claim) -> float:
+    return claim.ratio or 0.0
+
+
+def _of_pair(claim: Claim) -> Interval | None:
+    """The ratio of before and after, as factor of improvement or of worsening, with the rounding of both as written."""
+    if claim.ratio is None or claim.ratio_low is not None or claim.before is None or claim.after is None:
+        return None
+    spread = 0.0
+    for figure in (claim.before, claim.after):
+        written = next((text for text in _NUMBER.findall(claim.quote) if _value(text) == figure), None)
+        if written is None or not figure:
+            return None
+        spread += _half_digit(written) / abs(figure)
+    spread += SLACK_HEDGED if claim.hedged else SLACK
+    factor = max(claim.ratio, 1 / claim.ratio)
+    return factor * (1 - spread), factor * (1 + spread)
+
+
+def _of_percentage(quote: str) -> list[Interval]:
+    """The readings of the one percentage or factor in the quote: so much more, so much less, so many times. None or several: empty."""
+    percentages, factors = _PERCENT.findall(quote), _FACTOR.findall(quote)
+    if len(percentages) + len(factors) != 1 or _OF_FORMER.search(quote) or _OPEN_END.search(quote):
+        return []
+    written = next(chain(percentages, factors))
+    low, high = _value(written) - 2 * _half_digit(written), _value(written) + 2 * _half_digit(written)
+    if factors:
+        return [(low, high)]
+    more, less = (1 + low / 100, 1 + high / 100), (1 / (1 - min(low, 99.99) / 100), 1 / (1 - min(high, 99.99) / 100))
+    return [more, less] if low < 100 else [more]
+
+
+def _meet(one: Interval, other: Interval) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+def _value(written: str) -> float:
+    return float(written.replace(",", ""))
+
+
+def _half_digit(written: str) -> float:
+    """Half a unit of the last digit written."""
+    return 0.5 * 10.0 ** -len(written.partition(".")[2])
+
+
+def _short(quote: str) -> str:
+    """The quote on one line, cut where it is long."""
+    line = " ".join(quote.split())
+    return line if len(line) <= 80 else f"{line[:79]}…"

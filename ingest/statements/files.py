@@ -1,0 +1,158 @@
+"""Files that a summary says it changed, with their insertions and deletions, and the totals it gives.
+
+A path counts where a heading says so ("Files modified:"), a verb does ("Created a/b.py"), or lines of change stand behind it
+("a/b.py (37 insertions, 20 deletions)"). A path that is only spoken of does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ingest.statements.lines import Span, lines_with, next_line
+from ingest.statements.paths import is_file_name, is_path
+from ingest.statements.statement import FileChange, Statement, whole_number
+from schemas.statement import StatementKind
+
+FILES_LISTED = 1000
+"""Most files read from the list beneath one heading."""
+
+_NUMBER = r"(\d[\d,]{0,11})"
+_ALONE = r"(?<![\w.,])"
+_DONE = "modified|changed|created|added|updated|edited|touched|deleted|removed"
+_BULLET = r"(?:[-*+•]|\d{1,3}[.)])\s+(?:[^\w\s`/.]{1,4}\s+)?"  # with an emoji behind it, or none
+
+_HEADING = re.compile(
+    rf"""[^\w\n]{{0,12}} (?:\d{{1,2}}[.)]\s)? (?:(?:key|new|all|main|the)\s)?
+    (?: files?\ (?:{_DONE})(?:[/,&]\s?(?:and\s)?\w+)? | (?:{_DONE}|new)\ files )\b
+    (?!\ (?:by|in|that|to|since|from|are|is|were|was)\b)""",  # a sentence about them
+    re.IGNORECASE | re.VERBOSE,
+)
+_ITEM = re.compile(rf"\s{{0,12}}{_BULLET}(?:(?:[A-Z][a-z]+ed|NEW|New)\b:?\s+)?\*{{0,2}}(?:`([^`\n]{{1,300}})`|([^\s`:,*]{{1,300}}))")
+_ANY_ITEM = re.compile(rf"\s{{0,12}}{_BULLET}")
+_VERB = re.compile(
+    r"[^\w`]{0,16}(?:\d{1,3}[.)]\W{0,4})?(?:Modified|Created|Updated|Changed|Edited|Rewrote|Deleted)\s+\*{0,2}`([^`\n]{1,300})`"
+)
+_QUOTED = re.compile(r"`([^`\n]{1,300})`")
+_LEADING = re.compile(rf"\s{{0,12}}(?:\|\s)?(?:{_BULLET})?[`*]{{0,4}}([^\s`*:|]{{3,300}})")
+_COUNTED = re.compile(r"[0-9] (?:new )?(?:lines? [a-z]|insertion)|\+[0-9]")
+
+_INSERTED = re.compile(
+    rf"""{_ALONE}\+?{_NUMBER}\s+(?:line\s)?insertions?\b
+    | {_ALONE}{_NUMBER}\s(?:new\s)?lines\s(?:added|inserted)\b
+    | (?<=[(\s`])\+{_NUMBER}(?=\s?[/,]\s?[-−–]\d|\s[-−–]\d)""",  # +120/-30
+    re.IGNORECASE | re.VERBOSE,
+)
+_DELETED = re.compile(
+    rf"""{_ALONE}-?{_NUMBER}\s+(?:line\s)?deletions?\b
+    | {_ALONE}{_NUMBER}\slines\s(?:removed|deleted)\b
+    | (?<=\d[/,\s])\s?[-−–]{_NUMBER}(?=\slines|[)\s`,]|$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_FILES = re.compile(
+    rf"""\bfiles_modified:\s(\d{{1,6}})\b
+    | (?<![\w.,#]){_NUMBER}\sfiles?\schanged\b
+    | \bfiles\s(?:modified|changed):?\*{{0,2}}:?\s\*{{0,2}}(\d{{1,6}})\b(?!\s?/)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def read_files(text: str) -> tuple[tuple[FileChange, ...], list[Statement]]:
+    """Every file once, in the order of its first mention, with the first numbers given for it; and the totals of the work."""
+    counted = [(line, _leading_path(text, line)) for line in lines_with(text, "nsertion", " lines", "+") if _COUNTED.search(text, *line)]
+    headed = lines_with(text, "iles", "FILES_MODIFIED")
+    found: dict[str, FileChange] = {}
+    for change in (*_with_lines(text, counted), *_beneath_headings(text, headed), *_behind_verbs(text)):
+        found.setdefault(change.path, change)
+    changes = tuple(change for path, change in found.items() if "/" in path or not _is_told_better(path, found))
+    return changes, [*_totals_of_files(text, headed), *_totals_of_lines(text, counted)]
+
+
+def _is_told_better(name: str, paths: Iterable[str]) -> bool:
+    """Whether just one other path ends in this name: `cli.py` beside `app/cli.py` is the same file."""
+    return sum(path.endswith(f"/{name}") for path in paths) == 1
+
+
+def _totals_of_files(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
+    for line in lines:
+        for found in _FILES.finditer(text, *line):
+            yield _statement(StatementKind.FILES_CHANGED, found)
+
+
+def _totals_of_lines(text: str, lines: Sequence[tuple[Span, str | None]]) -> Iterator[Statement]:
+    """Insertions, and the deletions behind them, in lines that begin with no path: they stand for the whole work."""
+    for line, path in lines:
+        if path is None and (inserted := _INSERTED.search(text, *line)):
+            yield _statement(StatementKind.LINES_INSERTED, inserted)
+            if deleted := _DELETED.search(text, inserted.end(), line[1]):
+                yield _statement(StatementKind.LINES_DELETED, deleted)
+
+
+def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
+    return Statement(kind, found.start(), found.end(), found[0], None, _number(found))
+
+
+def _with_lines(text: str, lines: Sequence[tuple[Span, str | None]]) -> Iterator[FileChange]:
+    """Lines that begin with a path and give insertions or deletions."""
+    for line, path in lines:
+        if path:
+            inserted, deleted = _INSERTED.search(text, *line), _DELETED.search(text, *line)
+            if inserted or deleted:
+                yield FileChange(path, _number(inserted), _number(deleted))
+
+
+def _leading_path(text: str, line: Span) -> str | None:
+    """The path that the line begins with."""
+    found = _LEADING.match(text, *line)
+    return found[1] if found and is_path(found[1]) else None
+
+
+def _beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:
+    """The paths on a heading's own line, else those that begin the items beneath it."""
+    read_to = 0
+    for start, end in lines:
+        heading = _HEADING.match(text, start, end) if start >= read_to else None
+        if heading is None:
+            continue
+        inline = [FileChange(found[1]) for found in _QUOTED.finditer(text, heading.end(), end) if is_path(found[1])]
+        if inline:
+            yield from inline
+            continue
+        for path, at in _listed(text, end):
+            yield FileChange(path)
+            read_to = at
+
+
+def _listed(text: str, end: int) -> Iterator[tuple[str, int]]:
+    """The path and the end of each item, until a line is neither item nor blank nor part of an item."""
+    line, items, blanks = next_line(text, end), 0, 0
+    while line and items < FILES_LISTED and blanks < 2:
+        if path := _path_of(_ITEM.match(text, *line)):
+            yield path, line[1]
+            items, blanks = items + 1, 0
+        elif not text[slice(*line)].strip():
+            blanks += 1
+        elif not text.startswith((" ", "\t"), line[0]) and not _ANY_ITEM.match(text, *line):
+            return
+        line = next_line(text, line[1])
+
+
+def _path_of(item: re.Match[str] | None) -> str | None:
+    """The item's path: in backticks whatever ends as a file does, else only what is surely one."""
+    if item is None:
+        return None
+    name = item[1] or item[2]
+    return name if is_path(name) or (item[1] and is_file_name(name)) else None
+
+
+def _behind_verbs(text: str) -> Iterator[FileChange]:
+    """A line or an item that begins with a verb and a path in backticks."""
+    for line in lines_with(text, "ed `"):
+        found = _VERB.match(text, *line)
+        if found and is_path(found[1]):
+            yield FileChange(found[1])
+
+
+def _number(found: re.Match[str] | None) -> int | None:
+    digits = next(filter(None, found.groups()), None) if found else None
+    return whole_number(digits) if digits else None

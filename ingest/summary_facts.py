@@ -1,0 +1,96 @@
+"""What a run's summary claims and states, and what the rules find in it and its record: one pure entry for every format.
+
+facts_of(run, usage)  → claims, file changes, statements, findings
+complete(rows)        → the rows of a record with these facts among them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ingest.audit import Facts, Finding, audit
+from ingest.audit.rule import MEASURED, SPEED
+from ingest.claims import Claim, extract
+from ingest.formats.base import Rows
+from ingest.statements import FileChange, Statement, Statements, read_statements
+from schemas.claim import ClaimKind, ClaimRow, Direction, Evidence, Origin, Scope
+from schemas.run import FileChangeRow, ModelUsageRow, RunRow
+from schemas.source import FindingRow, Severity
+from schemas.statement import StatementRow
+
+_NOTHING = Statements()
+_SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
+_EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
+
+
+class SummaryFacts(NamedTuple):
+    """Everything found in one summary. `columns` are those of `runs` that follow from it."""
+
+    claims: tuple[Claim, ...]
+    file_changes: tuple[FileChange, ...]
+    statements: tuple[Statement, ...]
+    findings: tuple[Finding, ...]
+    columns: dict[str, Any]
+
+
+def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
+    """The facts of a run whose row holds everything but these. Reads `run.result`; changes nothing."""
+    text = run.result or ""
+    claims = extract(text) if text else ()
+    stated = read_statements(text) if text else _NOTHING
+    findings = audit(Facts(run, usage, text, claims, stated))
+    columns = _claim_columns(claims, has_summary=run.result is not None) | _finding_columns(findings)
+    return SummaryFacts(claims, stated.file_changes, stated.statements, findings, columns)
+
+
+def complete(rows: Rows) -> Rows:
+    """The rows of one record with its claims, statements and findings. Values are checked on their way to the store."""
+    facts = facts_of(rows.run, rows.model_usage)
+    run_id = rows.run.run_id
+    return Rows(
+        RunRow.unchecked(**rows.run.__dict__ | facts.columns),
+        rows.model_usage,
+        rows.tool_calls,
+        tuple(ClaimRow.unchecked(run_id=run_id, claim_no=number, **claim._asdict()) for number, claim in enumerate(facts.claims, 1)),
+        tuple(FileChangeRow.unchecked(run_id=run_id, **change._asdict()) for change in facts.file_changes),
+        tuple(
+            StatementRow.unchecked(run_id=run_id, statement_no=number, **one._asdict()) for number, one in enumerate(facts.statements, 1)
+        ),
+        tuple(FindingRow.unchecked(run_id=run_id, **finding._asdict()) for finding in facts.findings),
+    )
+
+
+def headline(claims: Iterable[Claim]) -> Claim | None:
+    """The claim a run is known by: of its own, quantified claims to be faster the one that says most about the whole.
+
+    Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
+    above a micro-benchmark; then the strongest evidence; then the first in the text, for headlines stand first.
+    """
+    return min(filter(_is_speedup, claims), key=_rank, default=None)
+
+
+def _is_speedup(claim: Claim) -> bool:
+    is_own = claim.kind is ClaimKind.QUANTIFIED and claim.origin is Origin.OWN and claim.direction is Direction.BETTER
+    return is_own and claim.metric in SPEED and claim.ratio is not None
+
+
+def _rank(claim: Claim) -> tuple[bool, int, int, int]:
+    return claim.evidence not in MEASURED, _SCOPES[claim.scope], _EVIDENCE[claim.evidence], claim.start
+
+
+def _claim_columns(claims: Sequence[Claim], *, has_summary: bool) -> dict[str, Any]:
+    if not claims:
+        return {"claims": 0 if has_summary else None}
+    best = headline(claims)
+    return {
+        "claims": sum(claim.kind is ClaimKind.QUANTIFIED and claim.origin is Origin.OWN for claim in claims),
+        "claimed_speedup": best.ratio if best else None,
+        "claimed_metric": best.metric if best else None,
+        "claimed_evidence": best.evidence if best else None,
+        "claimed_scope": best.scope if best else None,
+    }
+
+
+def _finding_columns(findings: Sequence[Finding]) -> dict[str, int]:
+    return {"findings": len(findings), "alarms": sum(finding.severity is Severity.ALARM for finding in findings)}
