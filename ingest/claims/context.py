@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import CITED, ESTIMATES, HEDGES, MEASURED, METRICS, NOT_PERFORMANCE, SCOPES, SETTINGS, SWITCH, Sense
+from ingest.claims.lexicon import CITED, ESTIMATES, HEDGES, INPUTS, MEASURED, METRICS, NOT_PERFORMANCE, SCOPES, SETTINGS, SWITCH, WHOLE, Sense
 from ingest.claims.passages import Passage
 from schemas.claim import ClaimMetric, Evidence, Origin, Scope
 
@@ -60,11 +60,12 @@ def metric_of(effect: Effect, setting: Setting) -> ClaimMetric | None:
     return None if nearest == "NONE" else ClaimMetric[nearest] if nearest else _unnamed(effect, setting)
 
 
-_BRACKET = re.compile(r"\([^()\d]*\)")
+_BRACKET = re.compile(r"\([^()]{0,80}\)")
 
 
 def _is_a_setting(effect: Effect, setting: Setting) -> bool:
-    before = f"{setting.left(effect, 120)} {setting.text[effect.start : effect.end]}"
+    sentence = setting._replace(low=setting.passage.start).left(effect, 120)
+    before = f"{sentence} {setting.text[effect.start : effect.end]}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before)) or _SETTINGS.search(setting.right(effect, 25)))
 
 
@@ -101,6 +102,8 @@ def _unnamed(effect: Effect, setting: Setting) -> ClaimMetric | None:
     """The metric of `40% better` in a text about speed; a pair of bare numbers is of nothing."""
     if effect.is_pair and effect.change is None:
         return None
+    if effect.word.startswith("small"):
+        return ClaimMetric.SIZE
     if effect.sense in (Sense.GAIN, Sense.LOSS):
         found = _NOUNS.search(setting.title)
         return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None
@@ -117,33 +120,47 @@ def is_hedged(effect: Effect, setting: Setting) -> bool:
     return bool(_HEDGED.search(setting.text[max(0, effect.start - 24) : effect.start]) or _HEDGED_AFTER.match(setting.text, effect.end))
 
 
-def evidence_of(effect: Effect, setting: Setting, is_measured: bool, has_figures: bool) -> Evidence:
-    """What the number rests on. `is_measured` and `has_figures` are of the whole text: a headline has the evidence of its figures."""
-    sentence = setting.left(effect, 160) + " " + setting.text[effect.start : effect.end] + " " + setting.right(effect, 60)
+def evidence_of(effect: Effect, setting: Setting, figures: Evidence | None) -> Evidence:
+    """What the number rests on. `figures` is the evidence of the pairs elsewhere in the text: a headline has that of its figures."""
+    sentence = f"{setting.left(effect, 160)} {setting.text[effect.start : effect.end]} {setting.right(effect, 30)}"
     if _ESTIMATES.search(sentence):
         return Evidence.ESTIMATED
-    if is_measured or setting.passage.is_table:
-        return Evidence.BENCHMARKED
-    if effect.is_pair or (has_figures and effect.start < len(setting.title) + 2):
-        return Evidence.FIGURES
-    return Evidence.STATED
+    if effect.is_pair:
+        return Evidence.BENCHMARKED if setting.passage.is_table or _is_measured(effect, setting, 700) else Evidence.FIGURES
+    if figures and _is_headline(effect, setting):
+        return figures
+    return Evidence.BENCHMARKED if not setting.passage.is_table and _is_measured(effect, setting, 160) else Evidence.STATED
 
 
-def is_measured(text: str) -> bool:
-    """Whether the text says anywhere how its numbers came about."""
-    return bool(_MEASURED.search(text))
+def _is_headline(effect: Effect, setting: Setting) -> bool:
+    return effect.start <= setting.text.find(setting.title) + len(setting.title)
 
 
+def _is_measured(effect: Effect, setting: Setting, reach: int) -> bool:
+    """Whether the text says near the number, or in its title, how it came about, or on what input of which size."""
+    near = setting.text[max(0, effect.start - reach) : effect.end + reach]
+    beside = setting.text[max(0, effect.start - 120) : effect.end + 100] if effect.is_pair else ""
+    return bool(_MEASURED.search(near) or _MEASURED.search(setting.title) or _INPUTS.search(beside))
+
+
+_INPUTS = re.compile(INPUTS, _FLAGS)
 _SCOPES = re.compile("|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()), _FLAGS)
+_WHOLE = re.compile(WHOLE, _FLAGS)
+_NAME = re.compile(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
 
 
 def scope_of(effect: Effect, setting: Setting) -> Scope:
-    """How much of the software it covers, by the nearest word that says so."""
-    left = list(_SCOPES.finditer(setting.left(effect, 120)))
-    right = _SCOPES.search(setting.right(effect, 60))
-    nearest = left[-1] if left else right
-    nearest = nearest or _SCOPES.search(setting.text, effect.start, effect.end) or _SCOPES.search(setting.title)
-    return Scope[nearest.lastgroup] if nearest and nearest.lastgroup else Scope.UNSPECIFIED
+    """How much of the software it covers: a word for the whole, a name as in code, else the nearest word that says so."""
+    left, right = setting.left(effect, 120), setting.right(effect, 60)
+    inside = setting.text[effect.start : effect.end]
+    if _WHOLE.search(left[-60:]) or _WHOLE.search(right[:30]) or _WHOLE.search(inside):
+        return Scope.END_TO_END
+    if _NAME.search(left[-50:]) or _NAME.match(right.lstrip(" *for")):
+        return Scope.MICRO
+    found = list(_SCOPES.finditer(left))[-1:] or [match for part in (right, inside, setting.title) if (match := _SCOPES.search(part))]
+    if found and found[0].lastgroup:
+        return Scope[found[0].lastgroup]
+    return Scope.MICRO if _NAME.search(setting.title) else Scope.UNSPECIFIED
 
 
 _CITED = re.compile(CITED, _FLAGS)

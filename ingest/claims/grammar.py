@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import COMPARISONS, HEDGES, VERBS, Sense
-from ingest.claims.quantities import Kind, Quantity
+from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
 
 _REACH = 90
@@ -115,11 +115,11 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     whole = Effect(first.start, second.end, first, second)
     if _ARROW.fullmatch(glue):
         return whole
-    if first.kind is not Kind.VALUE:
-        return None
     left = text[max(floor, first.start - 60) : first.start]
     if (start := _FROM.search(left)) and _TO.fullmatch(glue):
         return whole._replace(start=first.start - len(left) + start.start())
+    if first.kind is not Kind.VALUE:
+        return None
     if first.metric and second.metric and (_BECAME.fullmatch(glue) or (_BARE_TO.fullmatch(glue) and _CHANGING.search(left))):
         return whole
     if (former := _FORMER.fullmatch(glue)) and _is_former(former["word"].lower(), left, glue):
@@ -231,10 +231,16 @@ _SAVED = re.compile(r"[\s*_`]*(?:[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|f
 _SAVES = re.compile(rf"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: off)?|eliminates|avoids|removes)\s+{_HEDGE}{_DECOR}$", re.IGNORECASE)
 
 
+_SIGNED = re.compile(r"[\s*_`]*\((?P<percent>[+−-]\d[\d.]*\s?%)\)")
+
+
 def saving(text: str, quantity: Quantity, floor: int, ceiling: int) -> Effect | None:
     """An absolute saving told as an outcome: `saves 12 ms per call`, `150 ms saved`."""
     if quantity.kind is not Kind.VALUE or quantity.unit is None:
         return None
+    if signed := _SIGNED.match(text, quantity.end, min(ceiling, quantity.end + 24)):
+        percent = next(quantities(text, signed.start("percent"), signed.end("percent")))
+        return Effect(quantity.start, signed.end(), change=percent, after=quantity, sense=Sense.FALL if percent.sign in "-−" else Sense.RISE, word=percent.sign)
     if behind := _SAVED.match(text, quantity.end, min(ceiling, quantity.end + 40)):
         return Effect(quantity.start, behind.end(), after=quantity, sense=Sense.FALL, word="saved")
     base = max(floor, quantity.start - 40)

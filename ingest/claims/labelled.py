@@ -7,45 +7,63 @@ from collections.abc import Iterator
 
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
+from ingest.claims.lexicon import Sense
 from ingest.claims.passages import Passage, label
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
 
 Line = tuple[Quantity, ...]
 
+_LINE = re.compile(r"[^\n]+")
+
 
 def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
-    """The effects of the lines: every figure against the like one of the first line, with the change that follows."""
-    spans = [(match.start(), match.end()) for match in re.compile(r"[^\n]+").finditer(text, passage.start, passage.end)]
+    """The effects of the lines: the figures of the later ones against the like one of the first, with the change that follows."""
+    spans = [match.span() for match in _LINE.finditer(text, passage.start, passage.end)]
     lines = [tuple(quantities(text, low, high)) for low, high in spans]
-    pairs = list(_pairs(text, lines, spans))
-    if not pairs:
+    roles = [label(text, low) for low, _ in spans]
+    pairs = list(_against_first(lines, roles)) if roles[0] == "before" else list(_by_change(lines))
+    if pairs:
+        for index, pair in enumerate(pairs):
+            following = pairs[index + 1].end if index + 1 < len(pairs) else passage.end
+            yield _with_change(pair, lines, following)
+    else:
         for (low, high), line in zip(spans, lines, strict=True):
             yield from effects(text, list(line), low, high)
-        return
-    for index, pair in enumerate(pairs):
-        following = pairs[index + 1].end if index + 1 < len(pairs) else passage.end
-        yield _with_change(pair, lines, following)
 
 
-def _pairs(text: str, lines: list[Line], spans: list[tuple[int, int]]) -> Iterator[Effect]:
-    """Figures of the later lines, each with the like one of the first line."""
-    for (low, _), line in zip(spans[1:], lines[1:], strict=True):
-        role = label(text, low)
-        candidates = [Effect(before.start, after.end, before, after) for before in lines[0] for after in line if _alike(before, after)]
-        changes = [quantity for quantity in line if quantity.kind is not Kind.VALUE]
-        proven = [pair for pair in candidates for change in changes if change.start >= pair.end and agrees(pair, change)]
-        if proven or (role == "after" and candidates):
+def _against_first(lines: list[Line], roles: list[str | None]) -> Iterator[Effect]:
+    """The figure of each later line that is labelled as the one after, or that proves to be by the change stated for it."""
+    for index, line in enumerate(lines[1:], 1):
+        candidates = _candidates(lines[0], line)
+        changes = [*line, *lines[index + 1]] if index + 1 < len(lines) and roles[index + 1] == "change" else list(line)
+        proven = _proven(candidates, changes)
+        if proven or (roles[index] == "after" and candidates):
             yield (proven or candidates)[0]
+
+
+def _by_change(lines: list[Line]) -> Iterator[Effect]:
+    """Two figures under labels that say nothing of before and after, and a change in the last line that is theirs."""
+    proven = _proven(_candidates(lines[0], lines[1]), lines[-1])
+    if proven:
+        yield proven[0]._replace(swaps=True, sense=Sense.GAIN)
+
+
+def _candidates(first: Line, second: Line) -> list[Effect]:
+    return [Effect(before.start, after.end, before, after) for before in first for after in second if _alike(before, after)]
 
 
 def _alike(before: Quantity, after: Quantity) -> bool:
     return before.kind is after.kind is Kind.VALUE and before.metric is not None and before.metric is after.metric
 
 
+def _proven(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Effect]:
+    stated = [change for change in changes if change.kind is not Kind.VALUE]
+    return [pair for pair in candidates for change in stated if change.start >= pair.end and agrees(pair, change)]
+
+
 def _with_change(pair: Effect, lines: list[Line], end: int) -> Effect:
     """The pair with the factor or percentage that is its own."""
-    assert pair.before
     for quantity in (quantity for line in lines for quantity in line):
         if pair.end <= quantity.start < end and quantity.kind is not Kind.VALUE and agrees(pair, quantity):
             return pair._replace(end=quantity.end, change=quantity)

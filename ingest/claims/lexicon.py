@@ -56,7 +56,7 @@ METRICS: dict[ClaimMetric, str] = {
     ),
     ClaimMetric.MEMORY: r"memory|rss\b|heap|v?ram\b|arena|footprint|resident|working set|gc pressure|bytes allocated|allocated bytes|churn",
     ClaimMetric.SIZE: (
-        r"sizes?\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b|apks?\b|storage|compress\w*|smaller|download|archive|on-disk"
+        r"sizes?\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b|apks?\b|storage|compress\w*|download|archive|on-disk"
         r"|responses?\b|files?\b|logs?\b|index\b|wheel|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
     ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|billing|dollars?|\$",
@@ -64,7 +64,7 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.OPERATIONS: (
         r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?|lookups?|syncs?\b|passes\b|re-?renders?"
         r"|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b|db load|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?"
-        r"|comparisons|iterations\b|operations?\b|computations?|compute\b|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
+        r"|comparisons|operations?\b|computations?|compute\b|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
     ),
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?clock|elapsed|ttft|tpot|delay|performance|perf\b"
@@ -75,7 +75,7 @@ METRICS: dict[ClaimMetric, str] = {
 
 SETTINGS = words(
     r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b|debounc\w+|throttl\w*|cool-?down|quota"
-    r"|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b|max[_ ]\w+|min[_ ]\w+|maximum|minimum|requirements?|fixed\b|upload limit"
+    r"|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b|max[_ ](?!\d)\w+|min[_ ](?!\d)\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier|stability|maximum|minimum|requirements?|fixed\b|upload limit"
     r"|buffer size|chunk size|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
@@ -85,7 +85,7 @@ NOT_PERFORMANCE = (
     r"|playback|zoom|resolution|viewport|padding|margin|font|opacity|volume|version|coverage|pass rate|accurac\w+|scores?\b|elo\b|win[- ]?rates?|bpb\b|loss\b|perplexity"
     r"|recall|precision|f1\b|confidence|lines?\b|loc\b|code\b|boilerplate|tests\b|assertions?|insertions|deletions|instances|warnings?|errors?\b|bugs?\b|issues\b"
     r"|duplicat\w+|complexity|capacity|parallelism|similarity|quality|success|failures?|flak\w+|complian\w+|stars\b|commits?\b|information|density|productivity|developers?\b"
-    r"|batch_\w+|batch[- ]sizes?|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
+    r"|batch_\w+|iterations?\b|(?:cell|font|step|batch|chunk|buffer|pool|page|grid|icon|text|sample|tile|block|window|vocab|hidden|head)[ _-]?sizes?\b|gap\b|varianc\w+|deviation|amplitude|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
 )
 """Nouns beside a number that make it no claim on performance: settings, quality, amounts of code."""
 
@@ -99,29 +99,41 @@ ESTIMATES = words(
 """Words that make a claim one about what is not yet seen."""
 
 MEASURED = words(
-    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|benches?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b|hyperfine|criterion|pytest-benchmark|median|wall[- ]clock|timed\b"
-    r"|p50\b|p9[059]\b|interleaved|warm(?:ed)? (?:cache|run)s?|samples\b|n ?= ?\d+|verified|validated|tested (?:on|with)|on (?:a|an|the) [\w.-]+ (?:machine|corpus|dataset|archive|index)"
-    r"|test results?|ns/op|allocs/op|load test\w*|stress test\w*|macbook|rtx|h100|a100|m[1-4] (?:pro|max|ultra)|xeon|epyc|cores?\b|-core\b|synthetic"
+    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es)?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b|hyperfine|criterion|median|wall[- ](?:clock|time)|timed\b"
+    r"|p50\b|p9[059]\b|interleaved|n ?= ?\d+|validated|tested|timings?\b|ns/op|allocs/op|load test\w*|stress test\w*|macbook|rtx|h100|a100|m[1-4] (?:pro|max|ultra)|xeon|epyc"
+    r"|\d+[- ]cores?\b|synthetic|smoke|locally|in ci\b|runtime drops"
 )
 """Words that say how numbers came about."""
 
+INPUTS = (
+    r"\b\d[\d,.]*\s?[kKM]?\+?\s(?:\w+\s)?(?:files|sessions|rows|records|texts|messages|issues|projects|tasks|documents|items|entries|nodes|objects|users|rounds|seeds|steps|tokens)\b"
+    r"|\b\d{2,5}x\d{2,5}\b|\b\d+(?:\.\d+)?\s?[KMGT]B (?:index|database|db|file|payload|dataset|corpus|archive|observation|repo)|\b\d+-(?:hour|minute|page|project|session|file|row)\b"
+)
+"""Inputs that are named with their size, beside the numbers that were seen on them."""
+
 SCOPES: dict[Scope, str] = {
     Scope.MICRO: words(
-        r"micro-?benchmarks?|functions?\b|methods?\b|kernels?\b|operators?\b|loops?\b|scans?\b|per call|ns/op|allocs?/op|b/op|dot[- ]product|detection|gemm|matmul\w*|softmax"
-        r"|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b|lookups?\b|primitive|\w+ ops?\b"
+        r"micro-?benchmarks?|functions?\b|methods?\b|kernels?\b|operators?\b|loops?\b|per call|ns/op|allocs?/op|b/op|dot[- ]product|gemm|matmul\w*|softmax|detection"
+        r"|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates"
     ),
     Scope.COMPONENT: words(
-        r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading|embedd\w+|index\w*|rules?\b|denois\w+|cache[ds]?\b|syncs?\b"
-        r"|render\w*|inserts?|batch\w*|serializ\w+|compress\w*|eval\b|attention|vae\b|tokeniz\w+|subsystem|handlers?|database|db\b|api calls|transactions?|logs?\b|sheet|verification"
-        r"|parallel git|migrations?\b|lint\w*|prefill|decode|graph|memory per|searche?s?\b"
+        r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading|embedd\w+|index\w*|rules?\b|denois\w+|cache[ds]?\b"
+        r"|render\w*|inserts?|batch\w*|serializ\w+|compress\w*|attention|vae\b|tokeniz\w+|subsystem|handlers?|database|db\b|api calls|transactions?|logs?\b|sheet|verification"
+        r"|lint\w*|prefill|graph|memory per|search(?:es)?\b|initiali[sz]ation|file reading|prompt|actions?\b|step \d|per step|linking|backfill|join\b|calls\b|context\b"
     ),
     Scope.END_TO_END: words(
         r"total|builds?\b|start-?ups?\b|pages?\b|requests?\b|commands?\b|test suites?|suites?\b|tests?\b|ci\b|pipelines?\b|training|generation|end-to-end|e2e|overall|inference|servers?\b"
-        r"|responses?\b|cold[- ]starts?|wall[- ](?:clock|time)|run ?time|full|cli\b|app\b|session|throughput|install\w*|deploy\w*|regression|installation|binary|bundle|peak|apk|steps?\b|init\b"
-        r"|type[- ]?check\w*|datasets?"
+        r"|responses?\b|cold[- ](?:starts?|open)|wall[- ](?:clock|time)|run ?time|full|cli\b|app\b|throughput|install\w*|deploy\w*|regression|installation|bundle|peak|apks?\b|/step|step time"
+        r"|type[- ]?check\w*|datasets?|cpu time|eval\b|sync time|latency|script|files with|reload|fps\b|html|archives?\b|shutdown|tests? execution|packages?\b|pkg\b|serial|blocking"
     ),
 }
 """How much of the software the words around a number cover."""
+
+WHOLE = words(
+    r"total\b|overall|end-to-end|e2e\b|wall[- ](?:clock|time)|test suite|full suite|cold[- ](?:start|open)|start-?up time|build time|page load|cpu time|/step\b|ms/step|runtime\b|peak"
+    r"|cli\b|startup|test execution"
+)
+"""Words that speak of the whole even where a part is named beside them."""
 
 CITED = words(
     r"according to|advertis\w+|vendor\w*|official(?:ly)?|published|paper\b|claims? (?:to|that)|docs say|documented as|upstream reports|per the docs|reported by|known to be|as reported|is|are"

@@ -72,7 +72,7 @@ def signs(text: str) -> list[int]:
 _BLOCK = re.compile(r"[ \t]*(?:$|[-*•+◦▪●✅✓✔]\s|\d{1,3}[.)]\s|#{1,6}\s|\||>|```|[🚀⚡📊📈🔥💾🎯✨])", re.MULTILINE)
 _TABLE = re.compile(r"[ \t]*\|")
 _LABEL = re.compile(
-    rf"[\s\-*•+◦│║|]*(?:\d+[.)]\s*)?[*_`]*(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]",
+    rf"[\s\-*•+◦│║|]*(?:\d+[.)]\s*)?[*_`]*(?:\w+\s+){{0,2}}?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]",
     re.IGNORECASE,
 )
 _LABELLED_LINES = 8
@@ -131,22 +131,37 @@ def _paragraph(text: str, start: int, floor: int) -> Passage:
 
 
 def _labelled(text: str, start: int, floor: int) -> Passage | None:
-    """The run of labelled lines that the line stands in, where its first is labelled as the figure before."""
-    above, first = start, None
+    """The run of labelled lines that the line stands in: from the figure before on, or the two lines above a change and the change."""
+    return _above_change(text, start, floor) or _from_before(text, start, floor)
+
+
+def _from_before(text: str, start: int, floor: int) -> Passage | None:
+    first = start
     for _ in range(_LABELLED_LINES):
-        label = _LABEL.match(text, above)
-        if label and label["before"]:
-            first = above
+        if label(text, first) == "before":
             break
-        if above <= floor or not text[above : _line_end(text, above)].strip():
-            break
-        above = _line_start(text, above - 1, floor)
-    if first is None:
-        return None
+        if first <= floor or not text[first : _line_end(text, first)].strip():
+            return None
+        first = _line_start(text, first - 1, floor)
     end, lines = _line_end(text, first), 1
     while end < len(text) and lines < _LABELLED_LINES and _continues(text, end + 1):
         end, lines = _line_end(text, end + 1), lines + 1
     return Passage(first, end, is_labelled=True) if lines > 1 and end >= start else None
+
+
+def _above_change(text: str, start: int, floor: int) -> Passage | None:
+    """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the sign may stand in any of the three."""
+    change = start
+    for _ in range(3):
+        if label(text, change) == "change":
+            second = _line_start(text, change - 1, floor) if change > floor else floor
+            first = _line_start(text, second - 1, floor) if second > floor else second
+            fits = first < second < change and _ITEM.match(text, first) and _ITEM.match(text, second)
+            return Passage(first, _line_end(text, change), is_labelled=True) if fits else None
+        change = _line_end(text, change) + 1
+        if change >= len(text) or not _ITEM.match(text, change):
+            return None
+    return None
 
 
 def label(text: str, start: int) -> str | None:
@@ -155,6 +170,7 @@ def label(text: str, start: int) -> str | None:
     return found.lastgroup if found else None
 
 
+_ITEM = re.compile(r"[ \t]*(?:[-*•+◦]\s|[^\n:|]{2,50}:)[^\n]*\d")
 _OTHER_LABEL = re.compile(r"[\s\-*•+│║]*[*_`]*[A-Z][^:\n]{0,40}:[*_`]*\s*[~<≈]?\d")
 
 

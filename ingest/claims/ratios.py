@@ -17,7 +17,7 @@ HIGHER_IS_BETTER = frozenset({ClaimMetric.THROUGHPUT})
 _LARGEST = 1e12
 """A factor beyond this is a slip of the pen or of the reading, no claim."""
 
-_LEAST_TOLERANCE, _TOLERANCE = 0.0076, 0.05
+_LEAST_TOLERANCE, _TOLERANCE, _MOST_TOLERANCE = 0.0076, 0.05, 0.03
 _FACTOR_TOLERANCE = math.log(1.15)
 
 
@@ -27,6 +27,8 @@ def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
         found = pair_ratio(effect.before, effect.after, metric)
         if found and effect.swaps and _is_backwards(found, effect.sense):
             return pair_ratio(effect.after, effect.before, metric)
+        if found and effect.change and effect.sense is Sense.GAIN and found[1] < 1 and not (effect.before.unit or effect.after.unit):
+            return pair_ratio(effect.after, effect.before, metric)  # `16x speedup (30 → 480)`: of what, only the word tells
         return found
     if effect.change is not None and effect.sense is not None:
         return change_ratio(effect.change, effect.sense, metric)
@@ -111,7 +113,7 @@ def agrees(pair: Effect, change: Quantity) -> bool:
 
 def _is_share(share: float, factor: float) -> bool:
     """Whether the share is what went away, or what was gained, by the factor; percentages are rounded."""
-    return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1))) <= max(_LEAST_TOLERANCE, _TOLERANCE * share)
+    return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1))) <= min(max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE)
 
 
 def same_change(first: Quantity, second: Quantity) -> bool:

@@ -16,7 +16,7 @@ from ingest.claims.passages import Passage, passages
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import HIGHER_IS_BETTER, Range, middle, ratio_of
 from ingest.claims.tables import row_effects
-from schemas.claim import ClaimKind, ClaimMetric, Direction
+from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence
 
 
 def extract(text: str) -> tuple[Claim, ...]:
@@ -24,8 +24,9 @@ def extract(text: str) -> tuple[Claim, ...]:
     found = [(effect, metric, setting) for effect, setting in _effects(text) if (metric := context.metric_of(effect, setting)) is not None]
     if not found:
         return ()
-    measured, figures = context.is_measured(text), any(effect.is_pair for effect, _, _ in found)
-    claims = [_claim(effect, metric, setting, measured, figures) for effect, metric, setting in found]
+    pairs = [context.evidence_of(effect, setting, None) for effect, _, setting in found if effect.is_pair]
+    figures = min(pairs, key=list(Evidence).index) if pairs else None
+    claims = [_claim(effect, metric, setting, figures) for effect, metric, setting in found]
     return tuple(sorted((claim for claim in claims if claim), key=lambda claim: (claim.start, claim.end)))
 
 
@@ -54,7 +55,7 @@ def _of_table(text: str, passage: Passage, title: str) -> Iterator[tuple[Effect,
         yield effect, Setting(text, passage, effect.start, effect.end, title, f"{above} | {words} | ")
 
 
-def _claim(effect: Effect, metric: ClaimMetric, setting: Setting, measured: bool, figures: bool) -> Claim | None:
+def _claim(effect: Effect, metric: ClaimMetric, setting: Setting, figures: Evidence | None) -> Claim | None:
     ends = ratio_of(effect, metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None
@@ -73,7 +74,7 @@ def _claim(effect: Effect, metric: ClaimMetric, setting: Setting, measured: bool
         _figure(effect.before),
         _figure(effect.after if effect.is_pair else None),
         _unit(effect),
-        context.evidence_of(effect, setting, measured, figures),
+        context.evidence_of(effect, setting, figures),
         context.scope_of(effect, setting),
         context.is_hedged(effect, setting),
         context.origin_of(effect, setting),

@@ -142,7 +142,8 @@ def _is_pair(before: Quantity, after: Quantity) -> bool:
 def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
     """A column of speedups without figures. The row that all others are compared with claims nothing."""
     found = _change(row, columns.change)
-    if found is None or columns.change is None or _BASE_ROW.search(row[columns.change].words) or _BASE_ROW.search(row[0].words):
+    shares = [quantity for cell in row for quantity in cell.quantities if quantity.kind is Kind.PERCENT]
+    if found is None or columns.change is None or len(shares) > 1 or _BASE_ROW.search(row[columns.change].words) or _BASE_ROW.search(row[0].words):
         return None
     change, end = found
     if change.kind is Kind.TIMES and change.low == change.high == 1:
