@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from app import terminal
+from app.commands.claims import claims, findings
 from app.filters import Filters
-from app.options import TABLE, Output, db_option, examples, keys_option, utf8, with_filters, with_output, with_store
+from app.grouping import UTC_ZONE
+from app.options import TABLE, Output, by_option, db_option, examples, keys_option, utf8, with_filters, with_output, with_store
 from schemas.errors import ExitCode
-from schemas.metrics import DEFAULT_REPORT, DIMENSIONS, RUN_METRICS
+from schemas.metrics import RUN_METRICS
 
 if TYPE_CHECKING:
     from ingest.store import Store
@@ -77,9 +78,9 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     """
     if not paths and not how["retry_rejects"]:
         raise click.UsageError("Nothing to ingest. Name a file or a folder: tachograph ingest PATH")
-    from app.ingesting import ingest_paths
-
     try:
+        from app.ingesting import ingest_paths
+
         report = ingest_paths(paths, store, **how)
     except KeyboardInterrupt:
         terminal.note("Interrupted: nothing was written.")
@@ -93,22 +94,39 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
 
 
 @cli.command(
-    epilog=examples("report", "report --by model,outcome --since 2026-11-01", "report --by repo --metrics cost_usd,turns -o cost.csv")
+    epilog=examples(
+        "report",
+        "report --by model,outcome --since 2026-11-01",
+        "report --by day --tz Europe/Berlin -o cost.html",
+        "report --by label:team -o cost.xlsx",
+        "report --by repo --metrics cost_usd,turns --format csv",
+    )
 )
-@keys_option("--by", DIMENSIONS, "dimension", (), "Group runs by")
-@keys_option("--metrics", RUN_METRICS, "metric", DEFAULT_REPORT, "Figures")
+@by_option
+@keys_option("--metrics", RUN_METRICS, "metric", (), "Figures of totals and groups, in place of the usual ones")
+@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days and times.")
+@click.option("--runs", "listed", type=click.IntRange(min=0), metavar="N", help="Dearest runs to list.  [default: 10; in xlsx 10,000]")
+@click.option("--brief", is_flag=True, help="Only the table of groups, or of totals where there are none.")
 @with_filters
 @with_output
 @with_store
-def report(by: Sequence[str], metrics: Sequence[str], filters: Filters, output: Output, store: Store) -> None:
-    """Report cost, time and outcome of runs, in all or per group.
+def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store: Store, **options: Any) -> None:
+    """Report cost, time and outcome of runs: totals, groups, models, the dearest runs and findings.
 
-    Every figure says on how many runs it rests where it is not known for all of them. The number of runs is always there.
+    Every figure says on how many runs it rests where it is not known for all of them. csv, jsonl and parquet hold one table: the
+    groups, or the totals without --by. No row of totals stands beneath the groups there: a column adds up to its total.
     """
-    from app import answers
-    from app.output import deliver
+    from app.output import deliver, deliver_report
+    from app.reports import Request
+    from app.reports import report as make_report
 
-    deliver(answers.report(store, filters, by, metrics), output)
+    listed, brief = options["listed"], options["brief"]
+    runs = output.runs if listed is None else listed
+    made = make_report(store, Request(options["filters"], by, metrics, options["zone"], runs))
+    if brief:
+        deliver(made.main_answer, output)
+    else:
+        deliver_report(made, output)
 
 
 @cli.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
@@ -141,6 +159,10 @@ def models(filters: Filters, output: Output, store: Store) -> None:
     from app.output import deliver
 
     deliver(answers.models(store, filters), output)
+
+
+cli.add_command(claims)
+cli.add_command(findings)
 
 
 @cli.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.formatting import UNITS_OF_COLUMNS, UNKNOWN, human
+from app.formatting import EXACT_UNITS, UNITS_OF_COLUMNS, UNKNOWN, exact, human
 from app.queries import KNOWN_SUFFIX
 from schemas.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
 from schemas.unit_names import Unit
@@ -60,6 +60,10 @@ class Column:
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
         return human(("no", "yes")[value] if isinstance(value, bool) else value, self.unit)
+
+    def exact(self, row: Mapping[str, Any]) -> str:
+        """The value with nothing of a sum rounded away."""
+        return exact(row[self.name], self.unit) if self.unit in EXACT_UNITS else self.cell(row)
 
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""

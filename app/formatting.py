@@ -46,6 +46,13 @@ def human(value: Any, unit: Unit = Unit.TEXT) -> str:
     return _WRITERS[unit](value)
 
 
+def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
+    """The same with nothing of a sum rounded away: `$1.21176`, `253,963 ms (4 min 14 s)`, `1,565,905`."""
+    if value is None:
+        return UNKNOWN
+    return EXACT_UNITS[unit](value) if unit in EXACT_UNITS else human(value, unit)
+
+
 def known_of(known: int, total: int) -> str:
     """`known for 41 of 57 runs`, or nothing where all are known."""
     return "" if known == total else f"known for {known:,} of {total:,}"
@@ -65,6 +72,16 @@ def _usd(value: Any) -> str:
     if amount and abs(amount) < Decimal("0.0001"):
         return f"${amount.normalize():f}"
     return f"${amount:,.4f}" if abs(amount) < 100 else f"${amount:,.2f}"
+
+
+def _exact_usd(value: Any) -> str:
+    amount = Decimal(value)
+    return f"${amount.normalize():,f}" if amount else "$0"
+
+
+def _exact_number(value: Any) -> str:
+    """`38`, also where a median is a float."""
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"
 
 
 def _duration(milliseconds: Any) -> str:
@@ -116,3 +133,11 @@ _WRITERS = {
     Unit.BYTES: _bytes,
     Unit.TIME: _time,
 }
+
+EXACT_UNITS = {
+    Unit.USD: _exact_usd,
+    Unit.MILLISECONDS: lambda value: f"{_exact_number(value)} ms ({_duration(value)})",
+    Unit.TOKENS: _exact_number,
+    Unit.COUNT: _exact_number,
+}
+"""Units whose figures add up."""

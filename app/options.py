@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,9 @@ import click
 
 from app.exports import EXPORTS
 from app.filters import FILTERS, Filter, Kind, choose
+from app.grouping import LABEL_PREFIX, groups
 from app.terminal import note
+from schemas.dimensions import DIMENSIONS
 from schemas.errors import UsageError
 
 Command = Callable[..., Any]
@@ -22,7 +25,10 @@ TABLE = "table"
 
 FORMATS = (TABLE, *EXPORTS)
 
-_METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.TEXT: "TEXT"}
+REPORT_RUNS = 10
+"""Runs that a report lists for people."""
+
+_METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.FACTOR: "FACTOR", Kind.TEXT: "TEXT"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,11 @@ class Output:
 
     format: str = TABLE
     path: Path | None = None
+
+    @property
+    def runs(self) -> int:
+        """How many runs a report lists in it."""
+        return EXPORTS[self.format].runs if self.format in EXPORTS else REPORT_RUNS
 
 
 def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
@@ -80,6 +91,21 @@ def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: t
         return keys
 
     return click.option(flag, metavar=metavar, callback=checked, help=f"{help_}: {', '.join(registry)}.")
+
+
+def by_option(command: Command) -> Command:
+    """`--by`, handed on as `by`: comma-separated words of `app.grouping`, each once."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+        words = tuple(dict.fromkeys(word.strip() for word in (utf8(ctx, param, value) or "").split(",") if word.strip()))
+        try:
+            groups(words)
+        except UsageError as error:
+            raise click.BadParameter(f"{error.message} {error.hint}", ctx, param) from error
+        return words
+
+    listed = f"Group runs by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
+    return click.option("--by", metavar="DIMENSION[,DIMENSION]", callback=checked, help=listed)(command)
 
 
 def with_filters(command: Command) -> Command:
@@ -134,6 +160,8 @@ def _location(db: str) -> str:
 
 def _output(format_: str | None, path: Path | None) -> Output:
     if path is None or str(path) == "-":
+        if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
+            raise UsageError(f"{format_} is nothing for a terminal to show.", f"Write it to a file: -o FILE{EXPORTS[format_].suffix}")
         return Output(format_ or TABLE)
     if path.is_dir():
         raise UsageError(f"cannot write to {path}: it is a folder.", "Name a file in it.")

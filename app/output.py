@@ -11,6 +11,8 @@ from app import terminal
 from app.answers import Answer
 from app.exports import EXPORTS
 from app.options import TABLE, Output
+from app.report_text import report_text
+from app.reports import Report
 from app.tables import draw, for_people
 from schemas.errors import UsageError
 
@@ -34,6 +36,19 @@ def deliver(answer: Answer, output: Output) -> None:
         terminal.put(_export(answer, output.format))
 
 
+def deliver_report(report: Report, output: Output) -> None:
+    """Write a whole report where it was asked for."""
+    if output.path is not None:
+        body = report_text(report, FILE_WIDTH) if output.format == TABLE else EXPORTS[output.format].write_report(report)
+        write_file(output.path, body)
+        covered = terminal.plural(report.header.coverage["runs"], "run")
+        terminal.note(f"Wrote {terminal.plain(str(output.path))}: {covered}, {len(body):,} bytes")
+    elif output.format == TABLE:
+        terminal.put(report_text(report, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
+    else:
+        terminal.put(EXPORTS[output.format].write_report(report))
+
+
 def write_file(path: Path, body: bytes) -> None:
     """Write the file whole or not at all: another name first, then renamed. Raises UsageError where that cannot be done."""
     target = path.resolve()
@@ -54,7 +69,7 @@ def write_file(path: Path, body: bytes) -> None:
 
 def _export(answer: Answer, format_: str) -> bytes:
     export = EXPORTS[format_]
-    return export.write(for_people(answer) if export.is_for_people else answer.table)
+    return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading)
 
 
 def _table(answer: Answer, width: int) -> bytes:

@@ -20,9 +20,10 @@ from app.formatting import UNKNOWN
 from app.queries import KNOWN_SUFFIX
 from app.terminal import plain
 
-_IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
-_ID_WIDTH = 8
-_PATHS = frozenset({"source_name", "name", "source"})
+IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
+ID_WIDTH = 8
+TOTAL = "Total"
+PATHS = frozenset({"source_name", "name", "source"})
 _LEAST_TEXT = 18
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
@@ -43,7 +44,7 @@ def for_people(answer: Answer) -> pa.Table:
     if answer.total is None:
         return table
     first = table.column_names[0]
-    total = answer.total.append_column(first, pa.array(["Total"]))
+    total = answer.total.append_column(first, pa.array([TOTAL]))
     for name in table.column_names:
         if name not in total.column_names:
             total = total.append_column(name, pa.array([" "]))  # a blank; empty text would count as unknown
@@ -78,8 +79,8 @@ def _says_something(column: pa.ChunkedArray) -> bool:
 
 def _cell(column: Column, row: Mapping[str, Any]) -> str:
     text = plain(column.cell(row))
-    if column.name in _IDS and text != "Total":
-        text = text[:_ID_WIDTH]
+    if column.name in IDS and text != TOTAL:
+        text = text[:ID_WIDTH]
     note = column.note(row)
     return f"{text}\n{note}" if note else text
 
@@ -97,7 +98,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
         left -= least + _GAP
     if not widths:
         return {shown[0].name: width}
-    for name in sorted(widths, key=_PATHS.__contains__):  # paths last: their ends say most
+    for name in sorted(widths, key=PATHS.__contains__):  # paths last: their ends say most
         more = min(left, wanted[name] - widths[name])
         widths[name] += more
         left -= more
@@ -128,7 +129,7 @@ def _across(shown: Sequence[Column], cells: Mapping[str, list[str]], widths: Map
 
 def _text(cell: str, column: Column, width: int) -> Text:
     """A cell that is never read as markup: notes and unknowns faint, a path cut at its beginning."""
-    if column.name in _PATHS and cell_len(cell) > width:
+    if column.name in PATHS and cell_len(cell) > width:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
     text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
@@ -142,7 +143,7 @@ def _upright(shown: Sequence[Column], row: Mapping[str, Any]) -> Table:
     table.add_column(justify="left", style="dim")
     for column in shown:
         note = column.note(row)
-        table.add_row(column.label, plain(column.cell(row)), f"known for {note}" if note else "")
+        table.add_row(column.label, plain(column.exact(row)), f"known for {note}" if note else "")
     return table
 
 

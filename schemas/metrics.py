@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from schemas.dimensions import DIMENSIONS, MODEL_DIMENSIONS
 from schemas.metric import Better, Dimension, Metric, of_model, over, table
+from schemas.metrics_claims import CLAIM_METRICS
 from schemas.unit_names import Unit
 
 __all__ = ["DEFAULT_REPORT", "DIMENSIONS", "MODEL_DIMENSIONS", "MODEL_METRICS", "RUN_METRICS", "Better", "Dimension", "Metric"]
@@ -16,6 +17,18 @@ RUN_METRICS = table(
     Metric(
         "sessions", "Sessions", "count(distinct session_id)", "count(session_id)", Unit.COUNT, "neither", "Different sessions of the agent."
     ),
+    Metric(
+        "completed", "Completed", "count(*) filter (is_completed)", "count(*)", Unit.COUNT, "higher", "Runs whose outcome is completed."
+    ),
+    Metric(
+        "error_rate",
+        "Runs not completed",
+        "count(*) filter (not is_completed) / nullif(count(*), 0)",
+        "count(*)",
+        Unit.SHARE,
+        "lower",
+        "Share of runs whose outcome is anything but completed.",
+    ),
     over(
         "cost_own_usd",
         "cost_usd",
@@ -23,6 +36,15 @@ RUN_METRICS = table(
         Unit.USD,
         "lower",
         "What the agent says its runs cost (its own estimate), each dollar once.",
+    ),
+    over(
+        "cost_own_usd",
+        "cost_share",
+        "Share of reported cost",
+        Unit.SHARE,
+        "neither",
+        "The group's reported cost divided by that of all groups.",
+        "sum({0}) / nullif(sum(sum({0})) over (), 0)",
     ),
     over(
         "cost_own_usd",
@@ -36,7 +58,6 @@ RUN_METRICS = table(
     over(
         "cost_own_usd", "cost_median_usd", "Reported cost per run, median", Unit.USD, "lower", "Half of the runs report less.", "median({})"
     ),
-    over("cost_own_usd", "cost_max_usd", "Reported cost, dearest run", Unit.USD, "lower", "The most that one run reports.", "max({})"),
     over(
         "cost_own_usd",
         "cost_p90_usd",
@@ -46,17 +67,16 @@ RUN_METRICS = table(
         "Nine of ten runs report less.",
         "cast(quantile_cont({}, 0.9) as decimal(18, 9))",
     ),
-    over(
-        "cost_own_usd",
-        "cost_share",
-        "Share of reported cost",
-        Unit.SHARE,
-        "neither",
-        "The group's reported cost divided by that of all groups.",
-        "sum({0}) / nullif(sum(sum({0})) over (), 0)",
-    ),
+    over("cost_own_usd", "cost_max_usd", "Reported cost, dearest run", Unit.USD, "lower", "The most that one run reports.", "max({})"),
     Metric(
-        "completed", "Completed", "count(*) filter (is_completed)", "count(*)", Unit.COUNT, "higher", "Runs whose outcome is completed."
+        "cost_per_turn_usd",
+        "Reported cost per turn",
+        "cast(sum(cost_own_usd) filter (num_turns > 0)"
+        " / sum(num_turns) filter (num_turns > 0 and cost_own_usd is not null) as decimal(18, 9))",
+        "count(*) filter (num_turns > 0 and cost_own_usd is not null)",
+        Unit.USD,
+        "lower",
+        "Reported cost divided by turns, over runs that report both.",
     ),
     Metric(
         "cost_per_completed_usd",
@@ -115,16 +135,6 @@ RUN_METRICS = table(
     ),
     over("num_turns", "turns", "Turns", Unit.COUNT, "neither", "Round trips to the model, as the agent counts them."),
     over("num_turns", "turns_median", "Turns per run, median", Unit.COUNT, "neither", "Half of the runs took fewer.", "median({})"),
-    Metric(
-        "cost_per_turn_usd",
-        "Reported cost per turn",
-        "cast(sum(cost_own_usd) filter (num_turns > 0)"
-        " / sum(num_turns) filter (num_turns > 0 and cost_own_usd is not null) as decimal(18, 9))",
-        "count(*) filter (num_turns > 0 and cost_own_usd is not null)",
-        Unit.USD,
-        "lower",
-        "Reported cost divided by turns, over runs that report both.",
-    ),
     over(
         "input_tokens", "input_tokens", "Input", Unit.TOKENS, "lower", "Input tokens that were neither read from nor written to the cache."
     ),
@@ -145,17 +155,8 @@ RUN_METRICS = table(
         "neither",
         "Input tokens written to the cache, at a surcharge.",
     ),
-    Metric(
-        "error_rate",
-        "Runs not completed",
-        "count(*) filter (not is_completed) / nullif(count(*), 0)",
-        "count(*)",
-        Unit.SHARE,
-        "lower",
-        "Share of runs whose outcome is anything but completed.",
-    ),
     over("permission_denials", "permission_denials", "Permission denials", Unit.COUNT, "lower", "Tool calls that were denied permission."),
-)
+) | CLAIM_METRICS
 """Figures over `v_runs`: one row is one run."""
 
 MODEL_METRICS = table(

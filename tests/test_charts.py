@@ -10,9 +10,9 @@ import pytest
 
 from app.charts import CHARTS, looks
 from app.charts.axes import Axis, axis_layout
-from app.charts.base import exact
 from app.charts.looks import PALETTE
 from app.filters import Filters
+from app.formatting import exact
 from app.queries import model_rows, run, runs
 from ingest.store import Store
 from schemas.unit_names import Unit

@@ -47,7 +47,11 @@ def literal_table() -> pa.Table:
     )
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+TEXTS = [name for name, export in EXPORTS.items() if not export.is_binary]
+"""Formats whose bytes are ours alone; those of a workbook or of Parquet also change with their library, so tests read them back."""
+
+
+@pytest.mark.parametrize("name", TEXTS)
 def test_every_format_writes_its_golden_bytes(name: str) -> None:
     """Any change of a format is a change of a file that a reviewer reads."""
     golden = GOLDEN / f"table{EXPORTS[name].suffix}"
@@ -58,7 +62,7 @@ def test_every_format_writes_its_golden_bytes(name: str) -> None:
 
 
 def test_no_golden_file_is_left_behind() -> None:
-    assert {file.name for file in GOLDEN.iterdir()} == {f"table{export.suffix}" for export in EXPORTS.values()}
+    assert {file.name for file in GOLDEN.iterdir()} == {f"table{EXPORTS[name].suffix}" for name in TEXTS}
 
 
 def test_golden_files_were_checked_out_as_they_are() -> None:
@@ -66,10 +70,9 @@ def test_golden_files_were_checked_out_as_they_are() -> None:
     assert not [file.name for file in GOLDEN.iterdir() if b"\r\n" in file.read_bytes()]
 
 
-@pytest.mark.parametrize("name", EXPORTS)
-def test_a_table_without_rows_is_a_file_and_no_error(name: str) -> None:
-    lines = {"csv": 1, "json": 1, "jsonl": 0, "md": 2}
-    assert EXPORTS[name].write(literal_table().slice(0, 0)).count(b"\n") == lines[name]
+@pytest.mark.parametrize(("name", "lines"), {"csv": 1, "json": 1, "jsonl": 0, "md": 2}.items())
+def test_a_table_without_rows_is_a_file_and_no_error(name: str, lines: int) -> None:
+    assert EXPORTS[name].write(literal_table().slice(0, 0)).count(b"\n") == lines
 
 
 def test_names_and_suffixes_are_unique() -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.looks import Looks, looks
-from app.formatting import UNKNOWN, human
+from app.formatting import exact
 from schemas.unit_names import Unit
 
 HEIGHT = 380
@@ -114,16 +113,6 @@ def hover(title: str, **figures: tuple[Any, Unit]) -> str:
     """Hover text: what the point is, then each figure, exact and as people read it."""
     lines = [f"{safe(label.replace('_', ' '))}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
-
-
-def exact(value: Any, unit: Unit) -> str:
-    """`$1.21176`, `253,963 ms (4 min 14 s)`, `1,565,905`: nothing rounded away."""
-    if value is None:
-        return UNKNOWN
-    if unit is Unit.USD:
-        amount = Decimal(value)
-        return f"${amount.normalize():,f}" if amount else "$0"
-    return f"{value:,} ms ({human(value, unit)})" if unit is Unit.MILLISECONDS else f"{value:,}"
 
 
 def counted(count: int, of_what: str) -> str:

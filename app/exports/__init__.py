@@ -1,63 +1,107 @@
-"""Formats a table can be written in, once. The command line's choices, the dashboard's menus and the tests read EXPORTS.
+"""Formats that tables and reports can be written in, once. The command line's choices, the dashboard's menus and the tests read EXPORTS.
 
-A new format is one function from an Arrow table to bytes and one line below. A module is imported when its format is first
-written: the registry itself costs nothing.
+A new format is a module with a function from a table, one from a report, and one line below. A module is imported when its
+format is first written: the registry itself costs nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from app.reports import Report
+
+
+class TableWriter(Protocol):
+    """Writes a table. `heading` says what it is about; formats for programs have no place for it."""
+
+    def __call__(self, table: pa.Table, heading: str = "") -> bytes:
+        """The table as bytes of the format."""
+
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One format. `write` is pure.
+    """One format. `write` and `write_report` are pure.
 
     `is_for_people` asks for what a terminal would show (chosen columns, a total row); programs get every column, exactly.
+    `is_whole`: a report has all its sections, else its groups only (its totals where there are none), which any program can add up.
+    `runs` is how many runs a report lists in it.
     """
 
     name: str
     suffix: str
     mime: str
-    write: Callable[[pa.Table], bytes]
+    write: TableWriter
+    write_report: Callable[[Report], bytes]
     is_for_people: bool = False
+    is_binary: bool = False
+    is_whole: bool = True
+    runs: int = 10
 
 
-def _csv(table: pa.Table) -> bytes:
-    from app.exports.delimited import write_csv
+def _table(module: str, function: str) -> TableWriter:
+    def write(table: pa.Table, heading: str = "") -> bytes:
+        return cast("bytes", getattr(import_module(f"app.exports.{module}"), function)(table, heading))
 
-    return write_csv(table)
-
-
-def _json(table: pa.Table) -> bytes:
-    from app.exports.json_text import write_json
-
-    return write_json(table)
+    return write
 
 
-def _jsonl(table: pa.Table) -> bytes:
-    from app.exports.json_text import write_jsonl
+def _report(module: str, function: str) -> Callable[[Report], bytes]:
+    def write(report: Report) -> bytes:
+        return cast("bytes", getattr(import_module(f"app.exports.{module}"), function)(report))
 
-    return write_jsonl(table)
+    return write
 
 
-def _markdown(table: pa.Table) -> bytes:
-    from app.exports.markdown import write_markdown
-
-    return write_markdown(table)
-
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 EXPORTS = {
     export.name: export
     for export in (
-        Export("csv", ".csv", "text/csv; charset=utf-8", _csv),
-        Export("json", ".json", "application/json", _json),
-        Export("jsonl", ".jsonl", "application/jsonl", _jsonl),
-        Export("md", ".md", "text/markdown; charset=utf-8", _markdown, is_for_people=True),
+        Export(
+            "csv",
+            ".csv",
+            "text/csv; charset=utf-8",
+            _table("delimited", "write_csv"),
+            _report("delimited", "write_report"),
+            is_whole=False,
+        ),
+        Export("json", ".json", "application/json", _table("json_text", "write_json"), _report("json_text", "write_report")),
+        Export(
+            "jsonl",
+            ".jsonl",
+            "application/jsonl",
+            _table("json_text", "write_jsonl"),
+            _report("json_text", "write_report_lines"),
+            is_whole=False,
+        ),
+        Export(
+            "md",
+            ".md",
+            "text/markdown; charset=utf-8",
+            _table("markdown", "write_markdown"),
+            _report("markdown", "write_report"),
+            is_for_people=True,
+        ),
+        Export(
+            "html", ".html", "text/html; charset=utf-8", _table("page", "write_page"), _report("page", "write_report"), is_for_people=True
+        ),
+        Export(
+            "xlsx", ".xlsx", _XLSX, _table("workbook", "write_workbook"), _report("workbook", "write_report"), is_binary=True, runs=10_000
+        ),
+        Export(
+            "parquet",
+            ".parquet",
+            "application/vnd.apache.parquet",
+            _table("columnar", "write_parquet"),
+            _report("columnar", "write_report"),
+            is_binary=True,
+            is_whole=False,
+        ),
     )
 }

@@ -10,21 +10,29 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from app.exports.values import decimal_text, json_text, rows, time_text
 
+if TYPE_CHECKING:
+    from app.reports import Report
+
 _BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NEEDS_QUOTES = frozenset(',"\r\n')
 
 
-def write_csv(table: pa.Table) -> bytes:
+def write_csv(table: pa.Table, _heading: str = "") -> bytes:
     """A header and a line per row. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON."""
     lines = [_line([_text(name) for name in table.column_names])]
     lines += (_line([_cell(value) for value in row.values()]) for row in rows(table))
     return "".join(lines).encode()
+
+
+def write_report(report: Report) -> bytes:
+    """The report's groups, or its totals; no row of totals beneath groups, so that a column adds up to its total."""
+    return write_csv(report.main.table)
 
 
 def _line(cells: list[str]) -> str:

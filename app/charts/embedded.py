@@ -1,0 +1,70 @@
+"""Charts inside a file of their own: figures as text, and the program that draws them in a browser without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+import pyarrow as pa
+from plotly.offline import get_plotlyjs
+
+from app.charts.base import CHARTS, INKS
+from app.charts.spending import bars_note, cost_bars
+from app.grouping import group
+
+MODEL_KEYS = ("model", "provider", "region")
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """A chart as a page holds it: `figure` is JSON that is safe inside a script element, `alt` says what it shows in words."""
+
+    figure: str
+    alt: str
+    note: str
+    height: int
+
+
+def plotly_script() -> str:
+    """The whole of Plotly for browsers, 4.8 MB."""
+    return str(get_plotlyjs())
+
+
+def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, model_rows: pa.Table) -> Mapping[str, Embedded]:
+    """The charts of a report by the key of their section; a chart of fewer than two bars says no more than its table."""
+    in_order = bool(by) and group(by[0]).in_order
+    found = {
+        "groups": _bars(groups, by, "Reported cost per group", in_order=in_order) if by else None,
+        "models": _bars(_model_names(models), ("model",), "Reported cost per model"),
+        "runs": _runs(model_rows),
+    }
+    return {key: chart for key, chart in found.items() if chart}
+
+
+def _bars(table: pa.Table, keys: tuple[str, ...], alt: str, *, in_order: bool = False) -> Embedded | None:
+    if table.num_rows < 2 or "cost_usd" not in table.column_names:
+        return None
+    drawn = cost_bars(table, keys, in_order=in_order)
+    return _embedded(drawn, f"{alt}, one bar each.", bars_note(table, in_order=in_order)) if drawn else None
+
+
+def _model_names(table: pa.Table) -> pa.Table:
+    """Models named with provider and region as far as they are known: most have no region, which is nothing that is missing."""
+    named = [" · ".join(row[key] for key in MODEL_KEYS if row[key]) or None for row in table.select(MODEL_KEYS).to_pylist()]
+    return table.set_column(0, "model", pa.array(named, pa.string()))
+
+
+def _runs(model_rows: pa.Table) -> Embedded | None:
+    if len(set(model_rows["run_id"].to_pylist())) < 2:
+        return None
+    chart = CHARTS["cost-models"]
+    drawn = len(set(model_rows["run_id"].to_pylist()))
+    return _embedded(chart.draw(model_rows, page="light"), chart.alt(model_rows), f"The chart has the {drawn} dearest.")
+
+
+def _embedded(drawn: go.Figure, alt: str, note: str) -> Embedded:
+    ink = {"color": INKS["light"]}
+    drawn.update_layout(font={"family": "system-ui, sans-serif", "size": 12} | ink)
+    text = str(drawn.to_json()).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return Embedded(text, alt, note, int(drawn.layout.height))

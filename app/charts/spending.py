@@ -1,0 +1,81 @@
+"""Charts of a report: what groups and models cost. Rows as of `queries.summary` and `queries.models`, which are in order already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.axes import Axis, axis_layout
+from app.charts.base import counted, figure, hover, safe
+from app.charts.looks import PALETTE, name
+from app.formatting import human
+from schemas.unit_names import Unit
+
+MOST_BARS = 24
+"""More bars than this fill a page of paper."""
+
+COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
+_ROW = 26
+_UNKNOWN = "not known"
+_SPACED = {"automargin": True, "ticklabelstandoff": 6}
+
+
+def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False) -> go.Figure | None:
+    """A bar per row with its reported cost, named by the `keys`; upright where rows follow one another in time. None without a cost."""
+    rows = [row for row in table.to_pylist() if row["cost_usd"] is not None and not (in_order and row[keys[0]] is None)]
+    if not rows:
+        return None
+    drawn = rows[-MOST_BARS:] if in_order else rows[:MOST_BARS]
+    names = [_name(row, keys) for row in drawn]
+    return _upright(drawn, names) if in_order else _lying(drawn, names)
+
+
+def bars_note(table: pa.Table, *, in_order: bool = False) -> str:
+    """What the bars leave out; empty where nothing."""
+    costs = table["cost_usd"].to_pylist()
+    silent, known = sum(cost is None for cost in costs), sum(cost is not None for cost in costs)
+    said = [f"The {'last' if in_order else 'dearest'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
+    return " ".join(said + ([f"Left out: {counted(silent, 'group')} without a reported cost."] if silent else []))
+
+
+def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
+    return safe(" · ".join(_UNKNOWN if row[key] is None else name(str(row[key])) for key in keys))
+
+
+def _lying(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> go.Figure:
+    """Dearest on top; the amount stands at the end of its bar."""
+    bars = go.Bar(x=[float(row["cost_usd"]) for row in rows], y=list(range(len(rows))), orientation="h", **_marks(rows, names))
+    groups = {
+        "tickvals": list(range(len(rows))),
+        "ticktext": list(names),
+        "autorange": "reversed",
+        "automargin": True,
+        "title": {"text": ""},
+    }
+    drawn = figure([bars], xaxis=axis_layout(COST, [], logarithmic=False), yaxis=groups)
+    return drawn.update_layout(height=90 + _ROW * len(rows), bargap=0.3)
+
+
+def _upright(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> go.Figure:
+    bars = go.Bar(x=list(range(len(rows))), y=[float(row["cost_usd"]) for row in rows], **_marks(rows, names))
+    groups = {"tickvals": list(range(len(rows))), "ticktext": list(names), "title": {"text": ""}} | _SPACED
+    return figure([bars], xaxis=groups, yaxis=axis_layout(COST, [], logarithmic=False)).update_layout(height=320, bargap=0.3)
+
+
+def _marks(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "marker": {"color": PALETTE[0]},
+        "text": [human(row["cost_usd"], Unit.USD) for row in rows],
+        "textposition": "auto",
+        "hovertext": [_hover(row, label) for row, label in zip(rows, names, strict=True)],
+        "hoverinfo": "text",
+        "showlegend": False,
+    }
+
+
+def _hover(row: dict[str, Any], label: str) -> str:
+    """The name is safe already."""
+    return f"<b>{label}</b>" + hover("", Reported_cost=(row["cost_usd"], Unit.USD), Runs=(row["runs"], Unit.COUNT)).removeprefix("<b></b>")
