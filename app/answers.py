@@ -16,7 +16,7 @@ from schemas.metrics import MODEL_DIMENSIONS, MODEL_METRICS
 
 RUNS_SHOWN = (
     "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
-    "parallelism", "repo", "task", "experiment", "ended_at", "permission_denials", "labels", "source_name",
+    "parallelism", "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "permission_denials", "labels", "source_name",
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")

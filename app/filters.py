@@ -6,10 +6,11 @@ Each filter is a word, its kind, and the condition it puts on a run. Values only
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from math import inf, nan
 from typing import Any
 
 from schemas.errors import UsageError
@@ -19,12 +20,13 @@ LARGEST = Decimal(10**9)
 
 
 class Kind(StrEnum):
-    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one text."""
+    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text."""
 
     NAMES = "names"
     LABELS = "labels"
     TIME = "time"
     USD = "usd"
+    FACTOR = "factor"
     TEXT = "text"
 
 
@@ -33,6 +35,7 @@ class Filter:
     """One filter. `sql` is its condition; `$value` stands for the bound value.
 
     `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
+    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run.
     """
 
     key: str
@@ -41,6 +44,7 @@ class Filter:
     help: str
     options: str = ""
     label: str = ""
+    claim_sql: str = ""
 
     @property
     def name(self) -> str:
@@ -73,10 +77,28 @@ FILTERS = {
         Filter("until", Kind.TIME, "coalesce(started_at, ended_at) < $value", "Runs that started before this time."),
         Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Runs that report this cost or more, in USD.", label="Cost from"),
         Filter("max-cost", Kind.USD, "cost_own_usd <= $value", "Runs that report this cost or less, in USD.", label="Cost up to"),
+        Filter(
+            "evidence",
+            Kind.NAMES,
+            "list_contains($value, claimed_evidence)",
+            "Runs whose headline claim rests on this: benchmarked, figures, stated, estimated.",
+            "claimed_evidence",
+            claim_sql="list_contains($value, evidence)",
+        ),
+        Filter(
+            "min-claim",
+            Kind.FACTOR,
+            "claimed_speedup >= $value",
+            "Runs that claim to be faster by this factor or more.",
+            label="Claimed speedup from",
+            claim_sql="ratio >= $value",
+        ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Runs of this session."),
         Filter("search", Kind.TEXT, "contains(lower(result), lower($value))", "Runs whose summary holds this text."),
     )
 }
+
+_CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) if filter_.claim_sql else filter_ for key, filter_ in FILTERS.items()}
 
 
 @dataclass(frozen=True)
@@ -124,19 +146,28 @@ def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
 
 def where(filters: Filters) -> Where:
     """The filters as one condition on rows that have a run's columns."""
+    return _where(filters, FILTERS)
+
+
+def where_claims(filters: Filters) -> Where:
+    """The filters as one condition on claims joined with their runs: what is about claims chooses among them."""
+    return _where(filters, _CLAIM_FILTERS)
+
+
+def _where(filters: Filters, registry: Mapping[str, Filter]) -> Where:
     conditions = ["true"]
     parameters: dict[str, Any] = {}
     for number, (key, values) in enumerate(filters.chosen):
-        for condition, bound in _conditions(_known(key), values, f"f{number}"):
+        for condition, bound in _conditions(_known(key, registry), values, f"f{number}"):
             conditions.append(condition)
             parameters |= bound
     return Where(" and ".join(conditions), parameters)
 
 
-def _known(key: str) -> Filter:
-    if key not in FILTERS:
-        raise UsageError(f"there is no filter {key!r}.", f"Filters are: {', '.join(FILTERS)}.")
-    return FILTERS[key]
+def _known(key: str, registry: Mapping[str, Filter]) -> Filter:
+    if key not in registry:
+        raise UsageError(f"there is no filter {key!r}.", f"Filters are: {', '.join(registry)}.")
+    return registry[key]
 
 
 def _as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -183,5 +214,15 @@ def _usd(text: str, key: str) -> Decimal:
     return amount
 
 
-_READERS: Mapping[Kind, Callable[[str, str], Any]] = {Kind.TIME: _time, Kind.USD: _usd}
+def _factor(text: str, key: str) -> float:
+    try:
+        factor = float(text.strip().rstrip("x×"))
+    except ValueError:
+        factor = nan
+    if not 0 < factor < inf:
+        raise UsageError(f"--{key} takes a factor such as 1.5, not {text!r}.")
+    return factor
+
+
+_READERS: Mapping[Kind, Callable[[str, str], Any]] = {Kind.TIME: _time, Kind.USD: _usd, Kind.FACTOR: _factor}
 """How the words of a kind become values to bind; the other kinds are bound as they are written."""

@@ -27,6 +27,12 @@ DIMENSIONS = {
         _period("day", "Day", "%Y-%m-%d", "The day the run ended in the time zone of --tz, where its time is known."),
         _period("week", "Week", "%G-W%V", "The ISO week the run ended, which begins on a Monday."),
         _period("month", "Month", "%Y-%m", "The month the run ended."),
+        Dimension(
+            "evidence",
+            "Evidence of the claim",
+            "claimed_evidence",
+            "What the run's headline claim rests on; none where it claims no speedup.",
+        ),
         Dimension("session", "Session", "session_id", "The agent's session; resumed runs share one."),
         Dimension("source", "Source", "source_name", "The file the record was read from."),
         Dimension("run", "Run", "run_id", "Each run by itself."),

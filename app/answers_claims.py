@@ -1,0 +1,60 @@
+"""What `claims` and `findings` answer: rows, the columns people see of them, and what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app import queries_claims
+from app.answers import Answer
+from app.columns import labelled
+from app.filters import Filters
+from app.terminal import plural
+from ingest.audit import RULES
+from ingest.store import Store
+from schemas.errors import UsageError
+
+CLAIMS_SHOWN = (
+    "run_id", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "task",
+    "origin", "kind",
+)  # fmt: skip
+FINDINGS_SHOWN = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "model")
+
+_CLAIM_LABELS = {
+    "quote": "Claim, as written",
+    "ratio": "Claimed ratio",
+    "ratio_low": "From",
+    "ratio_high": "To",
+    "evidence": "Evidence",
+}
+
+
+def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
+    """The largest claims, or all of them."""
+    table = labelled(queries_claims.claims(store, filters, kinds, limit), _CLAIM_LABELS)
+    found, runs = queries_claims.count_claims(store, filters, kinds)
+    cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
+    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, as the agents state them"
+    return Answer(table, _heading(what, store, filters), CLAIMS_SHOWN)
+
+
+def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
+    """The severest findings, or all of them. Raises UsageError for a rule that does not exist."""
+    _check_rules(store, rules)
+    table = queries_claims.findings(store, filters, severities, rules, limit)
+    found, runs = queries_claims.count_findings(store, filters, severities, rules)
+    cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
+    return Answer(table, _heading(f"{cut}{plural(found, 'finding')} about {plural(runs, 'run')}", store, filters), FINDINGS_SHOWN)
+
+
+def _check_rules(store: Store, chosen: Sequence[str]) -> None:
+    """Rules of other places (prices) write findings as well: those the store holds are known, too."""
+    unknown = [rule for rule in chosen if rule not in RULES]
+    if unknown:
+        known = [*RULES, *(rule for rule in queries_claims.rules(store) if rule not in RULES)]
+        missing = next((rule for rule in unknown if rule not in known), None)
+        if missing is not None:
+            raise UsageError(f"there is no rule {missing!r}.", f"Rules are: {', '.join(known)}.")
+
+
+def _heading(what: str, store: Store, filters: Filters) -> str:
+    return " · ".join(part for part in (what, filters.as_words(), store.location) if part)

@@ -1,0 +1,77 @@
+"""`tachograph claims` and `tachograph findings`: what agents claim, and what the rules notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from app.filters import Filters
+from app.options import TABLE, Command, Output, examples, utf8, with_filters, with_output, with_store
+
+if TYPE_CHECKING:
+    from ingest.store import Store
+
+ROWS_IN_A_TABLE = 50
+"""Rows a table lists unless --limit says otherwise; files and programs get all."""
+
+KINDS = ("quantified", "qualitative")
+SEVERITIES = ("alarm", "warning", "info")
+"""The words of `schemas.claim.ClaimKind` and `schemas.source.Severity`, which cost an import of pydantic; a test compares them."""
+
+
+def _limit_option(noun: str) -> Callable[[Command], Command]:
+    words = f"At most N {noun}, 0 for all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
+    return click.option("--limit", type=click.IntRange(min=0), metavar="N", help=words)
+
+
+def _limit(limit: int | None, output: Output) -> int | None:
+    return ROWS_IN_A_TABLE if limit is None and output == Output(TABLE) else limit or None
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog=examples(
+        "claims", "claims --evidence benchmarked --min-claim 2", "claims --repo vllm -o claims.csv", "claims extract texts.jsonl"
+    ),
+)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only claims of this kind. Repeatable.  [default: all]")
+@_limit_option("claims")
+@with_filters
+@with_output
+@with_store
+@click.pass_context
+def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filters: Filters, output: Output, store: Store) -> None:
+    """List what agents claim to have made faster, smaller or cheaper, largest ratio first.
+
+    A claim is what the agent's summary says, not what was measured. --evidence and --min-claim choose among the claims themselves,
+    the other filters among their runs.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    from app import answers_claims
+    from app.output import deliver
+
+    deliver(answers_claims.claims(store, filters, kinds, _limit(limit, output)), output)
+
+
+@click.command(epilog=examples("findings", "findings --severity alarm", "findings --rule headline_count --format jsonl"))
+@click.option("--severity", "severities", multiple=True, type=click.Choice(SEVERITIES), help="Only findings so severe. Repeatable.")
+@click.option("--rule", "rules", multiple=True, metavar="RULE", callback=utf8, help="Only findings of this rule. Repeatable.")
+@_limit_option("findings")
+@with_filters
+@with_output
+@with_store
+def findings(
+    severities: tuple[str, ...], limit: int | None, filters: Filters, output: Output, store: Store, rules: tuple[str, ...]
+) -> None:
+    """List what the rules notice about runs: figures and words of a record that do not fit together.
+
+    An alarm is a figure that cannot be right, a warning asks to be looked at, info says how much stands behind a claim. A rule
+    compares; it does not accuse.
+    """
+    from app import answers_claims
+    from app.output import deliver
+
+    deliver(answers_claims.findings(store, filters, severities, rules, _limit(limit, output)), output)
