@@ -87,11 +87,22 @@ def _nearest_noun(effect: Effect, setting: Setting) -> str | None:
         return "THROUGHPUT" if "THROUGHPUT" in inside else "TIME"
     if inside and inside[0]:
         return inside[0]
+    if effect.word in ("+", "-", "−"):
+        return _adjacent_noun(effect, setting)
     if behind and behind[0].start() <= 25 and not (effect.change is None and _AWAY.search(behind[0].string[: behind[0].start()])):
         return behind[0].lastgroup
     before = list(_NOUNS.finditer(setting.left(effect, 80)))
     nearest = before[-1:] or behind[:1]
     return nearest[0].lastgroup if nearest else None
+
+
+def _adjacent_noun(effect: Effect, setting: Setting) -> str | None:
+    """The noun that a signed percentage touches: `-30% latency`, `latency: -30%`."""
+    if behind := _NOUNS.match(setting.text, min(effect.end + 1, setting.high), setting.high):
+        return behind.lastgroup
+    label = re.search(r"([\w ]{3,40}):[\s*_`]*$", setting.left(effect, 60))
+    named = list(_NOUNS.finditer(label[1])) if label else []
+    return named[-1].lastgroup if named else None
 
 
 _AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b")

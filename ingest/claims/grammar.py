@@ -42,6 +42,8 @@ _LATER = re.compile(
 _EARLIER = re.compile(
     r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", re.IGNORECASE
 )
+_TAGGED_BEFORE = re.compile(r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE)
+_TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
 _SWAPPING = ("vs", "versus", "against", "compared")
 
 
@@ -127,7 +129,7 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
         return Effect(first.start, second.end, second, first, swaps=swaps)
     if _EARLIER.search(left) and _LATER.fullmatch(glue):
         return whole
-    return None
+    return whole if _TAGGED_BEFORE.fullmatch(glue) and _TAGGED_AFTER.match(text, second.end) else None
 
 
 def _is_former(word: str, left: str, glue: str) -> bool:
@@ -189,11 +191,22 @@ def relative(text: str, quantity: Quantity, floor: int, ceiling: int) -> Effect 
         return Effect(quantity.start, amount.end(), change=quantity, sense=Sense.GAIN, word=amount["word"])
     base = max(floor, quantity.start - _REACH)
     left = text[base : quantity.start]
+    if (share := _SHARE.search(left)) and _OF.match(text, quantity.end):
+        return Effect(base + share.start(), quantity.end, change=quantity, sense=Sense.SHARE, word="to")
     if found := _NAMED.search(left):
         return _changed(quantity, found, base + found.start(), quantity.end)
     if (found := _last(_CHANGED_BY, left)) and (found["by"] or len(found["object"].split()) <= 3):
         return _changed(quantity, found, base + found.start(), quantity.end)
+    if found := _CHINESE.search(left):
+        return _changed(quantity, found, base + found.start(), quantity.end)
+    if quantity.sign and quantity.kind is Kind.PERCENT:
+        return Effect(quantity.start, quantity.end, change=quantity, sense=Sense.RISE if quantity.sign == "+" else Sense.FALL, word=quantity.sign)
     return None
+
+
+_SHARE = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{_HEDGE}$", re.IGNORECASE)
+_OF = re.compile(r"\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", re.IGNORECASE)
+_CHINESE = re.compile(r"(?:(?P<FALL>降低|减少|缩短|下降|减小|节省)|(?P<GAIN>提升|提高|加速|加快|快))了?\s*(?:约|大约|近|超过)?\s*$")
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -231,6 +244,9 @@ _SAVED = re.compile(r"[\s*_`]*(?:[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|f
 _SAVES = re.compile(rf"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: off)?|eliminates|avoids|removes)\s+{_HEDGE}{_DECOR}$", re.IGNORECASE)
 
 
+_UNMOVED = re.compile(
+    rf"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{{0,30}}\()\s*{_HEDGE}$", re.IGNORECASE
+)
 _SIGNED = re.compile(r"[\s*_`]*\((?P<percent>[+−-]\d[\d.]*\s?%)\)")
 
 
@@ -241,6 +257,9 @@ def saving(text: str, quantity: Quantity, floor: int, ceiling: int) -> Effect | 
     if signed := _SIGNED.match(text, quantity.end, min(ceiling, quantity.end + 24)):
         percent = next(quantities(text, signed.start("percent"), signed.end("percent")))
         return Effect(quantity.start, signed.end(), change=percent, after=quantity, sense=Sense.FALL if percent.sign in "-−" else Sense.RISE, word=percent.sign)
+    base = max(floor, quantity.start - 60)
+    if quantity.metric and (same := _UNMOVED.search(text[base : quantity.start])):
+        return Effect(base + same.start(), quantity.end, quantity, quantity)
     if behind := _SAVED.match(text, quantity.end, min(ceiling, quantity.end + 40)):
         return Effect(quantity.start, behind.end(), after=quantity, sense=Sense.FALL, word="saved")
     base = max(floor, quantity.start - 40)

@@ -51,12 +51,12 @@ VERBS: dict[Sense, str] = {
 
 METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.THROUGHPUT: (
-        r"throughput|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s|operations per sec|bandwidth|nps\b|qps\b|rps\b"
+        r"throughput|吞吐|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s|operations per sec|bandwidth|nps\b|qps\b|rps\b"
         r"|tps\b|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),
-    ClaimMetric.MEMORY: r"memory|rss\b|heap|v?ram\b|arena|footprint|resident|working set|gc pressure|bytes allocated|allocated bytes|churn",
+    ClaimMetric.MEMORY: r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|resident|working set|gc pressure|bytes allocated|allocated bytes|churn",
     ClaimMetric.SIZE: (
-        r"sizes?\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b|apks?\b|storage|compress\w*|download|archive|on-disk"
+        r"sizes?\b|体积|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b|apks?\b|storage|compress\w*|download|archive|on-disk"
         r"|responses?\b|files?\b|logs?\b|index\b|wheel|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
     ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|billing|dollars?|\$",
@@ -68,7 +68,7 @@ METRICS: dict[ClaimMetric, str] = {
     ),
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?clock|elapsed|ttft|tpot|delay|performance|perf\b"
-        r"|cold[- ]starts?|builds?\b|cpu\b|execution|milliseconds|seconds|took|takes|runs in|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*"
+        r"|cold[- ]starts?|builds?\b|cpu\b|execution|milliseconds|seconds|took|takes|runs in|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|延迟|耗时|时间|性能|速度|启动"
     ),
 }
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""

@@ -43,6 +43,8 @@ def _is_same(text: str, first: Effect, second: Effect) -> bool:
 def _explains(gap: str, first: Effect, second: Effect) -> bool:
     """Whether the change, or the saving, is that of the pair."""
     pair, other = (first, second) if first.is_pair else (second, first)
+    if pair.before == pair.after:  # `unchanged at 6.3 s (64% speedup kept)`
+        return False
     if other.change is None:
         return gap.strip(" *_`") == "("
     bare = gap.strip(" *_`")

@@ -59,12 +59,14 @@ _QUANTITY = re.compile(
     (?P<sign>[+\-−])?
     (?P<money>\$)?
     (?:
+      (?P<word>two|three|four|five|six|seven|eight|nine|ten)(?:[\s-]times|-?fold)\b
+    |
       sub-(?P<below>milli|micro)?second
     |
       (?P<minutes>\d{{1,4}})\s?(?:m|min)\s?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec)?\b
     |
-      (?P<low>{_NUMBER})(?P<low_scale>[kKMG万](?![\w]))?(?P<low_plus>\+(?!\d))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:[-–—]|\s[–—]\s)[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>[kKMG万](?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:[-–—]|\s[–—]\s|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%×٪]|[xX](?![\w])|\s?-?fold\b|\s?倍|\s?times\b
         |\s?(?:毫秒|秒|分钟|小时)
         |[\s-]{{0,2}}[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![\w])
@@ -72,7 +74,7 @@ _QUANTITY = re.compile(
     )
     (?P<plus>\+(?![\d\w]))?
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.IGNORECASE,
 )
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "倍"}
 
@@ -80,13 +82,24 @@ _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "倍"}
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
     """The quantities of that part of the text, in order."""
     for match in _QUANTITY.finditer(text, start, end):
-        if match["low"] is None and not match["minutes"]:  # sub-second
-            yield Quantity(match.start(), match.end(), Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, "")
-        elif match["minutes"]:
-            seconds = float(match["minutes"]) * 60 + float(match["seconds"])
-            yield Quantity(match.start(), match.end(), Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), match["sign"] or "")
-        elif (found := _quantity(match)) is not None:
+        found = _quantity(match) if match["low"] else _in_words(match)
+        if found is not None:
             yield found
+
+
+_WORDS = {word: float(number) for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+
+
+def _in_words(match: re.Match[str]) -> Quantity:
+    """`1m30s`, `three times`, `sub-second`."""
+    sign, start, end = match["sign"] or "", match.start(), match.end()
+    if match["minutes"]:
+        seconds = float(match["minutes"]) * 60 + float(match["seconds"])
+        return Quantity(start, end, Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), sign)
+    if match["word"]:
+        factor = _WORDS[match["word"].lower()]
+        return Quantity(start, end, Kind.TIMES, factor, factor, None, bool(match["mark"]), sign)
+    return Quantity(start, end, Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, sign)
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ingest.claims import context
 from ingest.claims.claim import Claim
 from ingest.claims.context import Setting
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
+from ingest.claims.idioms import idiomatic
 from ingest.claims.labelled import labelled_effects
 from ingest.claims.lexicon import Sense
 from ingest.claims.merging import merged, with_remark
@@ -42,11 +43,17 @@ def _effects(text: str) -> Iterator[tuple[Effect, Setting]]:
 def _of_prose(text: str, passage: Passage, title: str) -> Iterator[tuple[Effect, Setting]]:
     found = list(quantities(text, passage.start, passage.end))
     of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, found, passage.start, passage.end)
-    whole = merged(text, of_passage)
+    whole = merged(text, _with_idioms(list(of_passage), idiomatic(text, passage.start, passage.end)))
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end
         yield with_remark(text, effect, high), Setting(text, passage, low, high, title)
+
+
+def _with_idioms(effects: list[Effect], idioms: Iterable[Effect]) -> list[Effect]:
+    """Both in order; where they overlap, the one with the numeral stays."""
+    free = [idiom for idiom in idioms if not any(effect.start < idiom.end and idiom.start < effect.end for effect in effects)]
+    return sorted([*effects, *free], key=lambda effect: effect.start) if free else effects
 
 
 def _of_table(text: str, passage: Passage, title: str) -> Iterator[tuple[Effect, Setting]]:

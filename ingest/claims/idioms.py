@@ -1,0 +1,58 @@
+"""Changes told without a numeral: `twice as fast`, `halves the latency`, `doubles throughput`, `an order of magnitude`, `by a third`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ingest.claims.effect import Effect
+from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
+from ingest.claims.quantities import Kind, Quantity
+
+_OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
+_NOUN = (
+    r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead"
+    r"|start-?up|builds?|bundle|binary)\b"
+)
+
+_IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), factor, sense)
+    for pattern, factor, sense in (
+        (r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN),
+        (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
+        (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
+        (rf"\bhalv(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
+        (rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}? (?:in|by) half\b", 2, Sense.FALL),
+        (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
+        (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
+        (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}", 4, Sense.RISE),
+        (rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}? by (?:about |roughly )?(?:a|one)[ -]third\b", 1.5, Sense.FALL),
+        (rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}? by (?:about |roughly )?two[ -]thirds\b", 3, Sense.FALL),
+        (rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}? by (?:about |roughly )?(?:a|one)[ -]quarter\b", 4 / 3, Sense.FALL),
+    )
+)
+_MAGNITUDES = re.compile(
+    r"\b(?P<count>an?|one|two|three|four) orders? of magnitude (?:\w+ )?(?:"
+    + "|".join(f"(?P<{sense.name}>{COMPARISONS[sense]})" for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL))
+    + ")",
+    re.IGNORECASE,
+)
+_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+_HINT = re.compile(r"twice|hal[fv]|doubl|tripl|quadrupl|magnitude|third|quarter", re.IGNORECASE)
+
+
+def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
+    """The effects of that part of the text that are told in words."""
+    if not _HINT.search(text, start, end):
+        return
+    for pattern, factor, sense in _IDIOMS:
+        for match in pattern.finditer(text, start, end):
+            yield _effect(match, factor, sense, hedged=False)
+    for match in _MAGNITUDES.finditer(text, start, end):
+        sense = next(sense for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL) if match[sense.name])
+        yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense, hedged=True)
+
+
+def _effect(match: re.Match[str], factor: float, sense: Sense, *, hedged: bool) -> Effect:
+    change = Quantity(match.start(), match.end(), Kind.TIMES, factor, factor, None, hedged, "")
+    return Effect(match.start(), match.end(), change=change, sense=sense, word=match[0].lower())
