@@ -33,7 +33,7 @@ _LABELS = {
 }
 """Stored columns whose name does not read well by itself."""
 
-_LABEL = b"label"
+_LABEL, _UNIT = b"label", b"unit"
 _METRICS = MODEL_METRICS | RUN_METRICS
 _DIMENSIONS = MODEL_DIMENSIONS | DIMENSIONS
 
@@ -73,7 +73,19 @@ class Column:
 
 def labelled(table: pa.Table, labels: Mapping[str, str]) -> pa.Table:
     """The table with other labels than its columns' names suggest: `model` is the main model of a run, but not everywhere."""
-    fields = [field.with_metadata({_LABEL: labels[field.name]}) if field.name in labels else field for field in table.schema]
+    fields = [
+        field.with_metadata((field.metadata or {}) | {_LABEL: labels[field.name]}) if field.name in labels else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
+def measured(table: pa.Table, units: Mapping[str, Unit]) -> pa.Table:
+    """The table with the units of columns whose names tell none."""
+    fields = [
+        field.with_metadata((field.metadata or {}) | {_UNIT: units[field.name].value}) if field.name in units else field
+        for field in table.schema
+    ]
     return table.cast(pa.schema(fields))
 
 
@@ -100,7 +112,9 @@ def _label(field: pa.Field) -> str:
 
 
 def _unit(field: pa.Field) -> Unit:
-    """The unit that a metric or the list of stored columns states, else what the type suggests."""
+    """The unit the table itself, a metric or the list of stored columns states, else what the type suggests."""
+    if _UNIT in (field.metadata or {}):
+        return Unit(field.metadata[_UNIT].decode())
     if field.name in _METRICS:
         return _METRICS[field.name].unit
     if field.name in UNITS_OF_COLUMNS:

@@ -16,6 +16,7 @@ bar.follow_address()
 OF_RUNS = (
     st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="What all runs cost and took"),
     st.Page("screens/runs.py", title="Runs", icon=":material/list:", help="Every run, to sort, search and open"),
+    st.Page("screens/duration.py", title="Duration", icon=":material/timer:", help="How long runs take, and which take longer"),
 )
 """Screens about many runs: the filter bar stands over them."""
 

@@ -17,13 +17,14 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from app import queries, queries_screens
+from app import queries, queries_measures, queries_screens
 from app.filters import Filters
 from app.held import HeldStore
 from app.uploads import Upload
 from ingest.containers import Source
 from ingest.pipeline import IngestReport, Progress, ingest
 from ingest.store import Store
+from schemas.measures import MEASURES
 
 DEFAULT_LOCATION = "tachograph.duckdb"
 WAIT_SECONDS = 10.0
@@ -37,6 +38,9 @@ SHOWN_RUNS = 20_000
 
 MOST_OPTIONS = 300
 """The most values a filter offers to choose from, the most frequent first; a link may name any."""
+
+FAR_TIMES, SHOWN_OUTLIERS = 5.0, 50
+"""From how many times its model's median on a run is an outlier, and how many of them are shown."""
 
 NO_FILTERS = Filters()
 
@@ -116,6 +120,30 @@ def runs(at: Snapshot, filters: Filters = NO_FILTERS) -> pa.Table:
 def model_rows(at: Snapshot, filters: Filters = NO_FILTERS) -> pa.Table:
     """One row per model of the SHOWN_RUNS dearest runs. Raises StoreError."""
     return queries.model_rows(_store(at), filters, SHOWN_RUNS)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def scale(at: Snapshot, measure: str, filters: Filters = NO_FILTERS) -> queries_measures.Scale | None:
+    """Where the bins of a measure lie; None where no run has it. Raises StoreError."""
+    return queries_measures.scale(_store(at), filters, MEASURES[measure])
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def bins(at: Snapshot, measure: str, on: queries_measures.Scale, filters: Filters = NO_FILTERS) -> pa.Table:
+    """How many runs lie in each bin. Raises StoreError."""
+    return queries_measures.bins(_store(at), filters, MEASURES[measure], on)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def quantiles(at: Snapshot, measure: str, by: str | None = None, filters: Filters = NO_FILTERS) -> pa.Table:
+    """Quantiles of a measure, per group or over all runs. Raises StoreError."""
+    return queries_measures.quantiles(_store(at), filters, MEASURES[measure], by)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def outliers(at: Snapshot, measure: str, filters: Filters = NO_FILTERS) -> pa.Table:
+    """The runs furthest above the median of their model. Raises StoreError."""
+    return queries_measures.outliers(_store(at), filters, MEASURES[measure], FAR_TIMES, SHOWN_OUTLIERS)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

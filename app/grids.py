@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.columns import Column, columns, labelled
+from app.columns import Column, columns, labelled, measured
 from app.presentation import MEANINGS, fact_words, upload_words
 from ingest.pipeline import SourceReport
+from schemas.measures import Measure
 from schemas.unit_names import Unit
 
 RUNS = (
@@ -59,17 +60,26 @@ def grid_columns(table: pa.Table) -> list[tuple[Column, str]]:
 def _sortable(table: pa.Table) -> pa.Table:
     """Money as floats, milliseconds as durations, shares as percentages, outcomes as words: as a browser's grid sorts and shows them."""
     units = {column.name: column.unit for column in columns(table)}
-    return pa.table({name: _cells(table[name], name, units[name]) for name in table.column_names})
+    cells = {name: _cells(table[name], name, units[name]) for name in table.column_names}
+    return measured(pa.table(cells), units)
 
 
 def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
     if unit is Unit.MILLISECONDS:
-        return pc.add(values, 500).cast(pa.duration("ms")).cast(pa.duration("s"), safe=False)  # a cast alone would round down
+        whole = values.cast(pa.int64(), safe=False)
+        return pc.add(whole, 500).cast(pa.duration("ms")).cast(pa.duration("s"), safe=False)  # a cast alone would round down
     if unit is Unit.SHARE:
         return pc.multiply(values, 100.0)
     if name == "outcome":
         return pa.chunked_array([[fact_words(value, name) for value in values.to_pylist()]], pa.string())
     return values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+
+
+def outlier_grid(far: pa.Table, measure: Measure) -> pa.Table:
+    """Runs far from the usual, as `queries_measures.outliers` finds them."""
+    keys = ("value", "times_usual", "usual", "model", "task", "outcome", "run_id")
+    units = {"value": measure.unit, "usual": measure.unit, "times_usual": Unit.RATIO}
+    return grid(measured(far.select(keys), units), keys, value=measure.label, usual="Median of its model", times_usual="Times the median")
 
 
 def grid_height(rows: pa.Table) -> int:

@@ -57,7 +57,7 @@ def _ticks(unit: Unit, values: Sequence[float], *, logarithmic: bool) -> dict[st
         return {"tickvals": round_values, "ticktext": [_tick(value, unit) for value in round_values]}
     if unit is Unit.USD:
         return {"tickprefix": "$", "tickformat": ",~f"}
-    return {"tickformat": "~s" if unit is Unit.TOKENS else ",~f"}
+    return {"tickformat": {Unit.TOKENS: "~s", Unit.SHARE: ",.0%"}.get(unit, ",~f")}
 
 
 def _round_values(values: Sequence[float]) -> list[float]:

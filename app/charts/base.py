@@ -43,9 +43,7 @@ class Chart:
 
     def draw(self, table: pa.Table, models: Looks | None = None, page: str | None = None) -> go.Figure:
         """The figure. `models` are the looks of all the store's models, else of the table's; `page` is light, dark or not known."""
-        drawn = self.draw_with(table, looks(table["model"].to_pylist()) if models is None else models)
-        ink = {"color": INKS.get(page or "")}
-        return drawn.update_xaxes(tickfont=ink, title_font=ink).update_yaxes(tickfont=ink, title_font=ink)
+        return inked(self.draw_with(table, looks(table["model"].to_pylist()) if models is None else models), page)
 
     def heading(self, table: pa.Table, *, whole: bool = True) -> str:
         """What there is to see, where the rows are the `whole` of them: a part has other figures than the cards beside it."""
@@ -96,6 +94,12 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": "#7A7A7A", "activecolor": "#0F8A84"},
         **layout,
     )
+
+
+def inked(drawn: go.Figure, page: str | None) -> go.Figure:
+    """With axis texts that can be read on a light or dark page."""
+    ink = {"color": INKS.get(page or "")}
+    return drawn.update_xaxes(tickfont=ink, title_font=ink).update_yaxes(tickfont=ink, title_font=ink)
 
 
 def nothing(why: str) -> go.Figure:

@@ -1,4 +1,4 @@
-"""How models look: one colour and one mark per model, the same in every chart of a store."""
+"""How things look: one colour and one mark per model, one colour per outcome, evidence, severity and cohort, in every chart the same."""
 
 from __future__ import annotations
 
@@ -11,6 +11,32 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "pentagon", "x", "star", "hexagon")
 PATTERNS = ("", "/", "x", ".", "-")
 UNKNOWN = "model not known"
+
+OUTCOMES = {
+    "completed": "#009E73",
+    "limit_reached": "#B07D00",
+    "max_turns": "#8A7F00",
+    "max_budget": "#C0649B",
+    "max_structured_output_retries": "#7A5CA8",
+    "api_error": "#D55E00",
+    "execution_error": "#B5352C",
+    "interrupted": "#3A93C8",
+    "refused": "#0072B2",
+    "unknown": "#7A7A7A",
+}
+"""Outcomes in the order in which legends and bars show them: what went well first."""
+
+EVIDENCE = {"benchmarked": "#009E73", "figures": "#0072B2", "stated": "#B07D00", "estimated": "#C0649B"}
+"""Evidence of claims, the strongest first."""
+
+SEVERITIES = {"alarm": "#D55E00", "warning": "#B07D00", "info": "#3A93C8"}
+"""Severities of findings, the gravest first."""
+
+COHORTS = ("#0072B2", "#D55E00")
+"""The two sides of a comparison: blue and vermilion, which no colour blindness confuses."""
+
+PLAIN = "#0F8A84"
+"""The colour of what is all of one kind."""
 LONGEST_NAME = 48
 
 

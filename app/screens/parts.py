@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,8 @@ import streamlit as st
 from app.charts import CHARTS
 from app.charts.looks import Looks
 from app.columns import Column
-from app.grids import grid_columns
+from app.filters import FILTERS
+from app.grids import chosen_run, grid_columns, grid_height
 from app.presentation import Card, Shown, plain
 from schemas.errors import StoreMissing, TachographError
 from schemas.unit_names import Unit
@@ -83,6 +84,54 @@ def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True) -> Non
     )
     if note:
         st.caption(plain(note))
+
+
+def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") -> None:
+    """A figure under its finding, with how to read it, and what it leaves out below."""
+    with st.container(gap=None):
+        st.subheader(plain(finding), anchor=False)
+        st.caption(plain(caption))
+    st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=" ".join(filter(None, (f"{finding}.", caption, note))))
+    if note:
+        st.caption(plain(note))
+
+
+def choice(label: str, options: Mapping[str, str], key: str) -> str:
+    """One of a few, first one unless the link or the visitor says otherwise; stands in the address."""
+    picked = st.segmented_control(
+        label,
+        list(options),
+        format_func=lambda option: options[option],
+        key=key,
+        default=next(iter(options)),
+        required=True,
+        bind="query-params",
+    )
+    return str(picked) if picked in options else next(iter(options))
+
+
+def run_table(rows: pa.Table, runs: pa.Table, key: str, alt: str) -> None:
+    """A grid of runs (`runs` has their ids, row for row); a chosen one opens."""
+    chosen = st.dataframe(
+        rows,
+        key=key,
+        hide_index=True,
+        column_config=column_config(rows),
+        placeholder="–",
+        height=grid_height(rows),
+        on_select="rerun",
+        selection_mode=["single-row", "single-cell"],
+        alt=alt,
+    )
+    run_id = chosen_run(runs, chosen["selection"])
+    if run_id is not None:
+        open_run(run_id)
+
+
+def open_run(run_id: str) -> None:
+    """Go to the run's own page, the filters in the address as they are."""
+    kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
+    st.switch_page("screens/run.py", query_params={"run": run_id} | kept)
 
 
 def column_config(table: pa.Table) -> dict[str, Any]:

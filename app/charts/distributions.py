@@ -1,0 +1,178 @@
+"""Charts of how a measure is distributed: outlines over bins, and boxes of quantiles. Rows as of `app.queries_measures`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.base import counted, figure, hover, inked, nothing, safe
+from app.charts.looks import COHORTS, PLAIN, Looks, name
+from app.formatting import human
+from app.queries_measures import Scale
+from schemas.measures import Measure
+from schemas.unit_names import Unit
+
+ROW = 34
+FEW = 5
+"""Groups of fewer runs are drawn, but nothing is said of them."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """One distribution: rows of `queries_measures.bins`, and what and how it is called."""
+
+    bins: pa.Table
+    label: str
+    colour: str
+
+
+def histogram(measure: Measure, on: Scale | None, outlines: Sequence[Outline], marks: Mapping[str, float], page: str | None) -> go.Figure:
+    """How many runs lie where; several outlines show shares instead, since cohorts differ in size. `marks` are named values."""
+    if on is None:
+        return nothing(f"No run has a {measure.label.lower()}.")
+    edges = on.edges()
+    traces = [_outline(outline, edges, measure, share=len(outlines) > 1) for outline in outlines]
+    x = axis_layout(_axis(measure), edges, logarithmic=on.logarithmic)
+    of = "Share of runs" if len(outlines) > 1 else "Runs"
+    drawn = figure(
+        traces, xaxis=x, yaxis={"title": {"text": of}, "rangemode": "tozero", "tickformat": ",.0%" if len(outlines) > 1 else ",d"}
+    )
+    for label, value in marks.items():
+        drawn.add_vline(value, line={"color": "#7A7A7A", "width": 1, "dash": "dot"}, annotation={"text": safe(label), "font": {"size": 12}})
+    return inked(drawn, page)
+
+
+def _outline(outline: Outline, edges: Sequence[float], measure: Measure, *, share: bool) -> go.Scatter:
+    """Steps over the bins; hovering a bin says what lies in it."""
+    counts = [0] * (len(edges) - 1)
+    for row in outline.bins.to_pylist():
+        counts[row["bin"]] = row["runs"]
+    whole = sum(counts) or 1
+    heights = [count / whole if share else count for count in counts]
+    texts = [
+        hover(f"{human(low, measure.unit)} to {human(high, measure.unit)}", **{outline.label: (count, Unit.COUNT)})
+        for low, high, count in zip(edges, edges[1:], counts, strict=False)
+    ]
+    return go.Scatter(
+        x=list(edges),
+        y=[*heights, heights[-1]],
+        line={"shape": "hv", "color": outline.colour, "width": 2},
+        fill="tozeroy",
+        opacity=0.9,
+        name=safe(outline.label),
+        showlegend=True,
+        mode="lines",
+        text=[*texts, texts[-1]],
+        hoverinfo="text",
+    )
+
+
+def boxes(measure: Measure, quantiles: pa.Table, looks: Looks | None, page: str | None) -> go.Figure:
+    """A box per group: the middle half of its runs, the median, and lines to the middle nine tenths; highest median on top."""
+    rows = sorted(quantiles.to_pylist(), key=lambda row: row["p50"])
+    if not rows:
+        return nothing(f"No run has a {measure.label.lower()}.")
+    values = [row[key] for row in rows for key in ("p05", "p95") if row[key] > 0]
+    logarithmic = is_wide(values) and all(row["p05"] > 0 for row in rows)
+    traces = [_box(place, row, looks) for place, row in enumerate(rows)]
+    names = {"tickvals": list(range(len(rows))), "ticktext": [_called(row) for row in rows], "automargin": True, "showgrid": False}
+    x = axis_layout(_axis(measure), values, logarithmic=logarithmic)
+    drawn = figure([*traces, _medians(rows, measure)], xaxis=x, yaxis=names | {"title": {"text": ""}, "range": [-0.7, len(rows) - 0.3]})
+    return inked(drawn.update_layout(height=110 + ROW * max(len(rows), 3), showlegend=False), page)
+
+
+def _box(place: int, row: Mapping[str, Any], looks: Looks | None) -> go.Box:
+    colour = looks[row["group"]].colour if looks and row["group"] in looks else PLAIN
+    return go.Box(
+        y=[place],
+        q1=[row["p25"]],
+        median=[row["p50"]],
+        q3=[row["p75"]],
+        lowerfence=[row["p05"]],
+        upperfence=[row["p95"]],
+        orientation="h",
+        width=0.55,
+        line={"color": colour, "width": 1.5},
+        fillcolor=colour,
+        opacity=0.55,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _medians(rows: Sequence[Mapping[str, Any]], measure: Measure) -> go.Scatter:
+    """A mark at each median, to hover over: boxes of given quantiles tell bare numbers only."""
+    return go.Scatter(
+        x=[row["p50"] for row in rows],
+        y=list(range(len(rows))),
+        mode="markers",
+        marker={"size": 11, "symbol": "line-ns-open", "color": "#7A7A7A", "line": {"width": 2}},
+        text=[_summary(row, measure) for row in rows],
+        hoverinfo="text",
+        showlegend=False,
+    )
+
+
+def _summary(row: Mapping[str, Any], measure: Measure) -> str:
+    figures = {
+        "Median": (row["p50"], measure.unit),
+        "Middle_half_from": (row["p25"], measure.unit),
+        "to": (row["p75"], measure.unit),
+        "One_in_twenty_below": (row["p05"], measure.unit),
+        "one_in_twenty_above": (row["p95"], measure.unit),
+        "Known_for_runs": (row["known"], Unit.COUNT),
+    }
+    lines = [f"{label.replace('_', ' ')}: {human(value, unit)}" for label, (value, unit) in figures.items()]
+    return "<br>".join([f"<b>{safe(_called(row))}</b>", *lines])
+
+
+def _called(row: Mapping[str, Any]) -> str:
+    text = "not known" if row["group"] is None else str(row["group"])
+    return safe(name(text))
+
+
+def _axis(measure: Measure) -> Axis:
+    return Axis(measure.column, f"{measure.label} (USD)" if measure.unit is Unit.USD else measure.label, measure.unit)
+
+
+def spread_finding(measure: Measure, whole: Mapping[str, Any] | None) -> str:
+    """What a distribution shows, from the row of quantiles over all runs."""
+    if whole is None or whole["known"] < FEW:
+        return measure.label
+    if measure.better == "higher":
+        return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in twenty below {human(whole['p05'], measure.unit)}"
+    return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in ten above {human(whole['p90'], measure.unit)}"
+
+
+def groups_finding(measure: Measure, quantiles: pa.Table) -> str:
+    """Which group is highest and which lowest, where there are enough runs of both."""
+    rows = sorted((row for row in quantiles.to_pylist() if row["known"] >= FEW and row["group"] is not None), key=lambda row: row["p50"])
+    if len(rows) < 2:
+        return f"{measure.label} by group"
+    low, high = rows[0], rows[-1]
+    return (
+        f"{measure.label}: highest for {name(high['group'])}, median {human(high['p50'], measure.unit)}; "
+        f"lowest for {name(low['group'])}, {human(low['p50'], measure.unit)}"
+    )
+
+
+def known_note(measure: Measure, whole: Mapping[str, Any] | None, on: Scale | None, drawn: int) -> str:
+    """What a histogram leaves out."""
+    if whole is None:
+        return ""
+    unknown, zero = whole["runs"] - whole["known"], whole["known"] - drawn
+    said = [f"Left out: {counted(unknown, 'run')} without a {measure.label.lower()}."] if unknown else []
+    if zero and on is not None and on.logarithmic:
+        said.append(f"Left out: {counted(zero, 'run')} at zero, which a logarithmic axis has no place for.")
+    return " ".join(said)
+
+
+def outlines(tables: Sequence[pa.Table], labels: Sequence[str]) -> list[Outline]:
+    """One distribution in the plain colour, two in those of cohorts."""
+    colours = (PLAIN,) if len(tables) == 1 else COHORTS
+    return [Outline(*one) for one in zip(tables, labels, colours, strict=False)]
