@@ -54,19 +54,26 @@ def metric_of(effect: Effect, setting: Setting) -> ClaimMetric | None:
         return None
     if named is ClaimMetric.MEMORY:
         return _of_bytes(effect, setting)
+    if named is ClaimMetric.THROUGHPUT and _BURDEN.search(setting.left(effect, 40)):
+        return ClaimMetric.OPERATIONS
     if named:
         return named
     nearest = _nearest_noun(effect, setting)
     return None if nearest == "NONE" else ClaimMetric[nearest] if nearest else _unnamed(effect, setting)
 
 
+_BURDEN = re.compile(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions", _FLAGS)
+"""What is done per second without being of use to anybody."""
+
+_CORRECTED = re.compile(r"[\s(\[]*fixed\b", _FLAGS)
 _BRACKET = re.compile(r"\([^()]{0,80}\)")
 
 
 def _is_a_setting(effect: Effect, setting: Setting) -> bool:
-    sentence = setting._replace(low=setting.passage.start).left(effect, 120)
+    whole = setting if setting.passage.is_table else setting._replace(low=setting.passage.start)
+    sentence = whole.left(effect, 120)
     before = f"{sentence} {setting.text[effect.start : effect.end]}"
-    return bool(_SETTINGS.search(_BRACKET.sub("", before)) or _SETTINGS.search(setting.right(effect, 25)))
+    return bool(_CORRECTED.match(setting.text, effect.end) or _SETTINGS.search(_BRACKET.sub("", before)) or _SETTINGS.search(setting.right(effect, 25)))
 
 
 def _of_bytes(effect: Effect, setting: Setting) -> ClaimMetric:
@@ -79,11 +86,17 @@ def _of_bytes(effect: Effect, setting: Setting) -> ClaimMetric:
     return ClaimMetric.MEMORY
 
 
+_OF_TIME = ("fast", "quick", "slow", "speed", "高速", "快", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent")
+"""Comparisons that are of time by themselves."""
+
+
 def _nearest_noun(effect: Effect, setting: Setting) -> str | None:
     """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
     inside = [match.lastgroup for match in _NOUNS.finditer(setting.text, effect.start, effect.end)]
     behind = list(_NOUNS.finditer(setting.right(effect, 60)))
-    if effect.sense in (Sense.GAIN, Sense.LOSS) and inside and effect.word.startswith(("fast", "quick", "slow", "speed")):
+    if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
+        if _PEOPLE_AND_FILMS.match(setting.right(effect, 40)):
+            return "NONE"
         return "THROUGHPUT" if "THROUGHPUT" in inside else "TIME"
     if inside and inside[0]:
         return inside[0]
@@ -100,10 +113,13 @@ def _adjacent_noun(effect: Effect, setting: Setting) -> str | None:
     """The noun that a signed percentage touches: `-30% latency`, `latency: -30%`."""
     if behind := _NOUNS.match(setting.text, min(effect.end + 1, setting.high), setting.high):
         return behind.lastgroup
-    label = re.search(r"([\w ]{3,40}):[\s*_`]*$", setting.left(effect, 60))
-    named = list(_NOUNS.finditer(label[1])) if label else []
-    return named[-1].lastgroup if named else None
+    left = setting.left(effect, 60).rstrip(" *_`:(")
+    named = list(_NOUNS.finditer(left))
+    return named[-1].lastgroup if named and named[-1].end() >= len(left) and named[-1][0].lower() not in ("speed", "size") else None
 
+
+_PEOPLE_AND_FILMS = re.compile(r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*|than real[- ]time)\b", _FLAGS)
+"""What is also said to be faster."""
 
 _AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b")
 """What keeps a noun behind a pair of bare numbers from being what they count."""
@@ -113,7 +129,7 @@ def _unnamed(effect: Effect, setting: Setting) -> ClaimMetric | None:
     """The metric of `40% better` in a text about speed; a pair of bare numbers is of nothing."""
     if effect.is_pair and effect.change is None:
         return None
-    if effect.word.startswith("small"):
+    if effect.word.startswith(("small", "shr")):
         return ClaimMetric.SIZE
     if effect.sense in (Sense.GAIN, Sense.LOSS):
         found = _NOUNS.search(setting.title)

@@ -19,9 +19,9 @@ _ARROW = re.compile(
     rf"[\s*_`'\")\]]*(?:\([^()\n]{{0,40}}\)\s*)?(?:[\w/.,-]+\s+){{0,4}}?(?:-{{1,2}}>|={{1,2}}>|→|⇒|➜|➔|➡️?|⟶|—>|–>){_DECOR}{_HEDGE}{_DECOR}",
     re.IGNORECASE,
 )
-_FROM = re.compile(rf"\b(?:from|of)\s+{_DECOR}{_HEDGE}{_DECOR}$|从\s*$", re.IGNORECASE)
+_FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+{_DECOR}{_HEDGE}{_DECOR}$|从\s*$", re.IGNORECASE)
 _TO = re.compile(
-    rf"(?:(?![.;!?]\s)[^→]){{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into)\s+|降到|降至|降低到|减少到|到)(?:sub-?)?{_DECOR}{_HEDGE}{_DECOR}",
+    rf"(?:(?![.;!?]\s)[^→]){{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+|降到|降至|降低到|减少到|到)(?:sub-?)?{_DECOR}{_HEDGE}{_DECOR}",
     re.IGNORECASE,
 )
 _BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{_DECOR}{_HEDGE}", re.IGNORECASE)
@@ -91,9 +91,10 @@ def _columns(text: str, three: list[Quantity]) -> Effect | None:
     if len(three) < 3 or three[0].unit is None or not _alike(three[0], three[1]) or three[2].kind is Kind.VALUE:
         return None
     whole = Effect(three[0].start, three[1].end, three[0], three[1])
-    if "(" not in text[three[1].end : three[2].start]:
+    if not _GAP.fullmatch(text[three[0].end : three[1].start]) or not _LAST_COLUMN.match(text, three[2].end):
         return None
-    return whole if _GAP.fullmatch(text[three[0].end : three[1].start]) and agrees(whole, three[2]) else None
+    is_less = three[1].low < three[0].low or "(" in text[three[1].end : three[2].start]  # a column of growth is no change
+    return whole._replace(end=three[2].end) if is_less and agrees(whole, three[2]) else None
 
 
 def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
@@ -104,6 +105,7 @@ def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, t
     return (effect if links <= _LINKS else None), taken
 
 
+_LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
 _GAP = re.compile(r"[ \t]{2,}|\t+")
 _LINKS = 2
 """Figures that a chain may have beyond the first two."""
@@ -127,6 +129,8 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     if (former := _FORMER.fullmatch(glue)) and _is_former(former["word"].lower(), left, glue):
         swaps = former["word"].lower().startswith(_SWAPPING)
         return Effect(first.start, second.end, second, first, swaps=swaps)
+    if not (first.metric and second.metric):
+        return None
     if _EARLIER.search(left) and _LATER.fullmatch(glue):
         return whole
     return whole if _TAGGED_BEFORE.fullmatch(glue) and _TAGGED_AFTER.match(text, second.end) else None
@@ -175,13 +179,15 @@ _NAMED = re.compile(
 _CHANGED_BY = re.compile(
     r"\b(?:"
     + "|".join(f"(?P<{sense.name}>{words})" for sense, words in VERBS.items())
-    + rf")\b(?P<object>(?:(?![.;:!?]\s)[^\n|→]|\n){{0,50}}?)(?P<by>\bby)?[\s*_`]*{_HEDGE}{_DECOR}$",
+    + rf")\b(?P<object>(?:(?![.;:!?]\s)[^\n|→]|\n){{0,50}}?)(?P<by>\bby)?(?:\s+a factor of)?[\s*_`]*{_HEDGE}{_DECOR}$",
     re.IGNORECASE,
 )
 
 
 def relative(text: str, quantity: Quantity, floor: int, ceiling: int) -> Effect | None:
     """The change that a multiplier or percentage states, with the word of comparison behind it or before it."""
+    if quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text[max(floor, quantity.start - 20) : quantity.start]):
+        quantity = quantity._replace(kind=Kind.TIMES)
     if quantity.kind is Kind.VALUE:
         return None
     behind = _BEHIND.match(text, quantity.end, min(ceiling, quantity.end + _REACH))
@@ -193,6 +199,8 @@ def relative(text: str, quantity: Quantity, floor: int, ceiling: int) -> Effect 
     left = text[base : quantity.start]
     if (share := _SHARE.search(left)) and _OF.match(text, quantity.end):
         return Effect(base + share.start(), quantity.end, change=quantity, sense=Sense.SHARE, word="to")
+    if quantity.kind is Kind.TIMES and (raised := _RAISED.search(left)):
+        return Effect(base + raised.start(), quantity.end, change=quantity, sense=Sense.RISE, word="to")
     if found := _NAMED.search(left):
         return _changed(quantity, found, base + found.start(), quantity.end)
     if (found := _last(_CHANGED_BY, left)) and (found["by"] or len(found["object"].split()) <= 3):
@@ -204,6 +212,8 @@ def relative(text: str, quantity: Quantity, floor: int, ceiling: int) -> Effect 
     return None
 
 
+_FACTOR = re.compile(r"\bfactor of\s+$", re.IGNORECASE)
+_RAISED = re.compile(rf"\b(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{_HEDGE}$", re.IGNORECASE)
 _SHARE = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{_HEDGE}$", re.IGNORECASE)
 _OF = re.compile(r"\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", re.IGNORECASE)
 _CHINESE = re.compile(r"(?:(?P<FALL>降低|减少|缩短|下降|减小|节省)|(?P<GAIN>提升|提高|加速|加快|快))了?\s*(?:约|大约|近|超过)?\s*$")
@@ -226,7 +236,7 @@ def _changed(quantity: Quantity, found: re.Match[str], start: int, end: int) -> 
     return Effect(start, end, change=quantity, sense=Sense[name], word=found[name].lower())
 
 
-_COORDINATES = re.compile(r"[^.;\d]{0,60}?(?:,|\band|,\s*and|\bor)\s+[*_`~≈]*")
+_COORDINATES = re.compile(r"[^.;\d]{0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
 
 
 def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:

@@ -30,10 +30,10 @@ def words(*alternatives: str) -> str:
 COMPARISONS: dict[Sense, str] = {
     Sense.GAIN: (
         r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better|advantage"
-        r"|more efficient|performance\b|speed\b|optimization|cheaper|compression"
+        r"|more efficient|performance\b|speed\b|optimization|cheaper|高速|快|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell"
     ),
-    Sense.LOSS: r"slower|slow-?downs?|regressions?|worse|overhead",
-    Sense.FALL: r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decreases?|decreased|drop\b|drops\b|savings?|saved|cut\b|leaner|lighter|shrink",
+    Sense.LOSS: r"slower|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead",
+    Sense.FALL: r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decreases?|decreased|drop\b|drops\b|compression|weniger|kleiner|menos|moins|savings?|saved|cut\b|leaner|lighter|shrink",
     Sense.RISE: r"more\b|higher|larger|bigger|increases?|increased|longer|growth|greater|additional",
 }
 """Words behind (or before) a multiplier or percentage."""
@@ -45,7 +45,7 @@ VERBS: dict[Sense, str] = {
         r"reduc(?:e[sd]?|ing)|cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shrink(?:s|ing)?|shrank|shrunk"
         r"|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)|slash(?:es|ed|ing)?|down"
     ),
-    Sense.RISE: r"increas(?:e[sd]?|ing)|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose|up",
+    Sense.RISE: r"increas(?:e[sd]?|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose|up",
 }
 """Verbs whose object changed by a percentage or a factor."""
 
@@ -56,10 +56,10 @@ METRICS: dict[ClaimMetric, str] = {
     ),
     ClaimMetric.MEMORY: r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|resident|working set|gc pressure|bytes allocated|allocated bytes|churn",
     ClaimMetric.SIZE: (
-        r"sizes?\b|体积|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b|apks?\b|storage|compress\w*|download|archive|on-disk"
+        r"sizes?\b|体积|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b|apks?\b|storage|repositor\w+|compress\w*|download|archive|on-disk"
         r"|responses?\b|files?\b|logs?\b|index\b|wheel|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
-    ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|billing|dollars?|\$",
+    ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|bills?\b|billing|invoice|dollars?|\$",
     ClaimMetric.TOKENS: r"tokens?\b",
     ClaimMetric.OPERATIONS: (
         r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?|lookups?|syncs?\b|passes\b|re-?renders?"
@@ -74,8 +74,9 @@ METRICS: dict[ClaimMetric, str] = {
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
 
 SETTINGS = words(
-    r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b|debounc\w+|throttl\w*|cool-?down|quota"
-    r"|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b|max[_ ](?!\d)\w+|min[_ ](?!\d)\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier|stability|maximum|minimum|requirements?|fixed\b|upload limit"
+    r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota"
+    r"|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b|max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier|stability|maximum|minimum|requirements?|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data"
+    r"|prices?\b|pricing|pro plan|per seat|subscriptions?|discounts?|fees?\b"
     r"|buffer size|chunk size|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""

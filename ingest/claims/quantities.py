@@ -51,15 +51,15 @@ class Quantity(NamedTuple):
         return self.low * size, self.high * size
 
 
-_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}|\d{1,15})(?:\.\d{1,15})?(?!\.?\d)"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,15})?|\d{1,4},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,2}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
     rf"""
-    (?<![\w./\#,\\])
+    (?<![A-Za-z0-9_./\#,\\])
     (?P<mark>[~≈≤≥∼]\s?|(?<![-=<>])[<>]\s?)?
     (?P<sign>[+\-−])?
     (?P<money>\$)?
     (?:
-      (?P<word>two|three|four|five|six|seven|eight|nine|ten)(?:[\s-]times|-?fold)\b
+      (?P<word>two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf)(?:[\s-]times|-?fold|mal)\b
     |
       sub-(?P<below>milli|micro)?second
     |
@@ -67,16 +67,20 @@ _QUANTITY = re.compile(
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?
       (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:[-–—]|\s[–—]\s|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
-      (?P<unit>\s?[%×٪]|[xX](?![\w])|\s?-?fold\b|\s?倍|\s?times\b
+      (?P<unit>\s?[%×٪]|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时)
-        |[\s-]{{0,2}}[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![\w])
+        |/(?:s|sec|min|h)(?![\w/])
+        |[\s-]{{0,2}}[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
     )
     (?P<plus>\+(?![\d\w]))?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "倍"}
+_MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
+_PERCENT = {"%", "٪", "percent", "Percent", "Prozent"}
+_MODEL_NUMBER = 1000
+"""`7950X` is a processor, no factor."""
 
 
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
@@ -88,6 +92,7 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
 
 
 _WORDS = {word: float(number) for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+_WORDS |= {word: float(number) for number, word in enumerate("zwei drei vier fünf".split(), 2)}
 
 
 def _in_words(match: re.Match[str]) -> Quantity:
@@ -118,16 +123,19 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
 
 
 def _number(digits: str, scale: str | None) -> float:
-    return float(digits.replace(",", "")) * (SCALES[scale] if scale else 1.0)
+    """Thousands are grouped by commas in threes; a comma before one or two digits is the decimal sign of half the world."""
+    head, comma, tail = digits.rpartition(",")
+    plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else digits.replace(",", "")
+    return float(plain) * (SCALES[scale] if scale else 1.0)
 
 
 def _unit(match: re.Match[str]) -> tuple[Kind, Unit | None, int]:
     """What kind of quantity it is, its unit, and where it ends. Words that are no unit are none of it."""
     written = match["unit"]
     bare = written.strip() if written else ""
-    if bare in _MULTIPLIERS:
+    if bare in _MULTIPLIERS and not (bare == "X" and float(match["low"].replace(",", "")) >= _MODEL_NUMBER):
         return Kind.TIMES, None, match.end()
-    if bare == "%":
+    if bare in _PERCENT:
         return Kind.PERCENT, None, match.end()
     if match["money"]:
         return Kind.VALUE, Unit("$", ClaimMetric.COST, 1.0), match.start("unit") if written else match.end()
