@@ -20,6 +20,7 @@ from ingest.formats import recognise
 from ingest.formats.base import Context
 from ingest.scanner import Document
 from ingest.spool import Key, SpoolWriter
+from ingest.summary_facts import complete
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.source import RejectRow
 
@@ -143,7 +144,7 @@ class _Reader:
             self._ignore(document)
             return
         try:
-            rows = format_.rows(document, partial(self._context_of, document.logged_at))
+            rows = complete(format_.rows(document, partial(self._context_of, document.logged_at)))
         except InvalidRecord as error:
             _reject(self._card, self._spool, refused(document, error.reason, error.detail))
             return

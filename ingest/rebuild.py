@@ -15,6 +15,7 @@ from ingest.reading import refused, reject_row
 from ingest.repricing import price
 from ingest.scanner import Document
 from ingest.store import Store, Writer
+from ingest.summary_facts import complete
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.source import RejectRow
 
@@ -84,7 +85,7 @@ def _read(document: Document, context: Context) -> Rows:
     format_ = recognise(document)
     if format_ is None:
         raise InvalidRecord(RejectReason.NO_RECORD, "no format knows this record any more")
-    return format_.rows(document, lambda *_: context)
+    return complete(format_.rows(document, lambda *_: context))
 
 
 def _insert_runs(writer: Writer, made: list[Rows]) -> None:

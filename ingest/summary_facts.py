@@ -49,7 +49,7 @@ def complete(rows: Rows) -> Rows:
     facts = facts_of(rows.run, rows.model_usage)
     run_id = rows.run.run_id
     return Rows(
-        RunRow.unchecked(**rows.run.__dict__ | facts.columns),
+        rows.run.completed(facts.columns),
         rows.model_usage,
         rows.tool_calls,
         tuple(ClaimRow.unchecked(run_id=run_id, claim_no=number, **claim._asdict()) for number, claim in enumerate(facts.claims, 1)),

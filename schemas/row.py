@@ -20,12 +20,18 @@ class Row(BaseModel):
 
         There the check costs 3 µs a run; here, row by row, 15. Fields must exist: raises TypeError.
         """
-        defaults = _defaults(cls)
-        whole = {**defaults, **values}
-        if len(whole) != len(defaults):
-            raise TypeError(f"{cls.__name__} has no {', '.join(whole.keys() - defaults.keys())}")
+        return cls._of({**_defaults(cls), **values})
+
+    def completed(self, values: Mapping[str, Any]) -> Self:
+        """The same row with these values, unchecked as above. Raises TypeError."""
+        return self._of({**self.__dict__, **values})
+
+    @classmethod
+    def _of(cls, values: dict[str, Any]) -> Self:
+        if len(values) != len(cls.model_fields):
+            raise TypeError(f"{cls.__name__} has no {', '.join(values.keys() - cls.model_fields.keys())}")
         row = cls.__new__(cls)
-        object.__setattr__(row, "__dict__", whole)
+        object.__setattr__(row, "__dict__", values)
         object.__setattr__(row, "__pydantic_fields_set__", set())
         object.__setattr__(row, "__pydantic_extra__", None)
         object.__setattr__(row, "__pydantic_private__", None)
