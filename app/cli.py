@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app import terminal
+from app.commands.check import check
 from app.commands.claims import claims, findings
 from app.filters import Filters
 from app.grouping import UTC_ZONE
@@ -163,6 +164,7 @@ def models(filters: Filters, output: Output, store: Store) -> None:
 
 cli.add_command(claims)
 cli.add_command(findings)
+cli.add_command(check)
 
 
 @cli.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))

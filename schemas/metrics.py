@@ -8,6 +8,7 @@ from __future__ import annotations
 from schemas.dimensions import DIMENSIONS, MODEL_DIMENSIONS
 from schemas.metric import Better, Dimension, Metric, of_model, over, table
 from schemas.metrics_claims import CLAIM_METRICS
+from schemas.metrics_cost import MODEL_COST_METRICS, RUN_COST_METRICS
 from schemas.unit_names import Unit
 
 __all__ = ["DEFAULT_REPORT", "DIMENSIONS", "MODEL_DIMENSIONS", "MODEL_METRICS", "RUN_METRICS", "Better", "Dimension", "Metric"]
@@ -106,6 +107,15 @@ RUN_METRICS = table(
         "lower",
         "Reported cost divided by wall time, over runs that report both.",
     ),
+    Metric(
+        "unpriced_share",
+        "Runs without a list cost",
+        "count(*) filter (price_status = 'unpriced') / nullif(count(price_status), 0)",
+        "count(price_status)",
+        Unit.SHARE,
+        "lower",
+        "Share of runs whose list cost is unknown: a model has no list price, or the record names none.",
+    ),
     over("duration_ms", "duration_ms", "Wall time", Unit.MILLISECONDS, "lower", "Time from start to end of the runs, added up."),
     over(
         "duration_ms",
@@ -156,7 +166,8 @@ RUN_METRICS = table(
         "Input tokens written to the cache, at a surcharge.",
     ),
     over("permission_denials", "permission_denials", "Permission denials", Unit.COUNT, "lower", "Tool calls that were denied permission."),
-) | CLAIM_METRICS
+    *CLAIM_METRICS.values(),
+)
 """Figures over `v_runs`: one row is one run."""
 
 MODEL_METRICS = table(

@@ -35,7 +35,9 @@ def _with_limits(command: Command) -> Command:
 )
 @_with_limits
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days.")
-@click.option("--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True, help="md suits the summary of a CI job.")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True, help="md suits the summary of a CI job."
+)
 @with_filters
 @with_store
 def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any) -> ExitCode:

@@ -1,0 +1,183 @@
+"""Budgets: what is kept, what is not, and that what is unknown never passes in silence."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import simplejson
+from click.testing import CliRunner, Result
+
+from app.checks import Verdict, cells, check, judge, parse_allowed
+from app.cli import cli
+from app.filters import Filters, choose
+from app.queries import KNOWN_SUFFIX
+from ingest.containers import Source
+from ingest.pipeline import ingest
+from ingest.store import Store
+from schemas.errors import UsageError
+from schemas.limits import LIMITS
+from schemas.metrics import DIMENSIONS, RUN_METRICS
+from tests.conftest import ROOT, SAMPLES, TOTAL_COST, environment, record_text
+
+
+def judged(key: str, allowed: str, found: Any, known: int = 3, runs: int = 3) -> Verdict:
+    metric = LIMITS[key].metric
+    return judge(LIMITS[key], Decimal(allowed), {metric: found, f"{metric}{KNOWN_SUFFIX}": known, "runs": runs})
+
+
+@pytest.fixture
+def answered(filled: Path) -> Any:
+    """`check` in this process on the samples: `answered("--max-total-usd", "2")`."""
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(cli, ["check", *words, "--db", str(filled / "tachograph.duckdb")], standalone_mode=False)
+
+    return run
+
+
+def test_limits_bound_figures_that_exist() -> None:
+    for limit in LIMITS.values():
+        assert limit.metric in RUN_METRICS
+        assert not limit.per or limit.per in DIMENSIONS
+        assert limit.key.startswith("min-" if limit.is_least else "max-")
+
+
+@pytest.mark.parametrize(
+    ("key", "allowed", "found", "passed"),
+    [
+        ("max-total-usd", "2.825104150", Decimal("2.825104150"), True),
+        ("max-total-usd", "2.825104149", Decimal("2.825104150"), False),
+        ("max-total-usd", "0", Decimal(0), True),
+        ("max-error-rate", "0.1", 0.1, True),
+        ("max-error-rate", "0.3", 1 / 3, False),
+        ("min-runs", "3", 3, True),
+        ("min-runs", "4", 3, False),
+    ],
+)
+def test_a_limit_itself_is_allowed_and_a_billionth_more_is_not(key: str, allowed: str, found: Any, passed: bool) -> None:
+    assert judged(key, allowed, found).passed is passed
+
+
+def test_what_is_known_for_no_run_fails_and_says_so() -> None:
+    verdict = judged("max-total-usd", "100", None, known=0)
+    assert not verdict.passed
+    assert verdict.note == "Known for none of 3 runs, so it cannot be checked."
+    assert cells(verdict)["Found"] == "–"
+
+
+def test_what_is_known_for_some_runs_says_for_how_many() -> None:
+    verdict = judged("max-total-usd", "100", Decimal(1), known=2)
+    assert verdict.passed
+    assert verdict.note == "Known for 2 of 3 runs."
+
+
+def test_no_run_keeps_every_limit_but_that_of_runs() -> None:
+    assert judged("max-total-usd", "0", None, known=0, runs=0).passed
+    assert judged("max-total-usd", "0", None, known=0, runs=0).note == "No run matches."
+    assert not judged("min-runs", "1", 0, known=0, runs=0).passed
+
+
+def test_the_dearest_day_is_judged_and_undated_runs_are_told() -> None:
+    days = [
+        {"day": "2026-11-19", "runs": 1, "cost_usd": Decimal(3), "cost_usd_known": 1},
+        {"day": "2026-11-20", "runs": 2, "cost_usd": Decimal(4), "cost_usd_known": 1},
+        {"day": None, "runs": 5, "cost_usd": Decimal(90), "cost_usd_known": 5},
+    ]
+    total = {"cost_usd": Decimal(97), "cost_usd_known": 7, "runs": 8}
+    verdict = judge(LIMITS["max-day-usd"], Decimal("3.5"), total, days)
+    assert not verdict.passed
+    assert verdict.note == "Over by $0.5; on 2026-11-20; known for 2 of 8 runs; 5 runs without a time count on no day."
+    assert not judge(LIMITS["max-day-usd"], Decimal(100), total, days[2:]).passed
+
+
+def test_a_day_is_one_of_the_time_zone(store: Store) -> None:
+    """23:30 and 00:30 UTC are two days in London, in winter, and one in Berlin."""
+    stream = '{"type":"user","timestamp":"%s","session_id":"%s"}\n%s\n'
+    for day, uuid in (("2026-01-10T23:30:00Z", "a"), ("2026-01-11T00:30:00Z", "b")):
+        text = stream % (day, uuid, record_text(uuid=uuid, session_id=uuid, total_cost_usd=1, duration_ms=1))
+        ingest([Source(uuid, text.encode())], store)
+    found = {
+        zone: check(store, Filters(), {"max-day-usd": Decimal(1)}, zone).verdicts[0].found for zone in ("Europe/London", "Europe/Berlin")
+    }
+    assert found == {"Europe/London": 1, "Europe/Berlin": 2}
+
+
+def test_a_budget_that_is_kept_exits_with_0(answered: Any) -> None:
+    done = answered("--max-total-usd", TOTAL_COST, "--max-run-usd", "1.3", "--max-error-rate", "0", "--min-runs", "3")
+    assert done.return_value == 0
+    assert done.stdout.count(" kept") == 4
+    assert "Check passed: 4 limits kept" in done.stderr
+
+
+def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -> None:
+    results = {name: answered("--max-total-usd", "2", "--max-run-usd", "5", "--format", name) for name in ("table", "md", "json")}
+    assert {result.return_value for result in results.values()} == {1}
+    assert "NOT KEPT  Over by $0.82510415." in results["table"].stdout
+    assert "### ❌ Check failed: 1 of 2 limits not kept\n" in results["md"].stdout
+    assert "| Reported cost, total | $2.82510415 | at most $2 | NOT KEPT | Over by $0.82510415. |\n" in results["md"].stdout
+    answer = simplejson.loads(results["json"].stdout, use_decimal=True)
+    assert (answer["passed"], answer["runs"]) == (False, 3)
+    assert [(limit["limit"], limit["passed"], limit["found"]) for limit in answer["limits"]] == [
+        ("max-total-usd", False, Decimal(TOTAL_COST)),
+        ("max-run-usd", True, Decimal("1.21176")),
+    ]
+
+
+def test_filters_choose_what_is_checked(answered: Any) -> None:
+    done = answered("--max-total-usd", "0", "--outcome", "api_error", "--format", "json")
+    assert (done.return_value, json.loads(done.stdout)["filters"]) == (0, {"outcome": ["api_error"]})
+    assert answered("--min-runs", "1", "--outcome", "api_error").return_value == 1
+
+
+def test_unpriced_runs_are_told(sample_store: Store) -> None:
+    [verdict] = check(sample_store, choose({}), {"max-unpriced-share": Decimal("0.5")}).verdicts
+    assert verdict.runs == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "allowed"), [("max-total-usd", "$20", "20"), ("max-error-rate", "5%", "0.05"), ("max-run-usd", "1e-9", "1e-9")]
+)
+def test_limits_are_written_as_people_write_them(key: str, text: str, allowed: str) -> None:
+    assert parse_allowed(LIMITS[key], text) == Decimal(allowed)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"), [("max-total-usd", "2,5"), ("max-total-usd", "-1"), ("max-run-usd", "nan"), ("max-error-rate", "5"), ("min-runs", "")]
+)
+def test_a_limit_that_is_no_number_says_what_is(key: str, text: str) -> None:
+    with pytest.raises(UsageError, match=f"--{key} takes a"):
+        parse_allowed(LIMITS[key], text)
+
+
+def test_the_readmes_example_for_ci_runs(tmp_path: Path) -> None:
+    """The script of its workflow, as the runner starts it: bash -e."""
+    [script] = re.findall(r"run: \|\n(.*?)^ {6}-", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    (tmp_path / "logs").symlink_to(SAMPLES)
+    variables = environment(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"))
+    done = subprocess.run(
+        ["bash", "-e", "-c", textwrap.dedent(script)], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert (tmp_path / "summary.md").read_text().startswith("# Cost report\n")
+    assert "### ✅ Check passed: 3 limits kept\n" in (tmp_path / "summary.md").read_text()
+    assert (tmp_path / "cost.html").stat().st_size > 10_000
+
+
+def test_without_a_limit_there_is_nothing_to_check() -> None:
+    done = CliRunner().invoke(cli, ["check"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "Give a limit: tachograph check --max-total-usd 50" in done.stderr
+
+
+def test_a_store_that_is_missing_does_not_pass(tmp_path: Path, tachograph: Any) -> None:
+    done = tachograph("check", "--max-total-usd", "1")
+    assert (done.returncode, done.stdout) == (4, "")
