@@ -127,6 +127,8 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
         ({"min-cost": "cheap"}, "--min-cost takes an amount"),
         ({"max-cost": "-1"}, "--max-cost takes an amount"),
         ({"max-cost": "NaN"}, "--max-cost takes an amount"),
+        ({"min-claim": "fast"}, "--min-claim takes a factor"),
+        ({"min-claim": "0"}, "--min-claim takes a factor"),
     ],
 )
 def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) -> None:
@@ -136,7 +138,7 @@ def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) ->
 
 @pytest.mark.parametrize("key", FILTERS)
 def test_values_are_bound_never_pasted(key: str) -> None:
-    readable = {"label": "k=injected", "since": "2026-11-20", "until": "2026-11-20", "min-cost": "1", "max-cost": "1"}
+    readable = {"label": "k=injected", "since": "2026-11-20", "until": "2026-11-20", "min-cost": "1", "max-cost": "1", "min-claim": "1"}
     value = readable.get(key, "injected")
     condition = where(choose({key: value}))
     assert "injected" not in condition.sql
