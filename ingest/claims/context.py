@@ -172,6 +172,7 @@ def _is_measured(effect: Effect, setting: Setting, reach: int) -> bool:
 
 _INPUTS = re.compile(INPUTS, _FLAGS)
 _SCOPES = re.compile("|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()), _FLAGS)
+_COMMAND = re.compile(r"`[\w./-]+ [^`\n]{1,50}`")
 _WHOLE = re.compile(WHOLE, _FLAGS)
 _NAME = re.compile(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
 
@@ -182,12 +183,26 @@ def scope_of(effect: Effect, setting: Setting) -> Scope:
     inside = setting.text[effect.start : effect.end]
     if _WHOLE.search(left[-60:]) or _WHOLE.search(right[:30]) or _WHOLE.search(inside):
         return Scope.END_TO_END
+    if _COMMAND.search(left[-60:]):
+        return Scope.END_TO_END
     if _NAME.search(left[-50:]) or _NAME.match(right.lstrip(" *for")):
         return Scope.MICRO
     found = list(_SCOPES.finditer(left))[-1:] or [match for part in (right, inside, setting.title) if (match := _SCOPES.search(part))]
     if found and found[0].lastgroup:
         return Scope[found[0].lastgroup]
-    return Scope.MICRO if _NAME.search(setting.title) else Scope.UNSPECIFIED
+    return Scope.MICRO if _NAME.search(setting.title) else _by_size(effect)
+
+
+_INSTANT, _NOTICEABLE = 1e-3, 1.0
+"""Seconds: below the one only a piece of code is timed, from the other on somebody waits."""
+
+
+def _by_size(effect: Effect) -> Scope:
+    """What a time tells of its subject where no word does."""
+    if effect.before is None or effect.before.metric is not ClaimMetric.TIME:
+        return Scope.UNSPECIFIED
+    seconds = effect.before.sized()[1]
+    return Scope.MICRO if seconds < _INSTANT else Scope.END_TO_END if seconds >= _NOTICEABLE else Scope.UNSPECIFIED
 
 
 _CITED = re.compile(CITED, _FLAGS)

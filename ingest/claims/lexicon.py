@@ -125,19 +125,20 @@ SCOPES: dict[Scope, str] = {
     Scope.END_TO_END: words(
         r"total|builds?\b|start-?ups?\b|pages?\b|requests?\b|commands?\b|test suites?|suites?\b|tests?\b|ci\b|pipelines?\b|training|generation|end-to-end|e2e|overall|inference|servers?\b"
         r"|responses?\b|cold[- ](?:starts?|open)|wall[- ](?:clock|time)|run ?time|full|cli\b|app\b|throughput|install\w*|deploy\w*|regression|installation|bundle|peak|apks?\b|/step|step time"
-        r"|type[- ]?check\w*|datasets?|cpu time|eval\b|sync time|latency|script|files with|reload|fps\b|html|archives?\b|shutdown|tests? execution|packages?\b|pkg\b|serial|blocking"
+        r"|type[- ]?check\w*|datasets?|cpu time|eval\b|sync time|latency|script|files with|reload|fps\b|html|archives?\b|shutdown|tests? execution|packages?\b|pkg\b|serial|blocking|loads?\b|save file|opening|solve time|tok/s|language server|workspace|per (?:review|document|page)|bills?\b|freeze\w*|initial js|vendor chunk|takes"
     ),
 }
 """How much of the software the words around a number cover."""
 
 WHOLE = words(
-    r"total\b|overall|end-to-end|e2e\b|wall[- ](?:clock|time)|test suite|full suite|cold[- ](?:start|open)|start-?up time|build time|page load|cpu time|/step\b|ms/step|runtime\b|peak"
+    r"total\b|rss\b|lcp\b|boots?\b|ttft|tpot|epochs?\b|ticks\b|login|overall|end-to-end|e2e\b|wall[- ](?:clock|time)|test suite|full suite|cold[- ](?:start|open)|start-?up time|build time|page load|cpu time|/step\b|ms/step|runtime\b|peak"
     r"|cli\b|startup|test execution"
 )
 """Words that speak of the whole even where a part is named beside them."""
 
 CITED = words(
-    r"according to|advertis\w+|vendor\w*|official(?:ly)?|published|paper\b|claims? (?:to|that)|docs say|documented as|upstream reports|per the docs|reported by|known to be|as reported|is|are"
+    r"according to (?:the|its|their|upstream|vendor)|advertis\w+|vendor\w*|official(?:ly)?|published|papers?\b|claims? (?:to|that)|docs (?:say|promise)|documented as|upstream\b"
+    r"|per the (?:docs|readme)|reported by|reports?\b|known to be|release notes|changelog|authors\b|blog post|readme (?:says|claims|promises)|their (?:benchmarks?|numbers|docs)"
 )
 """Words by which somebody else's number is quoted."""
 

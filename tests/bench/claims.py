@@ -1,0 +1,65 @@
+"""What finding the claims of a text costs, against reading its record: `TypeAdapter(ResultRecord).validate_json` on the same records.
+
+    python -m tests.bench.claims [5000]
+
+Prints microseconds per text, texts per second and the ratio, for all records, for those in whose text there is a quantified claim, and for the others.
+The best of several passes is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from pydantic import TypeAdapter
+
+from ingest.claims import extract
+from schemas.claim import ClaimKind
+from schemas.wire.claude_code import ResultRecord
+from tests.bench.logs import records
+
+REPEATS = 5
+
+
+def seconds_each(work: Callable[[str], object], items: Sequence[str]) -> float:
+    """Seconds per item of the best pass."""
+    best = float("inf")
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        for item in items:
+            work(item)
+        best = min(best, time.perf_counter() - started)
+    return best / max(1, len(items))
+
+
+def seconds_median(items: Sequence[str]) -> float:
+    """Seconds that the text in the middle takes."""
+    return median(min(seconds_each(extract, [item]) for _ in range(2)) for item in items[:1000])
+
+
+def main() -> None:
+    """Run the benchmark for the number of records given."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+    lines = list(records(count))
+    texts = [str(json.loads(line)["result"]) for line in lines]
+    claiming = [text for text in texts if any(claim.kind is ClaimKind.QUANTIFIED for claim in extract(text))]
+    silent = [text for text in texts if not any(claim.kind is ClaimKind.QUANTIFIED for claim in extract(text))]
+    reading = seconds_each(TypeAdapter(ResultRecord).validate_json, lines)
+    print(f"{'what':44}{'texts':>8}{'µs':>9}{'per s':>10}{'ratio':>8}")
+    row("validate_json of the record", len(lines), reading, reading)
+    row("extract, all texts", len(texts), seconds_each(extract, texts), reading)
+    row("extract, the median text", min(len(texts), 1000), seconds_median(texts), reading)
+    row("extract, texts without a number claimed", len(silent), seconds_each(extract, silent), reading)
+    row("extract, texts with one", len(claiming), seconds_each(extract, claiming), reading)
+
+
+def row(what: str, count: int, seconds: float, base: float) -> None:
+    """One line of the table."""
+    print(f"{what:44}{count:8,}{seconds * 1e6:9.1f}{1 / seconds if seconds else 0:10,.0f}{seconds / base:8.2f}")
+
+
+if __name__ == "__main__":
+    main()
