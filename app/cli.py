@@ -15,6 +15,7 @@ import click
 from app import terminal
 from app.commands.check import check
 from app.commands.claims import claims, findings
+from app.commands.compare import compare
 from app.filters import Filters
 from app.grouping import UTC_ZONE
 from app.options import TABLE, Output, by_option, db_option, examples, keys_option, utf8, with_filters, with_output, with_store
@@ -165,6 +166,7 @@ def models(filters: Filters, output: Output, store: Store) -> None:
 cli.add_command(claims)
 cli.add_command(findings)
 cli.add_command(check)
+cli.add_command(compare)
 
 
 @cli.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))

@@ -5,6 +5,7 @@ Each filter is a word, its kind, and the condition it puts on a run. Values only
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -125,7 +126,7 @@ class Filters:
 
     def as_words(self) -> str:
         """The filters as the command line writes them; empty for none."""
-        return " ".join(f"--{key} {value}" for key, values in self.chosen for value in values)
+        return " ".join(f"--{key} {shlex.quote(value)}" for key, values in self.chosen for value in values)
 
 
 @dataclass(frozen=True)
@@ -144,21 +145,42 @@ def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
     return filters
 
 
-def where(filters: Filters) -> Where:
-    """The filters as one condition on rows that have a run's columns."""
-    return _where(filters, FILTERS)
+def parse(text: str) -> Filters:
+    """Filters written in one text, as `compare` takes them: `model=glm-5.1 repo=vllm` or `--model glm-5.1 --repo vllm`.
+
+    Quotes hold a value with blanks together. Raises UsageError.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read the filters {text!r}: {error}.", "Close each quote.") from None
+    given: dict[str, list[str]] = {}
+    while words:
+        key, sign, value = words.pop(0).removeprefix("--").partition("=")
+        if not sign and not words:
+            raise UsageError(
+                f"the filter {key!r} of {text!r} has no value.", "Filters are written key=value, e.g. 'model=glm-5.1 repo=vllm'."
+            )
+        given.setdefault(key, []).append(value if sign else words.pop(0))
+    choose(given)
+    return choose({key: given[key] for key in FILTERS if key in given})
+
+
+def where(filters: Filters, name: str = "f") -> Where:
+    """The filters as one condition on rows that have a run's columns; bound values are called by `name` and a number."""
+    return _where(filters, FILTERS, name)
 
 
 def where_claims(filters: Filters) -> Where:
     """The filters as one condition on claims joined with their runs: what is about claims chooses among them."""
-    return _where(filters, _CLAIM_FILTERS)
+    return _where(filters, _CLAIM_FILTERS, "f")
 
 
-def _where(filters: Filters, registry: Mapping[str, Filter]) -> Where:
+def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:
     conditions = ["true"]
     parameters: dict[str, Any] = {}
     for number, (key, values) in enumerate(filters.chosen):
-        for condition, bound in _conditions(_known(key, registry), values, f"f{number}"):
+        for condition, bound in _conditions(_known(key, registry), values, f"{name}{number}"):
             conditions.append(condition)
             parameters |= bound
     return Where(" and ".join(conditions), parameters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -93,19 +94,29 @@ def outliers(store: Store, filters: Filters, measure: Measure, times: float, lim
     return fetch(store, sql, condition.parameters | {"times": times})
 
 
-def values(store: Store, filters: Filters, measures: list[Measure]) -> pa.Table:
+def values(store: Store, filters: Filters, measures: Sequence[Measure]) -> pa.Table:
     """Every run's value of each measure, one column per measure key."""
     condition = where(filters)
     listed = ", ".join(f'{_value(measure)} as "{measure.key}"' for measure in measures)
     return fetch(store, f"select {listed} from v_runs where {condition.sql}", condition.parameters)
 
 
-def task_medians(store: Store, filters: Filters, measure: Measure) -> dict[str, float]:
-    """Median of the measure for each task, repository and task together being one; tasks that are not known are left out."""
+def task_medians(store: Store, filters: Filters, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
+    """Median of each measure (by its key) for each task, repository and task together being one; what is not known is left out."""
+    if not measures:
+        return {}
     condition = where(filters)
-    sql = f"""select concat_ws(' / ', repo, task) as task, median({_value(measure)}) as middle
-              from v_runs where {condition.sql} and task is not null group by 1 having middle is not null"""
-    return {str(row["task"]): float(row["middle"]) for row in fetch(store, sql, condition.parameters).to_pylist()}
+    listed = ", ".join(f'median({_value(measure)}) as "{measure.key}"' for measure in measures)
+    sql = f"select concat_ws(' / ', repo, task) as task, {listed} from v_runs where {condition.sql} and task is not null group by 1"
+    rows = fetch(store, sql, condition.parameters).to_pylist()
+    return {measure.key: {row["task"]: row[measure.key] for row in rows if row[measure.key] is not None} for measure in measures}
+
+
+def shared(store: Store, first: Filters, second: Filters) -> int:
+    """How many runs both filters choose."""
+    one, two = where(first, "a"), where(second, "b")
+    sql = f"select count(*) as runs from v_runs where ({one.sql}) and ({two.sql})"
+    return int(fetch(store, sql, one.parameters | two.parameters)["runs"][0].as_py())
 
 
 def _value(measure: Measure) -> str:
