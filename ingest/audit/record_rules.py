@@ -23,7 +23,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
         return
     summed = sum(known, Decimal(0))
     if abs(summed - total) > COST_TOLERANCE * max(Decimal(1), total):
-        yield Noticed("The costs of the models do not add up to the total the record reports.", f"${summed:f}", f"${total:f}")
+        yield Noticed("The costs of the models do not add up to the total the record reports.", _usd(summed), _usd(total))
 
 
 def usage_above_total(facts: Facts) -> Iterator[Noticed]:
@@ -70,3 +70,8 @@ def silent_failure(facts: Facts) -> Iterator[Noticed]:
     run = facts.run
     if run.outcome is Outcome.EXECUTION_ERROR and not run.errors and not facts.text.strip():
         yield Noticed("The run failed, and its record gives no reason.", "an error message", "none")
+
+
+def _usd(amount: Decimal) -> str:
+    """To the last digit, without zeros behind it."""
+    return f"${amount.normalize():f}"

@@ -1,0 +1,136 @@
+"""`tachograph claims` and `tachograph findings`: what is listed, in which order, under which filters, in every format."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app import queries
+from app.cli import cli
+from app.commands.claims import KINDS, SEVERITIES
+from app.exports import EXPORTS
+from app.filters import choose
+from ingest.audit import RULES
+from ingest.store import Store
+from schemas.claim import ClaimKind
+from schemas.source import Severity
+from tests.conftest import SAMPLES, ingest_paths, record_text
+
+SUMMARIES = (
+    "Benchmarked with hyperfine: the build went from 90 s to 30 s.",
+    "The new cache makes the parser 1.5x faster.",
+    "Perfect! Nothing to report.",
+)
+
+
+@pytest.fixture
+def claiming(tmp_path: Path) -> Store:
+    """Three runs: one claims 3× with a benchmark, one 1.5× without, one nothing; and the samples."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for number, summary in enumerate(SUMMARIES, 1):
+        text = record_text(result=summary, uuid=f"run-{number}", session_id=f"session-{number}", total_cost_usd=0.25 if number < 3 else 0.3)
+        (logs / f"{number}.json").write_text(text)
+    store = Store(tmp_path / "claims.duckdb", wait_seconds=5)
+    ingest_paths(store, logs, repo="parser")
+    ingest_paths(store, SAMPLES, repo="vllm")
+    return store
+
+
+def ask(store: Store, *words: str) -> Result:
+    return CliRunner().invoke(cli, [*words, "--db", store.location])
+
+
+def rows(store: Store, *words: str) -> list[dict[str, Any]]:
+    done = ask(store, *words, "--format", "json")
+    assert done.exit_code == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+def test_the_largest_claim_comes_first_and_says_who_claims_it_on_what(claiming: Store) -> None:
+    found = [row for row in rows(claiming, "claims", "--repo", "parser") if row["kind"] == "quantified"]
+    assert [(row["run_id"], row["ratio"], row["evidence"]) for row in found] == [
+        ("run-1", pytest.approx(3.0), "benchmarked"),
+        ("run-2", 1.5, "stated"),
+    ]
+    assert [row["repo"] for row in found] == ["parser", "parser"]
+    assert all(SUMMARIES[number][row["start"] : row["end"]] == row["quote"] for number, row in enumerate(found))
+
+
+def test_evidence_and_min_claim_choose_claims_and_runs_alike(claiming: Store) -> None:
+    assert {row["run_id"] for row in rows(claiming, "claims", "--evidence", "stated", "--kind", "quantified")} == {"run-2"}
+    assert {row["run_id"] for row in rows(claiming, "runs", "--evidence", "stated")} == {"run-2"}
+    assert [row["ratio"] for row in rows(claiming, "claims", "--min-claim", "2.9x")] == [3.17, pytest.approx(3.0)]
+    assert {row["run_id"] for row in rows(claiming, "runs", "--min-claim", "1.5", "--repo", "parser")} == {"run-1", "run-2"}
+
+
+def test_runs_grouped_by_evidence_are_those_the_filter_finds(claiming: Store) -> None:
+    grouped = queries.summary(claiming, choose({}), by=("evidence",), metrics=("runs", "runs_with_claim", "claimed_speedup_median"))
+    counts = {row["evidence"]: row["runs"] for row in grouped.to_pylist()}
+    assert counts == {"benchmarked": 2, "stated": 1, None: 3}
+    for evidence in ("benchmarked", "stated"):
+        [chosen] = queries.summary(claiming, choose({"evidence": evidence}), metrics=("runs",)).to_pylist()
+        assert chosen["runs"] == counts[evidence]
+    [overall] = queries.summary(claiming, choose({}), metrics=("runs_with_claim", "claimed_speedup_median")).to_pylist()
+    assert (overall["runs_with_claim"], overall["claimed_speedup_median"]) == (3, pytest.approx(3.0))
+
+
+def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
+    shown = ask(claiming, "claims", "--repo", "vllm", "--kind", "quantified")
+    assert shown.stderr.startswith(f"2 claims of 1 run, as the agents state them · --repo vllm · {claiming.location}\n")
+    assert "Claimed" in shown.stdout
+    assert "3.17×" in shown.stdout
+    cut = ask(claiming, "claims", "--kind", "quantified", "--limit", "1")
+    assert cut.stderr.startswith("the 1 largest of 4 claims of 3 runs")
+
+
+def test_no_claims_is_an_answer(claiming: Store) -> None:
+    none = ask(claiming, "claims", "--repo", "nobody")
+    assert (none.stdout, none.exit_code) == ("", 0)
+    assert none.stderr.startswith("0 claims of 0 runs")
+
+
+def test_findings_come_alarms_first_with_what_was_expected(claiming: Store) -> None:
+    found = rows(claiming, "findings")
+    order = [SEVERITIES.index(row["severity"]) for row in found]
+    assert order == sorted(order)
+    assert (found[0]["run_id"], found[0]["rule"], found[0]["expected"], found[0]["actual"]) == ("run-3", "cost_sum", "$0.25", "$0.3")
+    assert {row["rule"] for row in rows(claiming, "findings", "--rule", "headline_count")} == {"headline_count"}
+    assert {row["severity"] for row in rows(claiming, "findings", "--severity", "alarm", "--severity", "info")} == {"alarm", "info"}
+    assert rows(claiming, "findings", "--severity", "alarm", "--repo", "vllm") == []
+
+
+def test_a_runs_findings_are_as_many_as_it_says(claiming: Store) -> None:
+    listed = rows(claiming, "findings")
+    for run in rows(claiming, "runs"):
+        assert run["findings"] == sum(row["run_id"] == run["run_id"] for row in listed)
+        assert run["alarms"] == sum(row["run_id"] == run["run_id"] and row["severity"] == "alarm" for row in listed)
+
+
+def test_a_rule_that_does_not_exist_is_told_with_those_that_do(claiming: Store) -> None:
+    code = CliRunner().invoke(cli, ["findings", "--rule", "headline", "--db", claiming.location])
+    assert "there is no rule 'headline'" in str(code.exception)
+    assert all(rule in str(code.exception) for rule in RULES)
+
+
+@pytest.mark.parametrize("command", ["claims", "findings"])
+def test_every_format_holds_the_same_rows(claiming: Store, tmp_path: Path, command: str) -> None:
+    expected = [row["run_id"] for row in rows(claiming, command)]
+    assert expected
+    for name, export in EXPORTS.items():
+        target = tmp_path / f"{command}{export.suffix}"
+        done = ask(claiming, command, "-o", str(target))
+        assert done.exit_code == 0, (name, done.output, done.exception)
+        assert f"{len(expected)} rows" in done.stderr
+    assert [row["run_id"] for row in csv.DictReader((tmp_path / f"{command}.csv").read_text().splitlines())] == expected
+    assert [json.loads(line)["run_id"] for line in (tmp_path / f"{command}.jsonl").read_text().splitlines()] == expected
+
+
+def test_the_words_of_the_options_are_those_of_the_rows() -> None:
+    assert set(KINDS) == {*ClaimKind}
+    assert set(SEVERITIES) == {*Severity}
