@@ -28,15 +28,14 @@ SUMMARIES = (
 )
 
 
-@pytest.fixture
-def claiming(tmp_path: Path) -> Store:
-    """Three runs: one claims 3× with a benchmark, one 1.5× without, one nothing; and the samples."""
-    logs = tmp_path / "logs"
-    logs.mkdir()
+@pytest.fixture(scope="module")
+def claiming(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Three runs: one claims 3× with a benchmark, one 1.5× without, one nothing; and the samples. Only read from."""
+    logs = tmp_path_factory.mktemp("logs")
     for number, summary in enumerate(SUMMARIES, 1):
         text = record_text(result=summary, uuid=f"run-{number}", session_id=f"session-{number}", total_cost_usd=0.25 if number < 3 else 0.3)
         (logs / f"{number}.json").write_text(text)
-    store = Store(tmp_path / "claims.duckdb", wait_seconds=5)
+    store = Store(tmp_path_factory.mktemp("store") / "claims.duckdb", wait_seconds=5)
     ingest_paths(store, logs, repo="parser")
     ingest_paths(store, SAMPLES, repo="vllm")
     return store
