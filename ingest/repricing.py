@@ -11,6 +11,7 @@ from importlib import resources
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingest.price_file import parse_price_file
 from ingest.price_library import ModelKey
@@ -72,10 +73,10 @@ def price(writer: Writer, runs: str) -> None:
     for name, table in zip(_REGISTERED, (prices_table(prices), _alternatives_table(prices), _rules_table()), strict=True):
         connection.register(name, table)
     run_step(connection, "03_priced")
-    run_step(connection, "04_unlike")
     for is_likely in (True, False):
-        connection.execute(_text("05_explained"), {"is_likely": is_likely})
-    for step in ("06_judged", "07_model_rows", "08_totals", "09_findings", "10_runs"):
+        connection.execute(_text("04_explained"), {"is_likely": is_likely})
+        connection.execute("delete from unlike where row_no in (select row_no from explained)")
+    for step in ("05_unexplained", "06_model_rows", "07_totals", "08_findings", "09_runs"):
         run_step(connection, step)
     for name in _REGISTERED:
         connection.unregister(name)
@@ -121,6 +122,7 @@ def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
             "is_likely": pa.array([one.is_likely for _, _, one in rows], pa.bool_()),
             "one_hour_from": _exact([one.one_hour_from for _, _, one in rows]),
             "rates": rates_array([one.rates for _, _, one in rows]),
+            "rough_rates": _rough(rates_array([one.rates for _, _, one in rows])),
         }
     )
 
@@ -134,6 +136,12 @@ def rates_array(rates: Sequence[Rates]) -> pa.StructArray:
     """Rates as SQL multiplies them: a struct of DECIMALs."""
     columns = {word: _exact([getattr(one, field) for one in rates]) for word, field in RATE_WORDS.items()}
     return pa.StructArray.from_arrays(list(columns.values()), list(columns))
+
+
+def _rough(rates: pa.StructArray) -> pa.StructArray:
+    """The same as floats, to tell which are worth an exact sum; a search without a price counts as 0 there."""
+    floats = [pc.fill_null(rates.field(name).cast(pa.float64()), 0.0) for name in RATE_WORDS]
+    return pa.StructArray.from_arrays(floats, list(RATE_WORDS))
 
 
 def _exact(rates: Sequence[Decimal | None]) -> pa.Array:

@@ -33,6 +33,7 @@ DIMENSIONS = {
             "claimed_evidence",
             "What the run's headline claim rests on; none where it claims no speedup.",
         ),
+        Dimension("cause", "Cause of the difference", "cost_cause", "Why list cost and reported cost differ; same where they do not."),
         Dimension("session", "Session", "session_id", "The agent's session; resumed runs share one."),
         Dimension("source", "Source", "source_name", "The file the record was read from."),
         Dimension("run", "Run", "run_id", "Each run by itself."),
@@ -50,6 +51,7 @@ MODEL_DIMENSIONS = {
         Dimension("provider", "Provider", "provider", "Who served it."),
         Dimension("region", "Region", "region", "Where it was served."),
         Dimension("model-id", "Model id", "model_id", "The id as logged."),
+        Dimension("cause", "Cause of the difference", "cost_cause", "Why list cost and reported cost differ; same where they do not."),
     )
 }
 """Groupings of model rows."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from schemas.dimensions import DIMENSIONS, MODEL_DIMENSIONS
 from schemas.metric import Better, Dimension, Metric, of_model, over, table
 from schemas.metrics_claims import CLAIM_METRICS
-from schemas.metrics_cost import MODEL_COST_METRICS, RUN_COST_METRICS
+from schemas.metrics_cost import MODEL_CACHE_METRICS, MODEL_COST_METRICS, RUN_COST_METRICS
 from schemas.unit_names import Unit
 
 __all__ = ["DEFAULT_REPORT", "DIMENSIONS", "MODEL_DIMENSIONS", "MODEL_METRICS", "RUN_METRICS", "Better", "Dimension", "Metric"]
@@ -116,6 +116,7 @@ RUN_METRICS = table(
         "lower",
         "Share of runs whose list cost is unknown: a model has no list price, or the record names none.",
     ),
+    *RUN_COST_METRICS.values(),
     over("duration_ms", "duration_ms", "Wall time", Unit.MILLISECONDS, "lower", "Time from start to end of the runs, added up."),
     over(
         "duration_ms",
@@ -188,6 +189,7 @@ MODEL_METRICS = table(
         "What the agent says the model's tokens cost (its own estimate).",
         key="cost_usd",
     ),
+    *MODEL_COST_METRICS.values(),
     of_model("own_input_tokens", "Input", Unit.TOKENS, "lower", RUN_METRICS["input_tokens"].meaning, key="input_tokens"),
     of_model("own_output_tokens", "Output", Unit.TOKENS, "lower", RUN_METRICS["output_tokens"].meaning, key="output_tokens"),
     of_model(
@@ -196,7 +198,10 @@ MODEL_METRICS = table(
     of_model(
         "own_cache_write_tokens", "Cache write", Unit.TOKENS, "neither", RUN_METRICS["cache_write_tokens"].meaning, key="cache_write_tokens"
     ),
-    of_model("web_search_requests", "Web searches", Unit.COUNT, "neither", "Searches by the model's server tool."),
+    of_model(
+        "own_web_search_requests", "Web searches", Unit.COUNT, "neither", "Searches by the model's server tool.", key="web_search_requests"
+    ),
+    *MODEL_CACHE_METRICS.values(),
 )
 """Figures over `v_model_usage`: one row is one model of one run, so that helper models get their own share."""
 

@@ -20,8 +20,9 @@ own as (
     join dated using (run_id)
 )
 select
-    run_id, model_id, model, provider, region, cost_own_usd, cost_basis, day, one_hour, searches,
-    own_cache_write_tokens > 0 and one_hour is null as is_assumed_5m,
+    run_id, model_id, model, provider, region, cost_own_usd, day, one_hour, searches,
+    coalesce(cost_basis = 'unknown', false) as is_guess,
+    coalesce(own_cache_write_tokens > 0 and one_hour is null, false) as is_assumed_5m,
     {
         'input': own_input_tokens, 'output': own_output_tokens, 'cache_read': own_cache_read_tokens,
         'write_5m': own_cache_write_tokens - least(coalesce(one_hour, 0), own_cache_write_tokens),

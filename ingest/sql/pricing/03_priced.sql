@@ -1,13 +1,12 @@
 -- Each row at the price of its model on its day; `prices` has one row per model and period. Without a price the costs are NULL.
 create or replace temp table priced as
 select
-    counted.*, price_no, source, has_tiers,
+    run_id, counted.model_id, price_no, day, one_hour, searches, own, cost_own_usd, is_guess, is_assumed_5m,
     costs_at(own, rates) as cost_list_usd,
     cost_list_usd - cost_own_usd as cost_delta_usd,
     case when cost_list_usd is not null then costs_at(own, uncached(rates)) end as cost_uncached_usd,
-    case
-        when cost_list_usd is not null then cast(own.write_5m * rates.write_5m + own.write_1h * rates.write_1h as decimal(18, 9))
-    end as cost_cache_write_usd
+    case when cost_list_usd is not null then nanodollars(own.write_5m * rates.write_5m + own.write_1h * rates.write_1h) end
+        as cost_cache_write_usd
 from counted
 left join prices
     on counted.model_id = prices.model_id
@@ -16,3 +15,14 @@ left join prices
     and counted.region is not distinct from prices.region
     and day >= since
     and day < until;
+-- To a millionth of a dollar two costs are the same: the agent adds floats.
+create or replace temp table unlike as
+select
+    rowid as row_no, price_no, own, cost_own_usd, cost_delta_usd, is_guess,
+    {
+        'input': own.input::double, 'output': own.output::double, 'cache_read': own.cache_read::double,
+        'write_5m': own.write_5m::double, 'write_1h': own.write_1h::double, 'cost': cost_own_usd::double
+    } as rough
+from priced
+where abs(cost_delta_usd) > 0.000001;
+create or replace temp table explained (row_no bigint, rank bigint, cause varchar);

@@ -1,0 +1,62 @@
+-- One finding per run and cause, with both figures; one per run for tokens without a price. `rules` has the severity of each.
+delete from findings where rule in (select rule from rules) and run_id in (select run_id from touched);
+insert into findings by name
+with differing as (
+    select
+        run_id, cost_cause,
+        try_cast(sum(cost_list_usd) as decimal(18, 9)) as listed, try_cast(sum(cost_own_usd) as decimal(18, 9)) as reported,
+        min(judged.model_id) as first_model, max(judged.model_id) as last_model, count(*) as models,
+        min(price_no) as price_no, min(rank) as rank, bool_or(is_assumed_5m) as is_assumed_5m
+    from judged
+    where cost_cause <> 'same'
+    group by run_id, cost_cause
+),
+worded as (
+    select
+        differing.*,
+        case models
+            when 1 then first_model when 2 then first_model || ' and ' || last_model else models || ' models, ' || first_model || ' among them'
+        end as who,
+        coalesce(cast(try_cast(abs(listed / reported - 1) * 100 as decimal(9, 1)) as varchar) || ' %', 'many times')
+        || case when listed < reported then ' less' else ' more' end as difference,
+        case
+            when words is not null then words
+            when cost_cause = 'fallback_price' then 'a guess, as the agent itself says'
+            else 'at no price that is known here'
+                || case when has_tiers then '; long requests cost more than the base tier, which the sums of a run cannot tell' else '' end
+                || case when is_assumed_5m then '; 1-hour cache writes are not told apart, all are taken for 5-minute writes' else '' end
+        end as explanation
+    from differing
+    left join prices using (price_no)
+    left join alternatives using (price_no, rank)
+),
+found as (
+    select
+        run_id, 'cost_' || cost_cause as rule,
+        who || ': list prices give ' || case when reported > 0 then difference || ' than reported' else 'a cost, the record reports none' end
+        || '. The reported cost is ' || explanation || '.' as message,
+        'USD ' || listed || ' at list prices' as expected,
+        'USD ' || reported || ' reported' as actual
+    from worded
+    union all
+    select
+        run_id, 'cost_helper_model_missing',
+        'The record''s total is more than its models cost: a model is missing from its list.',
+        'USD ' || (cost_own_usd - unlisted) || ' over the models',
+        'USD ' || cost_own_usd || ' in total'
+    from totals
+    where unlisted > 0.000001
+    union all
+    select
+        run_id, 'cost_unpriced',
+        'No list price for ' || string_agg(coalesce(model_id, 'a model that the record does not name'), ', ' order by model_id)
+        || '; its cost is left out of list costs. A price file can name one: tachograph reprice --prices FILE.',
+        null,
+        coalesce('USD ' || sum(cost_own_usd) || ' reported', 'no cost reported')
+    from judged
+    where cost_list_usd is null
+    group by run_id
+)
+select run_id, rule, severity, message, expected, actual
+from found
+join rules using (rule);
