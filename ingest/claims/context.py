@@ -93,11 +93,9 @@ _OF_TIME = ("fast", "quick", "slow", "speed", "高速", "快", "schnell", "so sc
 def _nearest_noun(effect: Effect, setting: Setting) -> str | None:
     """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
     inside = [match.lastgroup for match in _NOUNS.finditer(setting.text, effect.start, effect.end)]
-    behind = list(_NOUNS.finditer(setting.right(effect, 60)))
     if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
-        if _PEOPLE_AND_FILMS.match(setting.right(effect, 40)):
-            return "NONE"
-        return "THROUGHPUT" if "THROUGHPUT" in inside else "TIME"
+        return "NONE" if _PEOPLE_AND_FILMS.match(setting.right(effect, 40)) else "THROUGHPUT" if "THROUGHPUT" in inside else "TIME"
+    behind = list(_NOUNS.finditer(setting.right(effect, 60)))
     if inside and inside[0]:
         return inside[0]
     if effect.word in ("+", "-", "−"):

@@ -1,7 +1,6 @@
-"""Where claims may be: cheap signs of one, and the passage of the text around each.
+"""The passage of the text that a sign of a claim stands in.
 
-A text is searched for a few literals first, which is fast; only the passages around them are read. A passage is a bullet with the lines it wraps
-over, a paragraph, a run of labelled lines (`Before: … / After: …`) or a whole table.
+A passage is a bullet with the lines it wraps over, a paragraph, a run of labelled lines (`Before: … / After: …`) or a whole table.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ingest.claims.lexicon import AFTER, BEFORE, CHANGE
+from ingest.claims.signs import signs
 
 
 class Passage(NamedTuple):
@@ -20,68 +20,6 @@ class Passage(NamedTuple):
     end: int
     is_table: bool = False
     is_labelled: bool = False
-
-
-_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (literal, re.compile(pattern, re.IGNORECASE))
-    for literal, pattern in (
-        ("%", r"(?<=[\d+])%|(?<=\d\s)%"),
-        ("x", r"(?<=[\d+])x\b|(?<=\d )x "),
-        ("X", r"(?<=[\d+])x\b"),
-        ("ercent", r"(?<=\d p)ercent"),
-        ("Prozent", r"(?<=\d )Prozent"),
-        ("×", r"(?<=[\d+\s])×"),
-        ("→", r"→[\s*_`~≈<>(]*(?:about |under )?[$\d]"),
-        ("->", r"->[\s*_`~≈<>(]*(?:about |under )?[$\d]"),
-        ("=>", r"=>[\s*_`~≈<>(]*[$\d]"),
-        ("from", r"from\s+(?:[a-z]+\s+)?[*_`~≈<>]*[$\d]"),
-        (" to ", r" to [*_`~≈<>]*[$\d]"),
-        ("sub-", r"sub-(?:milli|micro)?second"),
-        ("vs", r"vs\.?\s"),
-        ("against", r"against\s[^.\n]{0,24}\d"),
-        ("factor of", r"factor of\s+[~\d]"),
-        ("rather than", r"rather than\s[^.\n]{0,20}\d"),
-        ("ompared", r"ompared (?:to|with)\s[^.\n]{0,30}\d"),
-        ("von ", r"von [~≈]?\d"),
-        ("de ", r"(?<=\s)de [~≈]?\d"),
-        ("mal ", r"mal (?:so |schneller)"),
-        ("instead of", r"instead of\s[^.\n]{0,20}\d"),
-        ("was ", r"was [~≈]?\d"),
-        ("times", r"times\s+(?:as|fast|quick|slow|less|more|small|low|high|few|cheap|short)"),
-        ("fold", r"(?<=[-\w])fold\b(?!er)"),
-        ("twice", r"twice (?:as|the)"),
-        ("hal", r"\bhal(?:f|v)"),
-        ("ouble", r"ouble[sd]?\b"),
-        ("doubling", r"doubling\b"),
-        ("ripl", r"ripl(?:e[sd]?|ing)\b"),
-        ("order", r"orders? of magnitude"),
-        ("av", r"(?<=[Ss])av(?:e[sd]?|ing)\s+(?:about |up to |over )?[~≈$\d]|(?<=[Ss])av(?:ed|ings?)\b"),
-        ("liminat", r"liminat(?:es|ed|ing)\s+[~≈\d]"),
-        ("now", r"now\s+(?:\w+\s+){0,3}[~≈<]?\d"),
-        ("efore", r"(?<=[Bb])efore\b(?:[^:|\n]{0,30}[:|]|\s+[~\d])|(?<=s b)efore\b|(?<=s \(b)efore\b"),
-        ("BEFORE", r"BEFORE"),
-        ("aseline", r"aseline\b"),
-        ("nchanged", r"nchanged at\b"),
-        ("no ", r"no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)\b"),
-        ("third", r"thirds?\b"),
-        ("quarter", r"quarter\b"),
-        ("倍", "倍"),
-        ("降", "降"),
-    )
-)
-
-
-def signs(text: str) -> list[int]:
-    """Where something stands that a claim cannot do without, in order."""
-    found: list[int] = []
-    for literal, pattern in _SIGNS:
-        at = text.find(literal)
-        while at >= 0:
-            if pattern.match(text, at):
-                found.append(at)
-            at = text.find(literal, at + len(literal))
-    found.sort()
-    return found
 
 
 _BLOCK = re.compile(r"[ \t]*(?:$|[-*•+◦▪●✅✓✔]\s|\d{1,3}[.)]\s|#{1,6}\s|\||>|```|[🚀⚡📊📈🔥💾🎯✨])", re.MULTILINE)
@@ -147,6 +85,8 @@ def _paragraph(text: str, start: int, floor: int) -> Passage:
 
 def _labelled(text: str, start: int, floor: int) -> Passage | None:
     """The run of labelled lines that the line stands in: from the figure before on, or the two lines above a change and the change."""
+    if label(text, start) is None:
+        return None
     return _above_change(text, start, floor) or _from_before(text, start, floor)
 
 
