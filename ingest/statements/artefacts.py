@@ -13,9 +13,9 @@ from schemas.statement import StatementKind
 LISTED = 50
 """Most artefacts read from the list beneath one heading."""
 
-_PATCH = re.compile(r"[\w/.~+@-]{1,200}\.(?:patch|diff)\b")
+_PATCH = re.compile(r"(?<![\w/.~+@-])[\w/.~+@-]{1,200}\.(?:patch|diff)\b")
 _MADE = re.compile(r"[Gg]enerated|[Cc]reated|[Ss]aved|[Ww]ritten|[Pp]roduced|[Ee]xported|[Ss]tored|[Ww]rote")
-_UNMADE = re.compile(r"\b(?:not|cannot|couldn't|will|should|would|please|to be|if)\b", re.IGNORECASE)
+_UNMADE = re.compile(r"(?:not|n't|will|should|would|lease|to be|[Ii]f)\b")
 _LINES = re.compile(r"`?\*{0,2}\s{0,2}[(\[:–—-]\s{0,2}(\d[\d,]{0,14}) lines\b")
 _HEADING = re.compile(r"[^\w\n]*(?:\w+ )?[Dd]eliverables(?: \w+)?[^\w\n]*")
 _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])\s")

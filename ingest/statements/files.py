@@ -37,18 +37,11 @@ _QUOTED = re.compile(r"`([^`\n]{1,300})`")
 _LEADING = re.compile(rf"\s{{0,12}}(?:\|\s)?(?:{_BULLET})?[`*]{{0,4}}([^\s`*:|]{{3,300}})")
 _COUNTED = re.compile(r"[0-9] (?:new )?(?:lines? [a-z]|insertion)|\+[0-9]")
 
-_INSERTED = re.compile(
-    rf"""{_ALONE}\+?{_NUMBER}\s+(?:line\s)?insertions?\b
-    | {_ALONE}{_NUMBER}\s(?:new\s)?lines\s(?:added|inserted)\b
-    | (?<=[(\s`])\+{_NUMBER}(?=\s?[/,]\s?[-−–]\d|\s[-−–]\d)""",  # +120/-30
-    re.IGNORECASE | re.VERBOSE,
+_WORDED = re.compile(
+    rf"{_ALONE}{_NUMBER} (?:line )?(?:(insertions?|(?:new )?lines (?:added|inserted))|deletions?|lines (?:removed|deleted))\b"
 )
-_DELETED = re.compile(
-    rf"""{_ALONE}-?{_NUMBER}\s+(?:line\s)?deletions?\b
-    | {_ALONE}{_NUMBER}\slines\s(?:removed|deleted)\b
-    | (?<=\d[/,\s])\s?[-−–]{_NUMBER}(?=\slines|[)\s`,]|$)""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_SIGNED = re.compile(rf"(?<=[(\s`])(\+{_NUMBER})\s?[/,\s]\s?([-−–]{_NUMBER})(?=\slines|[)\s`,]|$)")  # +120/-30
+_DIGIT = re.compile("[0-9]")
 _FILES = re.compile(
     rf"""\bfiles_modified:\s(\d{{1,6}})\b
     | (?<![\w.,#]){_NUMBER}\sfiles?\schanged\b
@@ -75,30 +68,40 @@ def _is_told_better(name: str, paths: Iterable[str]) -> bool:
 
 def _totals_of_files(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
     for line in lines:
-        for found in _FILES.finditer(text, *line):
+        for found in _FILES.finditer(text, *line) if _DIGIT.search(text, *line) else ():
             yield _statement(StatementKind.FILES_CHANGED, found)
 
 
 def _totals_of_lines(text: str, lines: Sequence[tuple[Span, str | None]]) -> Iterator[Statement]:
-    """Insertions, and the deletions behind them, in lines that begin with no path: they stand for the whole work."""
+    """Insertions and deletions in lines that begin with no path: they stand for the whole work."""
     for line, path in lines:
-        if path is None and (inserted := _INSERTED.search(text, *line)):
-            yield _statement(StatementKind.LINES_INSERTED, inserted)
-            if deleted := _DELETED.search(text, inserted.end(), line[1]):
-                yield _statement(StatementKind.LINES_DELETED, deleted)
+        if path is None:
+            for kind, (start, end, digits) in _lines_changed(text, line).items():
+                yield Statement(kind, start, end, text[start:end], None, whole_number(digits))
 
 
 def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
-    return Statement(kind, found.start(), found.end(), found[0], None, _number(found))
+    digits = next(filter(None, found.groups()))
+    return Statement(kind, found.start(), found.end(), found[0], None, whole_number(digits))
 
 
 def _with_lines(text: str, lines: Sequence[tuple[Span, str | None]]) -> Iterator[FileChange]:
     """Lines that begin with a path and give insertions or deletions."""
     for line, path in lines:
-        if path:
-            inserted, deleted = _INSERTED.search(text, *line), _DELETED.search(text, *line)
-            if inserted or deleted:
-                yield FileChange(path, _number(inserted), _number(deleted))
+        counts = {kind: whole_number(digits) for kind, (_, _, digits) in _lines_changed(text, line).items()} if path else {}
+        if path and counts:
+            yield FileChange(path, counts.get(StatementKind.LINES_INSERTED), counts.get(StatementKind.LINES_DELETED))
+
+
+def _lines_changed(text: str, line: Span) -> dict[StatementKind, tuple[int, int, str]]:
+    """The first insertions and the first deletions that the line gives: start, end and digits."""
+    if signed := _SIGNED.search(text, *line) if text.find("+", *line) >= 0 else None:
+        return {StatementKind.LINES_INSERTED: (*signed.span(1), signed[2]), StatementKind.LINES_DELETED: (*signed.span(3), signed[4])}
+    counts: dict[StatementKind, tuple[int, int, str]] = {}
+    for found in _WORDED.finditer(text, *line):
+        kind = StatementKind.LINES_INSERTED if found[2] else StatementKind.LINES_DELETED
+        counts.setdefault(kind, (*found.span(), found[1]))
+    return counts
 
 
 def _leading_path(text: str, line: Span) -> str | None:
@@ -151,8 +154,3 @@ def _behind_verbs(text: str) -> Iterator[FileChange]:
         found = _VERB.match(text, *line)
         if found and is_path(found[1]):
             yield FileChange(found[1])
-
-
-def _number(found: re.Match[str] | None) -> int | None:
-    digits = next(filter(None, found.groups()), None) if found else None
-    return whole_number(digits) if digits else None

@@ -23,12 +23,17 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _COUNTED = (
-    _pattern(rf"{_COUNT}{_OF}\*{{0,2}}\s+{_KINDS}(?:tests?|specs?|test\scases?)\*{{0,2}}[,:]?\s+{_ARE}{_PASSED}"),  # 199 tests passed
-    _pattern(rf"\btests?(?:\sresults?|\sstatus)?[:\s*=–—]{{1,5}}{_COUNT}{_OF}\*{{0,2}}\s+(?:tests?\s+)?{_PASSED}"),  # Tests: 9/9 passed
-    _pattern(rf"{_COUNT}\s+pass(?:ed|ing)(?=[\s*`]*[,(;]\s*{_OTHERS})"),  # 1834 passed, 1 skipped
-    _pattern(rf"{_COUNT}\s+passing\s+(?:(?:unit|integration|e2e)\s)?tests?\b"),
-    _pattern(rf"\btests?\spass(?:ed)?[:\s*=(]{{1,5}}{_COUNT}{_OF}(?!\s*(?:%|ms\b|s\b|min|sec|\|))"),  # Tests passed: 575
+    _pattern(
+        rf"""{_COUNT} (?: {_OF}\*{{0,2}}\s+{_KINDS}(?:tests?|specs?|test\scases?)\*{{0,2}}[,:]?\s+{_ARE}{_PASSED}  # 199 tests passed
+        | \s+pass(?:ed|ing)(?=[\s*`]*[,(;]\s*{_OTHERS})  # 1834 passed, 1 skipped
+        | \s+passing\s+(?:(?:unit|integration|e2e)\s)?tests?\b )"""
+    ),
+    _pattern(
+        rf"""\btests?(?: (?:\sresults?|\sstatus)?[:\s*=–—]{{1,5}}{_COUNT}{_OF}\*{{0,2}}\s+(?:tests?\s+)?{_PASSED}  # Tests: 9/9 passed
+        | \spass(?:ed)?[:\s*=(]{{1,5}}{_COUNT}{_OF}(?!\s*(?:%|ms\b|s\b|min|sec|\|)) )"""  # Tests passed: 575
+    ),
 )
+_DIGIT = re.compile("[0-9]")
 _UNCOUNTED = _pattern(
     rf"\btests_status:\spassing\b | \b(?:all\s(?:of\s)?(?:the\s|our\s)?|every\s)(?:[a-z][\w-]{{0,20}}\s+){{0,2}}?tests?\s+{_ARE}{_PASSED}"
 )
@@ -56,7 +61,7 @@ def tests(text: str) -> Iterator[Statement]:
 def _passed(text: str, line: Span) -> Iterator[Statement]:
     """Counts first; a line that gives one is not read for `all tests pass` as well."""
     taken: list[Span] = []
-    for pattern in _COUNTED:
+    for pattern in _COUNTED if _DIGIT.search(text, *line) else ():
         for found in pattern.finditer(text, *line):
             if not any(start < found.end() and found.start() < end for start, end in taken) and _is_real(text, line[0], found):
                 taken.append(found.span())
