@@ -16,6 +16,7 @@ from app import terminal
 from app.commands.check import check
 from app.commands.claims import claims, findings
 from app.commands.compare import compare
+from app.commands.reprice import prices_option, reprice
 from app.filters import Filters
 from app.grouping import UTC_ZONE
 from app.options import TABLE, Output, by_option, db_option, examples, keys_option, utf8, with_filters, with_output, with_store
@@ -69,6 +70,7 @@ def cli() -> None:
     help="What the end of each path says: {repo}, {task}, {experiment} and {timestamp}; any other name becomes a label.",
 )
 @click.option("--jobs", type=click.IntRange(min=0), default=0, metavar="N", help="Processes that read.  [default: the cores]")
+@prices_option
 @click.option("--retry-rejects", is_flag=True, help="Read the files anew that something was rejected of, after an upgrade say.")
 @click.option("--strict", is_flag=True, help="Exit with 1 where anything was rejected.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of the documents as one line of JSON.")
@@ -108,6 +110,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
 @keys_option("--metrics", RUN_METRICS, "metric", (), "Figures of totals and groups, in place of the usual ones")
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days and times.")
 @click.option("--runs", "listed", type=click.IntRange(min=0), metavar="N", help="Dearest runs to list.  [default: 10; in xlsx 10,000]")
+@click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="The same tokens at MODEL's list prices too: MODEL[@PROVIDER].")
 @click.option("--brief", is_flag=True, help="Only the table of groups, or of totals where there are none.")
 @with_filters
 @with_output
@@ -124,7 +127,7 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
 
     listed, brief = options["listed"], options["brief"]
     runs = output.runs if listed is None else listed
-    made = make_report(store, Request(options["filters"], by, metrics, options["zone"], runs))
+    made = make_report(store, Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"]))
     if brief:
         deliver(made.main_answer, output)
     else:
@@ -220,6 +223,9 @@ def rebuild(store: Store) -> None:
     terminal.note(f"Made {terminal.plural(done.runs, 'run')} anew in {terminal.plain(store.location)}")
     if done.rejects:
         terminal.note(f"{terminal.plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
+
+
+cli.add_command(reprice)
 
 
 @cli.command(epilog=examples("doctor", "doctor --db runs.duckdb"))

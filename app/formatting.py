@@ -16,6 +16,8 @@ UNITS_OF_COLUMNS = {
     "cost_own_usd": Unit.USD,
     "cost_list_usd": Unit.USD,
     "cost_per_turn_usd": Unit.USD,
+    "cost_what_if_usd": Unit.USD,
+    "cost_what_if_delta_usd": Unit.USD,
     "duration_ms": Unit.MILLISECONDS,
     "duration_api_ms": Unit.MILLISECONDS,
     "duration_per_turn_ms": Unit.MILLISECONDS,
@@ -73,6 +75,8 @@ def _count(value: Any) -> str:
 
 def _usd(value: Any) -> str:
     amount = Decimal(str(value))
+    if amount < 0:
+        return f"-{_usd(-amount)}"
     if amount and abs(amount) < Decimal("0.0001"):
         return f"${amount.normalize():f}"
     return f"${amount:,.4f}" if abs(amount) < 100 else f"${amount:,.2f}"
@@ -80,6 +84,8 @@ def _usd(value: Any) -> str:
 
 def _exact_usd(value: Any) -> str:
     amount = Decimal(value)
+    if amount < 0:
+        return f"-{_exact_usd(-amount)}"
     return f"${amount.normalize():,f}" if amount else "$0"
 
 

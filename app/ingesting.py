@@ -11,6 +11,7 @@ from ingest import containers, pipeline
 from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
 from ingest.pipeline import IngestReport, Options
+from ingest.price_file import read_price_file
 from ingest.store import Store
 from schemas.errors import InputUnreadable
 
@@ -21,12 +22,14 @@ def ingest_paths(
     labels: Sequence[str] = (),
     path_template: str | None = None,
     jobs: int = 0,
+    prices: Path | None = None,
     *,
     retry_rejects: bool = False,
 ) -> IngestReport:
     """Ingest files, folders, archives and the standard input, with a bar on the terminal. Raises UsageError, StoreError."""
     template = PathTemplate.parse(path_template) if path_template else None
-    options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects)
+    own = read_price_file(prices) if prices else None
+    options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects, own)
     wanted = [*paths, *(_rejected(store) if retry_rejects else ())]
     with terminal.reading_progress() as bar:
         return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)

@@ -23,6 +23,7 @@ from app.formatting import human
 from app.grouping import UTC_ZONE, groups, known_zone
 from app.snapshots import held
 from app.terminal import plural
+from app.what_if import what_if
 from ingest.store import Store
 from schemas.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, RUN_METRICS
 from schemas.unit_names import Unit
@@ -43,13 +44,18 @@ FINDINGS_SHOWN = ("rule", "severity", "runs", "findings", "example")
 
 @dataclass(frozen=True)
 class Request:
-    """What a report is asked for. `by` are words of `app.grouping`; `metrics` none for the usual ones; `runs` how many to list."""
+    """What a report is asked for.
+
+    `by` are words of `app.grouping`; `metrics` none for the usual ones; `runs` how many to list; `reprice` a model at whose prices the
+    same tokens are shown as well (`app.what_if`).
+    """
 
     filters: Filters = NO_FILTERS
     by: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     zone: str = UTC_ZONE
     runs: int = LISTED_RUNS
+    reprice: str = ""
 
 
 @dataclass(frozen=True)
@@ -156,6 +162,7 @@ def report(store: Store, request: Request) -> Report:
             Section("totals", "Totals", Answer(totals, "")),
             _groups(moment, request),
             _models(moment, request.filters, spent),
+            *_what_if(moment, request),
             _dearest(moment, request, coverage["runs"], spent),
             Section("unpriced", "Models without a list price", Answer(report_queries.unpriced_models(moment, request.filters), "")),
             Section("findings", "Findings", Answer(report_queries.findings_by_rule(moment, request.filters), "", FINDINGS_SHOWN)),
@@ -188,6 +195,17 @@ def _groups(store: Store, request: Request) -> Section:
     answer = grouped(store, request.filters, request.by, request.metrics or DEFAULT_REPORT, request.zone)
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
     return Section("groups", f"By {names}", answer)
+
+
+def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
+    """The same tokens at another model's prices, in all and per group, where it was asked for."""
+    if not request.reprice:
+        return ()
+    found = what_if(store, request.filters, request.by, request.reprice, request.zone)
+    total = what_if(store, request.filters, (), request.reprice, request.zone).table if request.by else None
+    labels = {group.word: group.label for group in groups(request.by, request.zone)}
+    answer = Answer(labelled(found.table, labels), "", total=total)
+    return (Section("what_if", f"What if it had been {request.reprice}", answer, found.words),)
 
 
 def _models(store: Store, filters: Filters, spent: Decimal | None) -> Section:

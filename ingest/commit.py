@@ -17,9 +17,10 @@ import pyarrow as pa
 from ingest.chaining import rechain
 from ingest.formats.base import CHILD_TABLES
 from ingest.reading import Card
-from ingest.repricing import price
+from ingest.repricing import keep_price_file, price
 from ingest.spool import KEYS, SPOOLED
 from ingest.store import Writer
+from schemas.price import PriceFileRow
 from schemas.tables import TABLES, arrow_schema
 
 _STEPS = resources.files("ingest") / "sql" / "commit"
@@ -28,8 +29,16 @@ _CARD_COLUMNS = dict.fromkeys(("source_id", "name", "container"), pa.string()) |
 )
 
 
-def commit(writer: Writer, spool: Path, cards: Sequence[Card], *, replace: bool = False) -> dict[str, int]:
-    """Write what the spool holds. Returns the number of new runs by reading. `replace`: sources the store has are written anew."""
+_NEW_OR_RECHAINED = "select run_id from winners union all select run_id from runs join rechained using (session_id)"
+
+
+def commit(
+    writer: Writer, spool: Path, cards: Sequence[Card], *, replace: bool = False, prices: PriceFileRow | None = None
+) -> dict[str, int]:
+    """Write what the spool holds. Returns the number of new runs by reading.
+
+    `replace`: sources the store has are written anew. `prices`: a price file for the whole store from now on.
+    """
     connection = writer.connection
     connection.register("cards", _cards_table(cards))
     if replace:
@@ -42,7 +51,8 @@ def commit(writer: Writer, spool: Path, cards: Sequence[Card], *, replace: bool 
     _write(connection)
     _run(connection, "05_recount")
     rechain(connection, "select distinct session_id from winners where session_id is not null")
-    price(writer, "select run_id from winners union all select run_id from runs join rechained using (session_id)")
+    has_new_prices = prices is not None and keep_price_file(writer, prices)
+    price(writer, "select run_id from runs" if has_new_prices else _NEW_OR_RECHAINED)
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
     connection.unregister("cards")
     return dict(found)

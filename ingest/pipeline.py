@@ -29,6 +29,7 @@ from ingest.reading import SHOWN, Card, Settings
 from ingest.store import Store
 from ingest.workers import work_here, work_in_processes
 from schemas.errors import InputUnreadable, StoreError
+from schemas.price import PriceFileRow
 from schemas.source import RejectRow
 
 ALONE_TASKS = 4
@@ -37,12 +38,13 @@ ALONE_TASKS = 4
 
 @dataclass(frozen=True)
 class Options:
-    """How to ingest. `jobs`: processes that read (default: the cores)."""
+    """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on."""
 
     labels: tuple[tuple[str, str], ...] = ()
     template: PathTemplate | None = None
     jobs: int = 0
     retry_rejects: bool = False
+    prices: PriceFileRow | None = None
 
     @property
     def processes(self) -> int:
@@ -128,7 +130,7 @@ def ingest(
         broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
         unreadable += (InputUnreadable(message, "Check the path and its permissions.") for message in broken.values())
         cards = [plan.identified(card) for card in cards if card.key.reading not in broken]
-        reports = _written(store, spool, cards, options.retry_rejects) if cards else ()
+        reports = _written(store, spool, cards, options) if cards else ()
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started)
 
 
@@ -186,10 +188,11 @@ def _is_alive(pid: str) -> bool:
     return True
 
 
-def _written(store: Store, spool: Path, cards: list[Card], replace: bool) -> tuple[SourceReport, ...]:
+def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[SourceReport, ...]:
     """Commit the spool and say what became of each source."""
     with store.writing() as writer:
-        accepted = commit(writer, spool, [card for card in cards if not card.known], replace=replace)
+        fresh = [card for card in cards if not card.known]
+        accepted = commit(writer, spool, fresh, replace=options.retry_rejects, prices=options.prices)
         stored = writer.cards([card.source_id for card in cards if card.known])
     readings: dict[str, list[Card]] = defaultdict(list)
     for card in cards:

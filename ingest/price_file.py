@@ -34,12 +34,14 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from ingest.price_library import BEGINNING, ModelKey
 from schemas.errors import InputUnreadable, UsageError
-from schemas.price import DiscountEntry, PriceEntry, PriceFile, PriceFileRow
+from schemas.price import BEGINNING, DiscountEntry, ModelKey, PriceEntry, PriceFile, PriceFileRow
 
 _TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": DiscountEntry}
 _EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per million tokens).'
+
+_WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a text in quotes"}
+"""What pydantic says in the words of its types."""
 
 E = TypeVar("E", PriceEntry, DiscountEntry)
 
@@ -84,7 +86,7 @@ def parse_price_file(name: str, text: str) -> PriceList:
         raise UsageError(f"{name} is no TOML: {error}.", _EXAMPLE) from error
     except ValidationError as error:
         complaints = [_complaint(name, text, detail) for detail in error.errors(include_url=False)]
-        raise UsageError("\n".join(complaints), _EXAMPLE) from error
+        raise UsageError("; ".join(complaints), _EXAMPLE) from error
 
 
 def _best(entries: tuple[E, ...], key: ModelKey, day: date) -> tuple[int, E] | None:
@@ -112,14 +114,15 @@ def _complaint(name: str, text: str, detail: ErrorDetails) -> str:
     place = f"{name}, line {line}" if line else name
     entry = f"[[{table}]] number {number + 1}" if isinstance(number, int) else f"`{table}`"
     path = ".".join(str(part) for part in rest if part is not None)
-    return f"{place}: {entry}{f', `{path}`' if path else ''}: {_what(detail, str(table), path)}"
+    return f"{place}, {entry}{f', `{path}`' if path else ''}: {_what(detail, str(table), path)}"
 
 
 def _what(detail: ErrorDetails, table: str, path: str) -> str:
     if detail["type"] == "missing":
         return "is missing"
     if detail["type"] != "extra_forbidden":
-        return f"{detail['msg'].removeprefix('Value error, ')} (found {detail['input']!s:.60})"
+        found = "" if isinstance(detail["input"], dict) else f" (found {detail['input']!s:.60})"
+        return f"{_WORDS.get(detail['type'], detail['msg'].removeprefix('Value error, ').removeprefix('Input '))}{found}"
     words = _words(_TABLES[table]) if table in _TABLES and path else list(_TABLES)
     close = difflib.get_close_matches(path or table, words, 1)
     return f"there is no such key; {f'did you mean `{close[0]}`?' if close else ''} Keys are: {', '.join(words)}"

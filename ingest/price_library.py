@@ -13,28 +13,17 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
-from typing import NamedTuple
 
 from genai_prices.data_snapshot import DataSnapshot, get_snapshot
 from genai_prices.types import ModelInfo, ModelPrice, StartDateConstraint, TieredPrices
 
 from ingest.model_ids import parse_model_id
-from schemas.price import MILLION, SMALLEST_RATE, THOUSAND, Rates
+from schemas.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, ModelKey, Rates
 
-BEGINNING = date(1, 1, 1)
 ANTHROPIC = "anthropic"
 
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
 _LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
-
-
-class ModelKey(NamedTuple):
-    """What a price is looked up by, as in `model_usage`. `model_id` is the id as logged."""
-
-    model_id: str
-    model: str
-    provider: str | None = None
-    region: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +91,18 @@ def _found(key: ModelKey) -> tuple[str, ModelInfo] | None:
         model = _lookup(snapshot, reference, key.provider)
         if model is not None and not _is_cut_short(snapshot, reference, key.provider, model):
             return key.provider, model
+    named = _by_name(snapshot, key) if key.model_id == key.model else None
+    return (key.provider, named) if named else None
+
+
+def _by_name(snapshot: DataSnapshot, key: ModelKey) -> ModelInfo | None:
+    """The entry of a model that was asked for by its name alone, where a provider's own ids say more: `claude-sonnet-4-5` on aws."""
+    wanted = key.region == "global"
+    for provider in snapshot.providers:
+        for model in provider.models if provider.id == key.provider else ():
+            is_global = model.id.startswith("global.")
+            if is_global == wanted and parse_model_id(model.id.removeprefix("regional.")).model == key.model:
+                return model
     return None
 
 

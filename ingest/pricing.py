@@ -12,8 +12,8 @@ from datetime import date
 from ingest import price_library
 from ingest.price_alternatives import Alternative, alternatives
 from ingest.price_file import PriceList
-from ingest.price_library import BEGINNING, ModelKey, Period
-from schemas.price import Rates
+from ingest.price_library import Period
+from schemas.price import BEGINNING, ModelKey, Rates
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from importlib import resources
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.price_file import parse_price_file
-from ingest.price_library import ModelKey
-from ingest.pricing import Price, PriceBook
 from ingest.store import Store, Writer
 from schemas.cost import COST_RULES
-from schemas.price import SMALLEST_RATE, PriceFileRow, Rates
+from schemas.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates
+
+if TYPE_CHECKING:
+    from ingest.pricing import Price, PriceBook
 
 RATE = pa.decimal128(18, 15)
 """USD per token: up to 999, to 15 decimals."""
@@ -50,15 +52,19 @@ def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = Fal
     return int(runs)
 
 
-def keep_price_file(writer: Writer, own: PriceFileRow | None) -> None:
-    """Make this the store's price file, or leave it without."""
+def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
+    """Make this the store's price file, or leave it without. Returns whether its prices are others than before."""
+    former = writer.connection.execute("select text from price_files").fetchall()
     writer.connection.execute("delete from price_files")
     if own:
         writer.insert("price_files", [own])
+    return former != ([(own.text,)] if own else [])
 
 
 def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
-    """The prices of a store: its price file, then the library."""
+    """The prices of a store: its price file, then the library, which is loaded only now (0.15 s)."""
+    from ingest.pricing import PriceBook
+
     rows = connection.execute("select name, text from price_files").fetchall()
     return PriceBook(parse_price_file(*rows[0]) if rows else None)
 
@@ -92,8 +98,10 @@ def _text(step: str) -> str:
 
 
 def _prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:
-    book = stored_book(connection)
     keys = connection.execute("select distinct model_id, model, provider, region from counted where model_id is not null").fetchall()
+    if not keys:
+        return []
+    book = stored_book(connection)
     return [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))]
 
 

@@ -127,7 +127,7 @@ MODEL_CACHE_METRICS = table(
         "Cache writes taken for 5-minute ones",
         Unit.TOKENS,
         "lower",
-        "Cache writes whose lifetime the record does not tell: list cost prices them as 5-minute writes, and is too low where they were not.",
+        "Cache writes whose lifetime the record does not tell: list cost takes them for 5-minute writes; 1-hour ones cost more.",
     ),
 )
 """Over `v_model_usage`, likewise."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Self
+from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from schemas.row import Row
 from schemas.units import LongText, Text, UtcTime
@@ -16,6 +16,19 @@ MILLION = Decimal(1_000_000)
 THOUSAND = Decimal(1_000)
 SMALLEST_RATE = Decimal("1e-15")
 """Rates are kept to this many USD per token: nine decimals of USD per million tokens."""
+
+
+BEGINNING = date(1, 1, 1)
+"""Since when a price holds that has no first day."""
+
+
+class ModelKey(NamedTuple):
+    """What a price is looked up by, as in `model_usage`. `model_id` is the id as logged."""
+
+    model_id: str
+    model: str
+    provider: str | None = None
+    region: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +51,13 @@ class Rates:
 TOKEN_RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
-PerMillion = Annotated[Decimal, Field(ge=0, le=100_000_000, max_digits=18, decimal_places=9, allow_inf_nan=False)]
+def _whole(value: Any) -> Any:
+    """TOML's whole numbers are as good as its decimals."""
+    return Decimal(value) if type(value) is int else value
+
+
+Figure = Annotated[Decimal, BeforeValidator(_whole)]
+PerMillion = Annotated[Figure, Field(ge=0, le=100_000_000, decimal_places=9)]
 """USD per million tokens."""
 
 
@@ -91,7 +110,7 @@ class PriceEntry(_Entry):
 class DiscountEntry(_Entry):
     """So many percent off the list prices of the library."""
 
-    percent: Annotated[Decimal, Field(gt=0, le=100, decimal_places=4)]
+    percent: Annotated[Figure, Field(gt=0, le=100, decimal_places=4)]
 
     @property
     def factor(self) -> Decimal:

@@ -6,7 +6,7 @@ with differing as (
         run_id, cost_cause,
         try_cast(sum(cost_list_usd) as decimal(18, 9)) as listed, try_cast(sum(cost_own_usd) as decimal(18, 9)) as reported,
         min(judged.model_id) as first_model, max(judged.model_id) as last_model, count(*) as models,
-        min(price_no) as price_no, min(rank) as rank, bool_or(is_assumed_5m) as is_assumed_5m
+        min(price_no) as price_no, arg_min(rank, price_no) as rank, bool_or(is_assumed_5m) as is_assumed_5m
     from judged
     where cost_cause <> 'same'
     group by run_id, cost_cause
