@@ -11,6 +11,7 @@ from ingest.statements.lines import lines_with, next_line
 _THINGS = (
     r"(?:instances?|occurrences?|places|locations?|call\ssites?|usages?|allocations?|replacements?|calls|changes|edits|conversions?|fixes)"
 )
+_THING = re.compile(rf"{_THINGS}\b", re.VERBOSE)
 _HEADLINE = re.compile(rf"(?<![\w.,/-])(\d{{1,4}})\*{{0,2}}\s(?:\w+\s){{0,2}}?({_THINGS})\b", re.VERBOSE)
 _HEADLINE_WORDS = ("nstances", "ccurrences", "call sites")
 _ITEM = re.compile(r"(\s{0,12})(?:[-*+•]|\d{1,3}[.)])\s")
@@ -23,6 +24,9 @@ LINES_TO_LIST = 15
 
 LEAST_ITEMS = 3
 """Fewer counted items are no breakdown."""
+
+HEADINGS_READ = 20
+"""Headings with a total that are compared with their lists."""
 
 LINES_READ = 400
 """Lines of a list that are read."""
@@ -48,7 +52,7 @@ def headline_count(facts: Facts) -> Iterator[Noticed]:
 def list_length(facts: Facts) -> Iterator[Noticed]:
     """A heading that ends in `(6 total)` above a numbered list."""
     text = facts.text
-    for start, end in lines_with(text, " total)"):
+    for start, end in lines_with(text, " total)")[:HEADINGS_READ]:
         heading = _TOTAL.search(text, start, end)
         last = _last_number(text, end) if heading else 0
         if heading and last > 1 and last != int(heading[1]):
@@ -57,8 +61,13 @@ def list_length(facts: Facts) -> Iterator[Noticed]:
 
 def _elsewhere(text: str, count: int) -> str:
     """The sum, where the text gives it somewhere else."""
-    found = re.search(rf"(?<![\w.,]){count}\s{_THINGS}\b", text, re.VERBOSE)
-    return f", and elsewhere it says {found[0]}" if found else ""
+    at = text.find(f"{count} ")
+    while at >= 0:
+        things = _THING.match(text, at + len(str(count)) + 1)
+        if things and not (at and (text[at - 1].isalnum() or text[at - 1] in ".,")):
+            return f", and elsewhere it says {count} {things[0]}"
+        at = text.find(f"{count} ", at + 1)
+    return ""
 
 
 def _item_counts(text: str, end: int) -> list[int]:

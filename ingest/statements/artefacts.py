@@ -10,6 +10,9 @@ from ingest.statements.paths import is_path
 from ingest.statements.statement import Statement, whole_number
 from schemas.statement import StatementKind
 
+HEADINGS = 10
+"""Most headings whose lists are read."""
+
 LISTED = 50
 """Most artefacts read from the list beneath one heading."""
 
@@ -41,7 +44,7 @@ def _patches(text: str) -> Iterator[Statement]:
 
 def _deliverables(text: str) -> Iterator[Statement]:
     """The first path in backticks of each item of the list beneath such a heading."""
-    for start, end in lines_with(text, "eliverable"):
+    for start, end in lines_with(text, "eliverable")[:HEADINGS]:
         line = next_line(text, end) if _HEADING.fullmatch(text, start, end) else None
         if line and not text[slice(*line)].strip():
             line = next_line(text, line[1])

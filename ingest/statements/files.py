@@ -7,7 +7,8 @@ A path counts where a heading says so ("Files modified:"), a verb does ("Created
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 
 from ingest.statements.lines import Span, lines_with, next_line
 from ingest.statements.paths import is_file_name, is_path
@@ -57,13 +58,13 @@ def read_files(text: str) -> tuple[tuple[FileChange, ...], list[Statement]]:
     found: dict[str, FileChange] = {}
     for change in (*_with_lines(text, counted), *_beneath_headings(text, headed), *_behind_verbs(text)):
         found.setdefault(change.path, change)
-    changes = tuple(change for path, change in found.items() if "/" in path or not _is_told_better(path, found))
-    return changes, [*_totals_of_files(text, headed), *_totals_of_lines(text, counted)]
+    return _each_once(found.values()), [*_totals_of_files(text, headed), *_totals_of_lines(text, counted)]
 
 
-def _is_told_better(name: str, paths: Iterable[str]) -> bool:
-    """Whether just one other path ends in this name: `cli.py` beside `app/cli.py` is the same file."""
-    return sum(path.endswith(f"/{name}") for path in paths) == 1
+def _each_once(changes: Collection[FileChange]) -> tuple[FileChange, ...]:
+    """Without bare names that just one path ends in: `cli.py` beside `app/cli.py` is the same file."""
+    ends = Counter(change.path.rpartition("/")[2] for change in changes if "/" in change.path)
+    return tuple(change for change in changes if "/" in change.path or ends[change.path] != 1)
 
 
 def _totals_of_files(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
@@ -121,23 +122,23 @@ def _beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:
         if inline:
             yield from inline
             continue
-        for path, at in _listed(text, end):
-            yield FileChange(path)
-            read_to = at
+        paths, read_to = _listed(text, end)
+        yield from map(FileChange, paths)
 
 
-def _listed(text: str, end: int) -> Iterator[tuple[str, int]]:
-    """The path and the end of each item, until a line is neither item nor blank nor part of an item."""
-    line, items, blanks = next_line(text, end), 0, 0
-    while line and items < FILES_LISTED and blanks < 2:
-        if path := _path_of(_ITEM.match(text, *line)):
-            yield path, line[1]
-            items, blanks = items + 1, 0
-        elif not text[slice(*line)].strip():
-            blanks += 1
-        elif not text.startswith((" ", "\t"), line[0]) and not _ANY_ITEM.match(text, *line):
-            return
-        line = next_line(text, line[1])
+def _listed(text: str, end: int) -> tuple[list[str], int]:
+    """The paths of the items after the line that ends at `end`, and where the list ends: at a line that is neither item nor part of one."""
+    paths: list[str] = []
+    blanks = 0
+    while (line := next_line(text, end)) and blanks < 2 and len(paths) < FILES_LISTED:
+        path = _path_of(_ITEM.match(text, *line))
+        is_blank = not path and not text[slice(*line)].strip()
+        if not (path or is_blank or text.startswith((" ", "\t"), line[0]) or _ANY_ITEM.match(text, *line)):
+            break
+        paths += [path] if path else []
+        blanks = blanks + 1 if is_blank else 0
+        end = line[1]
+    return paths, end
 
 
 def _path_of(item: re.Match[str] | None) -> str | None:
