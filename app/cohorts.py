@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -82,6 +83,11 @@ def task_words(measure: Measure, found: Comparison) -> str:
     text = f"Task by task, over {pairs.tasks:,} both have: lower in {pairs.lower:,}, higher in {pairs.higher:,}"
     interval = f", with {LEVEL:.0%} confidence {_interval(pairs.difference, measure)}" if pairs.difference.low is not None else ""
     return f"{text}; median difference {signed(pairs.difference.value, measure)}{interval}."
+
+
+def command(cohorts: Sequence[Filters]) -> str:
+    """The same comparison on the command line, for a place that shows code."""
+    return " ".join(["tachograph compare", *(shlex.quote(filters.as_words()) for filters in cohorts)]).replace("`", "")
 
 
 def signed(value: float, measure: Measure) -> str:

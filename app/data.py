@@ -17,13 +17,15 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from app import queries, queries_measures, queries_screens
+from app import cohorts, queries, queries_claims, queries_measures, queries_quality, queries_screens, report_queries
 from app.filters import Filters
 from app.held import HeldStore
 from app.uploads import Upload
+from ingest.audit import RULES
 from ingest.containers import Source
 from ingest.pipeline import IngestReport, Progress, ingest
 from ingest.store import Store
+from schemas.cost import CAUSES
 from schemas.measures import MEASURES
 
 DEFAULT_LOCATION = "tachograph.duckdb"
@@ -41,6 +43,9 @@ MOST_OPTIONS = 300
 
 FAR_TIMES, SHOWN_OUTLIERS = 5.0, 50
 """From how many times its model's median on a run is an outlier, and how many of them are shown."""
+
+SHOWN_FINDINGS, SHOWN_REJECTS, SHOWN_SOURCES = 200, 200, 500
+"""How many of each a screen lists; the command line lists all."""
 
 NO_FILTERS = Filters()
 
@@ -140,10 +145,69 @@ def quantiles(at: Snapshot, measure: str, by: str | None = None, filters: Filter
     return queries_measures.quantiles(_store(at), filters, MEASURES[measure], by)
 
 
+@st.cache_data(max_entries=32, show_spinner=False)
+def compare(at: Snapshot, first: Filters, second: Filters, paired: str) -> cohorts.Cohorts:
+    """Two cohorts measure by measure, one of them also task by task. Raises StoreError."""
+    return cohorts.compare_cohorts(_store(at), first, second, (paired,))
+
+
+def joint_scale(at: Snapshot, measure: str, first: Filters, second: Filters) -> queries_measures.Scale | None:
+    """Where the bins of a measure lie that two cohorts share. Raises StoreError."""
+    return queries_measures.joined([found for filters in (first, second) if (found := scale(at, measure, filters))])
+
+
 @st.cache_data(max_entries=16, show_spinner=False)
 def outliers(at: Snapshot, measure: str, filters: Filters = NO_FILTERS) -> pa.Table:
     """The runs furthest above the median of their model. Raises StoreError."""
     return queries_measures.outliers(_store(at), filters, MEASURES[measure], FAR_TIMES, SHOWN_OUTLIERS)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def findings_by_rule(at: Snapshot, filters: Filters = NO_FILTERS) -> pa.Table:
+    """How often each rule found something, the gravest first. Raises StoreError."""
+    return report_queries.findings_by_rule(_store(at), filters)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def findings(at: Snapshot, rule: str, filters: Filters = NO_FILTERS) -> pa.Table:
+    """What one rule found. Raises StoreError."""
+    return queries_claims.findings(_store(at), filters, rules=(rule,), limit=SHOWN_FINDINGS)
+
+
+def rule_meaning(rule: str) -> str:
+    """What a rule looks for, in a sentence; empty for one that is not known here."""
+    causes = {f"cost_{cause}": cause_.meaning for cause, cause_ in CAUSES.items()}
+    return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def known(at: Snapshot, filters: Filters = NO_FILTERS) -> pa.Table:
+    """How many runs tell each fact. Raises StoreError."""
+    return queries_quality.known(_store(at), filters)
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def documents(at: Snapshot) -> dict[str, int]:
+    """What became of all documents. Raises StoreError."""
+    return queries_quality.documents(_store(at))
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def rejects_by_reason(at: Snapshot) -> pa.Table:
+    """Rejected documents by reason. Raises StoreError."""
+    return queries_quality.rejects_by_reason(_store(at))
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def rejects(at: Snapshot) -> pa.Table:
+    """The rejected documents of the newest sources. Raises StoreError."""
+    return queries_quality.rejects(_store(at), SHOWN_REJECTS)
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def sources(at: Snapshot) -> pa.Table:
+    """The newest sources. Raises StoreError."""
+    return queries_quality.sources(_store(at), SHOWN_SOURCES)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

@@ -64,6 +64,7 @@ FILTERS = {
         Filter(
             "model", Kind.NAMES, "list_has_any(models, $value)", "Runs that used this model, as main model or helper.", "unnest(models)"
         ),
+        Filter("main-model", Kind.NAMES, "list_contains($value, model)", "Runs whose main model this is: the one that cost most.", "model"),
         Filter(
             "outcome", Kind.NAMES, "list_contains($value, outcome)", "Runs that ended this way, e.g. completed, limit_reached.", "outcome"
         ),

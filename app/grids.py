@@ -26,6 +26,10 @@ USAGE = (
     "web_search_requests", "context_window", "model_id",
 )  # fmt: skip
 TOOL_CALLS = ("tool", "calls", "errors")
+FINDINGS = ("severity", "message", "expected", "actual", "model", "task", "run_id")
+REASONS = ("reason", "rejected", "sources", "detail")
+REJECTS = ("source_name", "reason", "detail", "position", "excerpt")
+SOURCES = ("name", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 LABELS = {
     "tool": "Tool",
     "calls": "Calls",

@@ -14,7 +14,7 @@ from app.queries import fetch
 from ingest.store import Store
 from schemas.measures import Measure
 
-BINS = 48
+FEWEST_BINS, MOST_BINS = 10, 48
 """Enough to see a second hump, few enough to see the first."""
 
 WIDE = 50
@@ -25,31 +25,46 @@ QUANTILES = {"p05": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95
 
 @dataclass(frozen=True)
 class Scale:
-    """Where bins lie: from `low` to `high`, in even steps, of the logarithm where `logarithmic`."""
+    """Where `count` bins lie: from `low` to `high`, in even steps, of the logarithm where `logarithmic`."""
 
     low: float
     high: float
     logarithmic: bool
+    count: int
 
     def edges(self) -> list[float]:
-        """The BINS + 1 ends of bins."""
+        """The ends of the bins, one more than there are bins."""
         low, high = (math.log(self.low), math.log(self.high)) if self.logarithmic else (self.low, self.high)
-        places = [low + (high - low) * place / BINS for place in range(BINS + 1)]
+        places = [low + (high - low) * place / self.count for place in range(self.count + 1)]
         return [math.exp(place) for place in places] if self.logarithmic else places
+
+
+def joined(scales: Sequence[Scale]) -> Scale | None:
+    """One scale that covers all: logarithmic where all are. None where there is none."""
+    if not scales:
+        return None
+    is_logarithmic = all(one.logarithmic for one in scales)
+    low, high = min(one.low for one in scales) if is_logarithmic else 0.0, max(one.high for one in scales)
+    return Scale(low, high, is_logarithmic, min(one.count for one in scales))
 
 
 def scale(store: Store, filters: Filters, measure: Measure) -> Scale | None:
     """A scale that all known values of the measure lie on. None where there is none; a logarithmic one leaves out zeros."""
     condition = where(filters)
     value = _value(measure)
-    sql = f"""select min({value}) as low, max({value}) as high, min({value}) filter ({value} > 0) as least
+    sql = f"""select min({value}) as low, max({value}) as high, min({value}) filter ({value} > 0) as least, count({value}) as known
               from v_runs where {condition.sql}"""
     [found] = fetch(store, sql, condition.parameters).to_pylist()
     if found["high"] is None:
         return None
     if found["least"] is not None and found["high"] / found["least"] >= WIDE:
-        return Scale(found["least"], found["high"] * 1.000001, logarithmic=True)
-    return Scale(0.0, found["high"] or 1.0, logarithmic=False)
+        return Scale(found["least"], found["high"] * 1.000001, logarithmic=True, count=_fitting(found["known"]))
+    return Scale(0.0, found["high"] or 1.0, logarithmic=False, count=_fitting(found["known"]))
+
+
+def _fitting(known: int) -> int:
+    """How many bins so many values fill, by the rule of Rice: twice their cube root."""
+    return min(MOST_BINS, max(FEWEST_BINS, round(2 * math.cbrt(known))))
 
 
 def bins(store: Store, filters: Filters, measure: Measure, on: Scale) -> pa.Table:
@@ -57,10 +72,10 @@ def bins(store: Store, filters: Filters, measure: Measure, on: Scale) -> pa.Tabl
     condition = where(filters)
     value = f"ln({_value(measure)})" if on.logarithmic else _value(measure)
     low, high = (math.log(on.low), math.log(on.high)) if on.logarithmic else (on.low, on.high)
-    sql = f"""select least({BINS - 1}, greatest(0, floor(({value} - $low) * $per_unit)))::bigint as bin, count(*) as runs
+    sql = f"""select least($last, greatest(0, floor(({value} - $low) * $per_unit)))::bigint as bin, count(*) as runs
               from v_runs where {condition.sql} and {measure.column} is not null {f"and {measure.column} > 0" if on.logarithmic else ""}
               group by bin order by bin"""
-    bound = {"low": low, "per_unit": BINS / (high - low) if high > low else 0.0}
+    bound = {"low": low, "per_unit": on.count / (high - low) if high > low else 0.0, "last": on.count - 1}
     return fetch(store, sql, condition.parameters | bound)
 
 

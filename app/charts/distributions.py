@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,8 +44,16 @@ def histogram(measure: Measure, on: Scale | None, outlines: Sequence[Outline], m
         traces, xaxis=x, yaxis={"title": {"text": of}, "rangemode": "tozero", "tickformat": ",.0%" if len(outlines) > 1 else ",d"}
     )
     for label, value in marks.items():
-        drawn.add_vline(value, line={"color": "#7A7A7A", "width": 1, "dash": "dot"}, annotation={"text": safe(label), "font": {"size": 12}})
+        _mark(drawn, label, value, logarithmic=on.logarithmic)
     return inked(drawn, page)
+
+
+def _mark(drawn: go.Figure, label: str, value: float, *, logarithmic: bool) -> None:
+    """A named line at a value, unless a logarithmic axis has no place for it."""
+    if value > 0 or not logarithmic:
+        drawn.add_vline(value, line={"color": "#7A7A7A", "width": 1, "dash": "dot"})
+        place = math.log10(value) if logarithmic else value  # where a note stands is told in the axis's own units
+        drawn.add_annotation(x=place, y=1.0, yref="paper", yanchor="bottom", text=safe(label), showarrow=False, font={"size": 12})
 
 
 def _outline(outline: Outline, edges: Sequence[float], measure: Measure, *, share: bool) -> go.Scatter:

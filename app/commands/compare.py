@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(
     epilog=examples(
-        "compare model=claude-opus-4-6 model=claude-sonnet-4-5",
+        "compare main-model=claude-opus-4-6 main-model=claude-sonnet-4-5",
         "compare 'label=branch=main repo=vllm' 'label=branch=next repo=vllm'",
         "compare experiment=baseline experiment=cached --format json",
     )

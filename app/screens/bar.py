@@ -15,7 +15,7 @@ from app.presentation import fact_words, plain
 from app.screens import parts
 
 POPOVERS = {
-    "Model": ("model",),
+    "Model": ("model", "main-model"),
     "Outcome": ("outcome",),
     "Repository": ("repo",),
     "Task": ("task",),
@@ -32,7 +32,8 @@ Options = Mapping[str, Mapping[str, int]]
 
 def chosen() -> Filters:
     """The filters in force."""
-    return st.session_state.get(_FILTERS, Filters())
+    filters: Filters = st.session_state.get(_FILTERS, Filters())
+    return filters
 
 
 def parameters() -> dict[str, list[str]]:
@@ -204,16 +205,18 @@ def _choose(filters: Filters, left_out: tuple[str, ...] = ()) -> None:
 
 
 def _write_address() -> None:
+    """Change what differs only: other parameters belong to the screens' own widgets."""
     ours = parameters()
-    if {key: st.query_params.get_all(key) for key in FILTERS if key in st.query_params} != ours:
-        others = {key: st.query_params.get_all(key) for key in st.query_params if key not in FILTERS}
-        st.query_params.from_dict(others | ours)
+    for key in [key for key in FILTERS if key in st.query_params and key not in ours]:
+        del st.query_params[key]
+    if changed := {key: values for key, values in ours.items() if st.query_params.get_all(key) != values}:
+        st.query_params.update(changed)
 
 
 def _leave_out_unknown(options: Options) -> None:
     """A stale link may name what this store has not; lists that are cut cannot tell."""
     whole = {key: values for key, values in options.items() if len(values) < data.MOST_OPTIONS}
-    none = {key: () for key, filter_ in FILTERS.items() if filter_.options and key not in options}
+    none: dict[str, Mapping[str, int]] = {key: {} for key, filter_ in FILTERS.items() if filter_.options and key not in options}
     link = links.known_only(links.Link(chosen()), whole | none)
     if link.left_out:
         _choose(link.filters, (*st.session_state.get(_LEFT_OUT, ()), *link.left_out))

@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import data, grids
 from app.charts import distributions, looks
+from app.filters import FILTERS
 from app.grouping import group
 from app.presentation import cards, plain
 from app.screens import bar, parts
@@ -22,7 +23,7 @@ measure = MEASURES[key]
 on = data.scale(at, key, filters)
 [whole] = data.quantiles(at, key, None, filters).to_pylist() or [None]
 with st.container(border=True):
-    marks = {"median": whole["p50"], "one in ten above": whole["p90"]} if whole else {}
+    marks = {"median": whole["p50"], "90 %": whole["p90"]} if whole else {}
     tables = [data.bins(at, key, on, filters)] if on else []
     drawn = distributions.histogram(measure, on, distributions.outlines(tables, ["Runs"]), marks, st.context.theme.type)
     counted = sum(sum(table["runs"].to_pylist()) for table in tables)
@@ -34,9 +35,10 @@ with st.container(border=True):
         distributions.known_note(measure, whole, on, counted),
     )
 with st.container(border=True):
-    by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS}, "by")
+    known = data.options(at)
+    by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in known}, "by")
     quantiles = data.quantiles(at, key, by, filters)
-    colours = looks(data.options(at).get("model", ())) if by == "model" else None
+    colours = looks(known.get("model", ())) if by == "model" else None
     parts.drawing(
         distributions.groups_finding(measure, quantiles),
         "Box: the middle half of the runs, with the median; lines: the middle nine tenths. The 20 most frequent groups.",

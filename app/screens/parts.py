@@ -110,6 +110,15 @@ def choice(label: str, options: Mapping[str, str], key: str) -> str:
     return str(picked) if picked in options else next(iter(options))
 
 
+def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0) -> str:
+    """One of many, the one at `default` unless the link or the visitor says otherwise; stands in the address."""
+    place = min(default, len(options) - 1)
+    picked = st.selectbox(
+        label, list(options), index=place, format_func=lambda option: options[option], key=key, width=width, bind="query-params"
+    )
+    return str(picked)
+
+
 def run_table(rows: pa.Table, runs: pa.Table, key: str, alt: str) -> None:
     """A grid of runs (`runs` has their ids, row for row); a chosen one opens."""
     chosen = st.dataframe(
@@ -131,7 +140,7 @@ def run_table(rows: pa.Table, runs: pa.Table, key: str, alt: str) -> None:
 def open_run(run_id: str) -> None:
     """Go to the run's own page, the filters in the address as they are."""
     kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
-    st.switch_page("screens/run.py", query_params={"run": run_id} | kept)
+    st.switch_page("screens/run.py", query_params={"run": [run_id], **kept})
 
 
 def column_config(table: pa.Table) -> dict[str, Any]:
@@ -150,6 +159,16 @@ def _config(column: Column, meaning: str) -> Any:
 def table(rows: pa.Table, alt: str) -> None:
     """A grid to read."""
     st.dataframe(rows, hide_index=True, column_config=column_config(rows), placeholder="–", alt=alt)
+
+
+def share_table(rows: pa.Table, alt: str) -> None:
+    """Facts with the share of runs that tell them, as bars."""
+    config = {
+        "fact": st.column_config.TextColumn("Fact", width="medium"),
+        "known": st.column_config.NumberColumn("Runs", format="localized", width="small"),
+        "share": st.column_config.ProgressColumn("Share of runs", format="percent", min_value=0, max_value=1, width="large"),
+    }
+    st.dataframe(rows, hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
 
 
 def cut_note(text: Shown) -> None:

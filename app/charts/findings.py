@@ -1,0 +1,46 @@
+"""Chart of findings: how often each rule found something. Rows as of `report_queries.findings_by_rule`."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.base import counted, figure, hover, inked, safe
+from app.charts.looks import SEVERITIES
+from schemas.unit_names import Unit
+
+ROW = 30
+
+
+def rules(table: pa.Table, page: str | None) -> go.Figure:
+    """A bar per rule, in the colour of its severity, the gravest on top."""
+    rows = list(reversed(table.to_pylist()))
+    names = [row["rule"].replace("_", " ") for row in rows]
+    traces = [
+        _severity(severity, [(place, row) for place, row in enumerate(rows) if row["severity"] == severity]) for severity in SEVERITIES
+    ]
+    places = {"tickvals": list(range(len(rows))), "ticktext": [safe(name) for name in names], "automargin": True, "showgrid": False}
+    x = {"title": {"text": "Runs"}, "rangemode": "tozero", "tickformat": ",d"}
+    drawn = figure([trace for trace in traces if trace.x], xaxis=x, yaxis=places | {"title": {"text": ""}}, bargap=0.35)
+    return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 3)), page)
+
+
+def _severity(severity: str, rows: list[tuple[int, dict[str, object]]]) -> go.Bar:
+    return go.Bar(
+        x=[row["runs"] for _, row in rows],
+        y=[place for place, _ in rows],
+        orientation="h",
+        name=severity,
+        marker={"color": SEVERITIES[severity]},
+        hovertext=[hover(str(row["rule"]), Runs=(row["runs"], Unit.COUNT), Findings=(row["findings"], Unit.COUNT)) for _, row in rows],
+        hoverinfo="text",
+        showlegend=True,
+    )
+
+
+def finding(table: pa.Table, runs: int) -> str:
+    """What the findings come to."""
+    alarms = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "alarm")
+    if not table.num_rows:
+        return "The rules found nothing"
+    return f"{counted(alarms, 'alarm')} in {counted(runs, 'run')}" if alarms else f"No alarms in {counted(runs, 'run')}"

@@ -1,0 +1,52 @@
+"""Two cohorts side by side: what differs, how sure that is, and what the tasks say that both have."""
+
+import streamlit as st
+
+from app import cohorts, data
+from app.charts import distributions
+from app.filters import FILTERS
+from app.presentation import fact_words, plain
+from app.screens import bar, parts
+from schemas.measures import MEASURES
+
+COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "label")
+MOST_COHORTS = 200
+
+st.title("Compare", anchor=False)
+at, filters = data.snapshot(), bar.chosen()
+options = {key: list(values)[:MOST_COHORTS] for key, values in data.options(at).items() if key in COMPARED_BY and len(values) > 1}
+if not options:
+    st.info("There is nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
+    st.stop()
+keys = [key for key in COMPARED_BY if key in options]
+with st.container(horizontal=True, gap="small"):
+    by = parts.pick("Compare by", {key: FILTERS[key].name for key in keys}, "by")
+    values = {value: fact_words(value, by) for value in options[by]}
+    first = parts.pick("First", values, f"first-{by}", width=300)
+    second = parts.pick("Second", values, f"second-{by}", width=300, default=1)
+    key = parts.pick("Measure", {key: measure.label for key, measure in MEASURES.items()}, "measure")
+sides = tuple(filters.with_values(by, [*(filters.values(by) if by == "label" else ()), value]) for value in (first, second))
+names, measure = (values[first], values[second]), MEASURES[key]
+found = data.compare(at, sides[0], sides[1], key)
+if first == second:
+    st.info("Both are the same. Choose two that differ.")
+if found.shared and first != second:
+    st.caption(f":material/info: {found.shared:,} runs are in both cohorts.")
+compared = found.compared.get(key)
+with st.container(border=True):
+    if compared is None:
+        st.markdown(f"**{plain(measure.label)}** is known in one of the two at most, so there is nothing to compare.")
+    else:
+        on = data.joint_scale(at, key, sides[0], sides[1])
+        tables = [data.bins(at, key, on, side) for side in sides] if on else []
+        drawn = distributions.histogram(measure, on, distributions.outlines(tables, names), {}, st.context.theme.type)
+        parts.drawing(
+            cohorts.finding(measure, compared, names),
+            f"Share of each cohort's runs by {measure.label.lower()}. {measure.meaning}",
+            drawn,
+            "compared",
+            " ".join(filter(None, (cohorts.certainty(measure, compared), cohorts.task_words(measure, compared)))),
+        )
+st.subheader("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
+parts.table(cohorts.as_words(found, names), "Each measure in both cohorts, with what can be said of the difference")
+st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: `{cohorts.command(sides)}`")
