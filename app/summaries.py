@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from app import highlights
+from app.highlights import Mark
 
 HEADING_SHIFT = 2
 """A summary's `#` is an `<h3>` of the page, whose own title and sections come above it."""
@@ -14,15 +19,17 @@ _CODE = "font:0.9em 'Source Code Pro',monospace;overflow-wrap:anywhere"  # paths
 _HEADING_SIZES = {3: 1.2, 4: 1.12, 5: 1.05, 6: 1}  # a browser's own lie below the text's size
 
 
-def summary_html(text: str) -> str:
+def summary_html(text: str, marks: Iterable[Mark] = ()) -> str:
     """Markdown (CommonMark, tables, strikethrough) → HTML without scripts, images, raw HTML, or links other than http(s).
 
     Anything else that other programs read into a text (LaTeX, emoji codes, directives) stays the characters it is.
+    The HTML with `marks` is that without them, and `<mark>` elements around texts.
     """
-    tokens = _MARKDOWN.parse(text)
+    fitted = highlights.fitted(text, marks)
+    tokens = _MARKDOWN.parse(highlights.cleaned(text), {highlights.MARKS: fitted})
     for token in tokens:
         _tame(token)
-    return str(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
+    return highlights.marked(str(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})), fitted)
 
 
 def _tame(token: Token) -> None:
@@ -49,6 +56,7 @@ def _is_web(url: str) -> bool:
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 100}).enable(["table", "strikethrough"])
     markdown.validateLink = _is_web  # type: ignore[method-assign]
+    highlights.install(markdown)
     return markdown
 
 
