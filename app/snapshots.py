@@ -10,7 +10,7 @@ import duckdb
 from ingest.store import Store
 
 
-class HeldStore(Store):
+class Moment(Store):
     """A store that is open already. Every query of it reads in one transaction."""
 
     def __init__(self, location: str, connection: duckdb.DuckDBPyConnection) -> None:
@@ -29,6 +29,6 @@ def held(store: Store) -> Iterator[Store]:
     with store.reading() as connection:
         connection.begin()
         try:
-            yield HeldStore(store.location, connection)
+            yield Moment(store.location, connection)
         finally:
             connection.rollback()

@@ -101,7 +101,7 @@ RUN_METRICS = table(
         "cost_per_hour_usd",
         "Reported cost per wall hour",
         "cast(sum(cost_own_usd) filter (duration_ms > 0) * 3600000"
-        " / sum(duration_ms) filter (duration_ms > 0 and cost_own_usd is not null) as decimal(18, 9))",
+        " / sum(duration_ms) filter (duration_ms > 0 and cost_own_usd is not null) as decimal(38, 9))",
         "count(*) filter (duration_ms > 0 and cost_own_usd is not null)",
         Unit.USD,
         "lower",

@@ -1,7 +1,7 @@
 """XLSX: a workbook for people who go on calculating. Money and times are numbers with a format, text is never a formula.
 
 A cell of a workbook is a double. It holds an amount to the last of its nine places up to about four million dollars; beyond that
-the ninth place is rounded, and Excel itself shows fifteen figures.
+the ninth place is rounded, Excel itself shows fifteen figures, and the summary has the total as text, too.
 """
 
 from __future__ import annotations
@@ -123,17 +123,24 @@ def _summary(book: Book, sheet: Worksheet, report: Report) -> None:
         _text(book, sheet, line, 1, text)
     [row] = report.section("totals").table.to_pylist()
     top = len(report.header.lines()) + 2
-    for place, label in enumerate(("Figure", "Total", "Known for")):
+    for place, label in enumerate(("Figure", "Total", "Known for", "Exactly")):
         sheet.write_string(top, place, label, book.style(bold=True, bottom=1))
     for line, column in enumerate(columns(report.section("totals").table), top + 1):
         sheet.write_string(line, 0, column.label + SUFFIXES.get(column.unit, ""))
         _cell(book, sheet, (line, 1), column, row, exact=True)
         sheet.write_string(line, 2, column.note(row))
+        sheet.write_string(line, 3, _beyond(column, row))
     sheet.set_column(0, 0, 44)
     sheet.set_column(1, 1, 26)
-    sheet.set_column(2, 2, 14)
+    sheet.set_column(2, 3, 14)
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)
+
+
+def _beyond(column: Column, row: Mapping[str, Any]) -> str:
+    """An amount of more digits than its cell can hold, as text; empty for all others."""
+    value = row[column.name]
+    return column.exact(row) if isinstance(value, Decimal) and Decimal(f"{float(value):.16G}") != value else ""
 
 
 def _grid(book: Book, sheet: Worksheet, table: pa.Table, total: pa.Table | None = None) -> None:
@@ -213,7 +220,7 @@ def _chart(book: Book, sheet: Worksheet, name: str, title: str, table: pa.Table)
     chart.set_x_axis({"num_format": "$#,##0.00", "name": "Reported cost (USD)"})
     chart.set_y_axis({"reverse": True})
     chart.set_size({"width": 640, "height": 120 + 24 * last})
-    sheet.insert_chart(1, 4, chart)
+    sheet.insert_chart(1, 5, chart)
 
 
 _WRITERS: dict[type, Callable[..., Any]] = {

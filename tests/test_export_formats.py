@@ -1,0 +1,225 @@
+"""One report in every format: the same totals to the last digit, no text that is a formula or markup, files that others can read."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+import shutil
+import zipfile
+from decimal import Decimal
+from html.parser import HTMLParser
+from pathlib import Path
+
+import duckdb
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import simplejson
+from hypothesis import given, settings
+from playwright.sync_api import sync_playwright
+
+from app.columns import columns
+from app.exports import EXPORTS
+from app.exports.columnar import ABOUT
+from app.exports.workbook import LONGEST_TEXT, write_workbook
+from app.options import FORMATS
+from app.report_text import report_text
+from app.reports import Report, Request, report
+from app.terminal import plain
+from ingest.containers import Source
+from ingest.pipeline import ingest
+from ingest.store import Store
+from tests.conftest import record_text
+from tests.reporting import FORMULAS, HOSTILE, READERS, SUMMED, Totals, fill
+from tests.test_browser import BROWSERS
+from tests.test_exports import tables
+
+
+@pytest.fixture(scope="module")
+def awkward(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return fill(Store(tmp_path_factory.mktemp("awkward") / "runs.duckdb"))
+
+
+@pytest.fixture(scope="module")
+def whole(awkward: Store) -> Report:
+    return report(awkward, Request())
+
+
+@pytest.fixture(scope="module")
+def grouped(awkward: Store) -> Report:
+    """By what is worst: text of records."""
+    return report(awkward, Request(by=("label:team", "task"), runs=100))
+
+
+def written(made: Report, name: str) -> bytes:
+    return report_text(made, 300) if name == "table" else EXPORTS[name].write_report(made)
+
+
+def test_every_format_is_read_back() -> None:
+    assert set(READERS) == set(FORMATS)
+
+
+def test_the_totals_are_the_same_to_the_last_digit_in_every_pair_of_formats(whole: Report) -> None:
+    totals: dict[str, Totals] = {name: read(written(whole, name)) for name, read in READERS.items()}
+    for first, second in itertools.combinations(totals, 2):
+        assert totals[first] == totals[second], (first, second)
+    assert totals["csv"]["cost_usd"] == sum(Decimal(f"{n * 12345.678901234 + 0.000000001:.9f}") for n in range(len(HOSTILE))) + Decimal(
+        "7e-9"
+    )
+    assert totals["csv"]["runs"] == len(HOSTILE) + 2
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "parquet"])
+def test_groups_add_up_to_the_totals_in_formats_of_one_table(grouped: Report, whole: Report, name: str, tmp_path: Path) -> None:
+    """As anybody would add them: DuckDB over the file, money as DECIMAL."""
+    (file := tmp_path / f"cost.{name}").write_bytes(written(grouped, name))
+    source = {
+        "csv": f"read_csv('{file}', types={{'cost_usd': 'decimal(38, 9)'}})",
+        "jsonl": f"read_json('{file}', columns={{{', '.join(f'{key}: ' + chr(39) + 'decimal(38, 9)' + chr(39) for key in SUMMED)}}})",
+        "parquet": f"read_parquet('{file}')",
+    }[name]
+    with duckdb.connect() as connection:
+        [sums] = connection.execute(f"select {', '.join(f'sum({key})' for key in SUMMED)} from {source}").fetchall()
+    totals = READERS["json"](written(whole, "json"))
+    assert dict(zip(SUMMED, map(Decimal, sums), strict=True)) == {key: totals[key] for key in SUMMED}
+
+
+def test_parquet_says_what_it_covers(grouped: Report) -> None:
+    metadata = pq.read_metadata(pa.BufferReader(written(grouped, "parquet"))).metadata
+    assert simplejson.loads(metadata[ABOUT])["by"] == ["label:team", "task"]
+
+
+def test_json_has_every_section_and_the_header(grouped: Report) -> None:
+    answer = simplejson.loads(written(grouped, "json"), use_decimal=True)
+    assert list(answer) == ["report", *(section.key for section in grouped.sections)]
+    assert {row["task"] for row in answer["groups"]} == {*HOSTILE, None}
+    assert len(answer["runs"]) == len(HOSTILE) + 2
+
+
+def book(made: Report) -> openpyxl.Workbook:
+    return openpyxl.load_workbook(io.BytesIO(written(made, "xlsx")))
+
+
+def test_a_workbook_has_its_sheets_headers_filters_and_a_chart(grouped: Report) -> None:
+    workbook = book(grouped)
+    assert workbook.sheetnames == ["Summary", "Groups", "Models", "Runs", "Unpriced", "Findings"]
+    for name in workbook.sheetnames[1:]:
+        assert workbook[name].freeze_panes == "A2"
+        assert workbook[name].auto_filter.ref
+    assert "xl/charts/chart1.xml" in zipfile.ZipFile(io.BytesIO(written(grouped, "xlsx"))).namelist()
+
+
+def test_a_workbook_has_money_as_numbers_and_text_as_text(grouped: Report) -> None:
+    sheet = book(grouped)["Groups"]
+    header = [cell.value for cell in sheet[1]]
+    cells = list(sheet.iter_rows(min_row=2))
+    assert {cell.data_type for row in cells for cell in row} <= {"n", "s", "d"}
+    costs = [row[header.index("Reported cost")] for row in cells]
+    assert all("$" in cell.number_format for cell in costs if cell.value is not None)
+    groups = [Decimal(repr(cell.value)) for cell in costs[:-1] if cell.value is not None]
+    assert sum(groups) == Decimal(repr(costs[-1].value)) == grouped.section("totals").table["cost_usd"][0].as_py()
+    assert {row[0].value for row in cells} >= {text for text in HOSTILE if text.isprintable() and not text.startswith("<r>")}
+
+
+def test_no_cell_of_a_workbook_is_a_formula_not_even_when_it_is_edited(grouped: Report) -> None:
+    for sheet in book(grouped).worksheets:
+        for row in sheet.iter_rows():
+            for cell in row:
+                assert cell.data_type != "f"
+                assert not (isinstance(cell.value, str) and cell.value.startswith(("=", "+", "-", "@")) and not cell.quotePrefix), (
+                    cell.value
+                )
+
+
+def test_no_cell_of_a_csv_is_a_formula(grouped: Report) -> None:
+    text = written(grouped, "csv").decode()
+    assert not re.search(r'(^|,)"?[=+@\t]', text, re.MULTILINE)
+    assert f"'{FORMULAS[0]}" in text
+
+
+@given(tables)
+@settings(max_examples=25)
+def test_any_workbook_reads_back(table: pa.Table) -> None:
+    """Amounts to the last digit: below four million dollars a double holds nine places."""
+    small = table.filter(pa.array([value is None or abs(value) < 4_000_000 for value in table["amount"].to_pylist()], pa.bool_()))
+    sheet = openpyxl.load_workbook(io.BytesIO(write_workbook(small))).worksheets[0]
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2, max_col=2)]
+    assert [round(Decimal(repr(row[1])), 9) if row[1] is not None else None for row in rows[: small.num_rows]] == small[
+        "amount"
+    ].to_pylist()
+    assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
+
+
+def test_a_total_of_more_digits_than_a_cell_holds_stands_beside_it(store: Store) -> None:
+    runs = [record_text(uuid=cost, session_id=cost, total_cost_usd=float(cost)) for cost in ("87654321", "0.123456789")]
+    ingest([Source("two", "\n".join(runs).encode())], store)
+    rows = {row[0]: row for row in book(report(store, Request()))["Summary"].iter_rows(values_only=True)}
+    assert rows["Reported cost"][3] == "$87,654,321.123456789"
+    assert rows["Turns"][3] is None
+
+
+def test_a_text_longer_than_a_cell_is_cut_and_says_so() -> None:
+    sheet = openpyxl.load_workbook(io.BytesIO(write_workbook(pa.table({"text": ["x" * 40_000]})))).worksheets[0]
+    assert (len(str(sheet["A2"].value)), str(sheet["A2"].value)[-1]) == (LONGEST_TEXT - 1, "…")
+
+
+class Tags(HTMLParser):
+    """Which elements and attributes a page has, and the text of its cells."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.cells: list[str] = []
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.tags[-1:] == ["td"]:
+            self.cells[-1] += data
+
+
+@given(tables)
+@settings(max_examples=50)
+def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
+    page = Tags(EXPORTS["html"].write(table))
+    assert len(page.tags) == len(Tags(EXPORTS["html"].write(table.slice(0, 0))).tags) + 3 * table.num_rows
+    assert page.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class", "title"}
+    column = columns(table)[0]
+    shown = [plain(column.cell(row)) for row in table.to_pylist()]
+    assert [cell.strip("\n") for cell in page.cells[::2]] == [text.strip("\n") for text in shown]
+
+
+def test_a_page_names_no_other_place(grouped: Report) -> None:
+    """Nothing to load: no element with an address. Plotly's own program names its home page, which nobody visits."""
+    page = Tags(written(grouped, "html"))
+    assert not {"src", "href", "srcset", "action", "data", "background", "poster"} & page.attributes
+    assert not {"link", "img", "iframe", "object", "embed", "base"} & set(page.tags)
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_page_draws_its_charts_without_a_network_a_complaint_or_a_strangers_script(grouped: Report, tmp_path: Path) -> None:
+    (file := tmp_path / "cost.html").write_bytes(written(grouped, "html"))
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    assert executable, "needs Chromium: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        page = browser.new_page()
+        said: list[str] = []
+        asked: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(file.as_uri())
+        page.wait_for_function("document.querySelectorAll('.chart .main-svg').length >= 3")
+        drawn = page.locator(".chart").count()
+        browser.close()
+    assert (drawn, said, asked) == (3, [], [file.as_uri()])

@@ -1,0 +1,184 @@
+"""What a report holds, against figures worked out by hand; groupings by time and label; one moment of the store."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from app import queries
+from app.cli import cli
+from app.exports import EXPORTS
+from app.filters import Filters, choose
+from app.grouping import group, groups, known_zone
+from app.options import REPORT_RUNS
+from app.reports import Report, Request, report
+from app.snapshots import held
+from ingest.containers import Source
+from ingest.pipeline import Options, ingest
+from ingest.store import Store
+from schemas.errors import StoreBusy, UsageError
+from tests.conftest import TOTAL_COST, Run, environment, record_text
+
+
+def at(time: str, uuid: str, cost: float | None, **changes: object) -> str:
+    """A record within a stream that says when it began; it ended an hour later."""
+    event = f'{{"type":"user","timestamp":"{time}","session_id":"{uuid}"}}\n'
+    return (
+        event
+        + record_text(uuid=uuid, session_id=uuid, total_cost_usd=... if cost is None else cost, duration_ms=3_600_000, **changes)
+        + "\n"
+    )
+
+
+@pytest.fixture
+def five(store: Store) -> Store:
+    """Completed 1, 2 and 3 USD, failed 4 USD, and one of unknown cost, an hour each; two of them end around midnight UTC."""
+    failed = {"is_error": True, "result": "API Error: 500"}
+    logs = {
+        "red": at("2026-03-01T22:30:00Z", "a", 1) + at("2026-03-01T23:30:00Z", "b", 2),
+        "=1+1": at("2026-03-29T12:00:00Z", "c", 3) + at("2026-03-29T13:00:00Z", "d", 4, **failed),
+    }
+    for team, text in logs.items():
+        ingest([Source(team, text.encode())], store, Options((("team", team),)))
+    ingest([Source("silent", record_text(uuid="e", session_id="e", total_cost_usd=..., modelUsage={}).encode())], store)
+    return store
+
+
+def totals(made: Report) -> dict[str, object]:
+    [row] = made.section("totals").table.to_pylist()
+    return dict(row)
+
+
+def test_both_costs_of_a_completed_run(five: Store) -> None:
+    """10 USD over 3 completed runs with a cost, failed attempts included; 6 USD over the same 3 without."""
+    found = totals(report(five, Request()))
+    assert (found["completed"], found["cost_usd"], found["cost_usd_known"]) == (4, Decimal(10), 4)
+    assert (found["cost_per_completed_usd"], found["cost_per_completed_usd_known"]) == (Decimal("3.333333333"), 4)
+    assert (found["cost_completed_mean_usd"], found["cost_completed_mean_usd_known"]) == (Decimal(2), 3)
+    assert (found["cost_p90_usd"], found["cost_per_hour_usd"], found["cost_per_hour_usd_known"]) == (Decimal("3.7"), Decimal("2.5"), 4)
+
+
+def test_a_dear_run_that_took_no_time_has_its_rate(store: Store) -> None:
+    """999,999,999 USD in a millisecond: the rate of an hour has more digits than any amount that is kept."""
+    ingest([Source("dear", record_text(total_cost_usd=999_999_999, duration_ms=1).encode())], store)
+    assert round(Decimal(str(totals(report(store, Request()))["cost_per_hour_usd"]))) == 999_999_999 * 3_600_000
+
+
+def test_shares_of_groups_are_of_all_groups(five: Store) -> None:
+    rows = report(five, Request(by=("outcome",))).section("groups").table.to_pylist()
+    assert {row["outcome"]: row["cost_share"] for row in rows} == {"completed": 0.6, "api_error": 0.4}
+
+
+@pytest.mark.parametrize(
+    ("words", "zone", "expected"),
+    [
+        (("day",), "UTC", [("2026-03-01", 1), ("2026-03-02", 2), ("2026-03-29", 7)]),
+        (("day",), "Europe/Berlin", [("2026-03-02", 3), ("2026-03-29", 7)]),
+        (("day",), "America/New_York", [("2026-03-01", 3), ("2026-03-29", 7)]),
+        (("week",), "UTC", [("2026-W09", 1), ("2026-W10", 2), ("2026-W13", 7)]),
+        (("month",), "Asia/Kolkata", [("2026-03", 10)]),
+    ],
+)
+def test_days_weeks_and_months_are_those_of_the_zone_and_in_order(
+    five: Store, words: tuple[str, ...], zone: str, expected: list[tuple[str, int]]
+) -> None:
+    rows = queries.summary(five, Filters(), words, ("cost_usd",), zone).to_pylist()
+    assert [(row[words[0]], row["cost_usd"]) for row in rows if row["cost_usd"] is not None] == expected
+
+
+@pytest.mark.parametrize(("zone", "near"), [("Europe/Berln", "Europe/Berlin"), ("UTC+1", "UTC"), ("../etc/passwd", "IANA"), ("", "IANA")])
+def test_a_zone_that_does_not_exist_names_those_that_come_near(zone: str, near: str) -> None:
+    with pytest.raises(UsageError, match=near):
+        known_zone(zone)
+
+
+def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
+    rows = queries.summary(five, Filters(), ("label:team",), ("runs",)).to_pylist()
+    assert {row["label:team"]: row["runs"] for row in rows} == {"red": 2, "=1+1": 2, None: 1}
+    hostile = "label:'; drop table runs; --"
+    assert queries.summary(five, Filters(), (hostile,), ("runs",)).column_names[0] == hostile
+    assert "drop" not in group(hostile).sql
+
+
+def test_two_labels_and_a_day_keep_their_values_apart(five: Store) -> None:
+    chosen = groups(("label:a", "day", "label:b"), "Europe/Berlin")
+    assert [dict(one.parameters) for one in chosen] == [{"g0_key": "a"}, {"g1_zone": "Europe/Berlin"}, {"g2_key": "b"}]
+
+
+@pytest.mark.parametrize("word", ["colour", "label:", "label", "Day"])
+def test_a_grouping_that_does_not_exist_lists_those_that_do(word: str) -> None:
+    with pytest.raises(UsageError, match=r"no dimension(?s:.)*label:KEY"):
+        groups((word,))
+
+
+def test_the_header_says_what_the_figures_cover(five: Store) -> None:
+    lines = dict(report(five, Request(choose({"label": "team=red"}), zone="Europe/Berlin")).header.lines())
+    assert lines["Runs"] == "2 of 5 in the store"
+    assert lines["Filters"] == "--label team=red"
+    assert lines["Times"] == "2026-03-01 23:30 Europe/Berlin to 2026-03-02 01:30 Europe/Berlin"
+    assert "3 sources read" in lines["Store"]
+    assert "nothing rejected" in lines["Store"]
+
+
+def test_no_run_is_a_report_of_nothing(five: Store) -> None:
+    for by in ((), ("model",)):
+        made = report(five, Request(choose({"model": "nope"}), by))
+        assert totals(made)["runs"] == 0
+        assert dict(made.header.lines())["Times"] == "not known"
+        for export in EXPORTS.values():
+            assert isinstance(export.write_report(made), bytes)
+
+
+def test_the_dearest_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
+    section = report(five, Request(runs=2)).section("runs")
+    assert section.table["run_id"].to_pylist() == ["d", "c"]
+    assert section.note == "2 runs of 5, 70.0 % of the reported cost."
+
+
+def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
+    ingest([Source("two", (record_text() + record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)).encode())], store)
+    assert "$3.0000 more is reported by runs that do not say of which model." in report(store, Request()).section("models").note
+
+
+def test_a_report_is_of_one_moment(five: Store) -> None:
+    """Whoever would write meanwhile waits, and what was begun is read to its end."""
+    with held(five) as moment:
+        before = queries.summary(moment, Filters(), metrics=("runs",))
+        with pytest.raises(StoreBusy):
+            ingest([Source("late", record_text(uuid="late").encode())], Store(five.location, wait_seconds=0.05))
+        assert queries.summary(moment, Filters(), metrics=("runs",)) == before
+    ingest([Source("late", record_text(uuid="late").encode())], five)
+
+
+def test_the_terminal_shows_the_whole_report_and_brief_its_groups(tachograph: Run, filled: Path) -> None:
+    whole = tachograph("report", "--by", "model")
+    assert whole.returncode == 0
+    assert [line for line in whole.stdout.splitlines() if line in ("Cost report", "Totals", "By main model", "Models", "Dearest runs")] == [
+        "Cost report", "Totals", "By main model", "Models", "Dearest runs",
+    ]  # fmt: skip
+    assert f"${Decimal(TOTAL_COST).normalize()}" in whole.stdout
+    brief = CliRunner().invoke(cli, ["report", "--by", "model", "--brief", "--db", str(filled / "tachograph.duckdb")])
+    assert brief.stdout.splitlines()[-1].startswith("Total")
+    assert "Cost report" not in brief.stdout
+
+
+def test_a_list_of_runs_is_as_long_as_the_format_is_for(sample_store: Store) -> None:
+    assert REPORT_RUNS == EXPORTS["md"].runs < EXPORTS["xlsx"].runs
+
+
+def test_a_workbook_is_nothing_for_a_terminal(filled: Path) -> None:
+    """Its bytes would only confuse it."""
+    controlling, terminal = pty.openpty()
+    command = [sys.executable, "-m", "app.cli", "report", "--format", "xlsx"]
+    done = subprocess.run(command, cwd=filled, env=environment(), stdout=terminal, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(terminal)
+    os.close(controlling)
+    assert done.stderr == "Error: xlsx is nothing for a terminal to show.\nWrite it to a file: -o FILE.xlsx\n"
+    assert done.returncode == 2
