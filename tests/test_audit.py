@@ -131,9 +131,16 @@ SILENT: dict[str, list[list[str]]] = {
             ("100 ms → 50 ms, 3% of all, 80% cached", 2.0, 100.0, 50.0),
         )
     ],
-    "beyond_belief": [found(run(), claims=(claim("1000x", 1000.0),)), found(run(), claims=(claim("99x", 99.0, evidence=Evidence.STATED),))],
+    "beyond_belief": [
+        found(run(), claims=(claim("1000x", 1000.0),)),
+        found(run(), claims=(claim("99x", 99.0, evidence=Evidence.STATED),)),
+        found(run(), claims=(claim("99.6% less", 250.0, evidence=Evidence.STATED),)),
+        found(run(), claims=(claim("425x", 425.0, evidence=Evidence.STATED), claim("17 s → 0.04 s", 425.0, evidence=Evidence.FIGURES))),
+    ],
     "micro_benchmark_only": [
         found(run(), claims=(claim(scope=Scope.MICRO), claim(scope=Scope.END_TO_END))),
+        found(run(), claims=(claim(scope=Scope.MICRO), claim("no change", 1.0, direction=Direction.SAME, scope=Scope.COMPONENT))),
+        found(run(), claims=(claim(scope=Scope.MICRO, evidence=Evidence.FIGURES),)),
         found(run(), claims=(claim(scope=Scope.UNSPECIFIED),)),
         found(run(), claims=(claim(scope=Scope.MICRO, origin=Origin.CITED),)),
     ],

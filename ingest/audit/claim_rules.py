@@ -8,7 +8,7 @@ from itertools import chain
 
 from ingest.audit.rule import MEASURED, SPEED, Facts, Noticed, ratio
 from ingest.claims import Claim
-from schemas.claim import Evidence, Scope
+from schemas.claim import Evidence, Origin, Scope
 
 BELIEVABLE = 100.0
 """Above this factor a claim needs figures."""
@@ -42,10 +42,14 @@ def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
 
 
 def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
-    """A speedup that was measured, but on a part of the software only: how much its users gain is not known from it."""
-    speedups = _speedups(facts)
-    if speedups and all(claim.scope is Scope.MICRO for claim in speedups) and any(claim.evidence in MEASURED for claim in speedups):
-        best = max(speedups, key=_ratio_of)
+    """A speedup that was benchmarked, but on a part of the software only: how much its users gain is not known from it.
+
+    Any claim about a component or the whole, be it of no change, is a figure for more than the part.
+    """
+    speeds = [claim for claim in facts.claims if claim.origin is Origin.OWN and claim.metric in SPEED and claim.ratio]
+    benchmarked = [claim for claim in facts.own_improvements() if claim in speeds and claim.evidence is Evidence.BENCHMARKED]
+    if benchmarked and all(claim.scope is Scope.MICRO for claim in speeds):
+        best = max(benchmarked, key=_ratio_of)
         yield Noticed(
             f"The claimed speedup (“{_short(best.quote)}”) was measured on a micro-benchmark or a single function; "
             "the summary gives no figure for the whole.",
@@ -67,19 +71,18 @@ def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
 
 
 def beyond_belief(facts: Facts) -> Iterator[Noticed]:
-    """A factor above BELIEVABLE with neither figures nor a benchmark; the largest, where there are several."""
-    claims = [claim for claim in facts.own_improvements() if (claim.ratio or 0) > BELIEVABLE and claim.evidence not in MEASURED]
-    if claims:
-        most = max(claims, key=_ratio_of)
+    """A factor above BELIEVABLE with neither figures nor a benchmark anywhere; the largest, where there are several.
+
+    A percentage is no such factor: 99.6 % less of something is soon reached, by leaving it out.
+    """
+    large = [claim for claim in facts.own_improvements() if _ratio_of(claim) > BELIEVABLE and "%" not in claim.quote]
+    if large and not any(claim.evidence in MEASURED for claim in large):
+        most = max(large, key=_ratio_of)
         yield Noticed(
             f"The summary claims “{_short(most.quote)}” and gives no figures for it.",
             f"at most {ratio(BELIEVABLE)} without figures",
             ratio(_ratio_of(most)),
         )
-
-
-def _speedups(facts: Facts) -> list[Claim]:
-    return [claim for claim in facts.own_improvements() if claim.metric in SPEED and claim.ratio]
 
 
 def _ratio_of(claim: Claim) -> float:
