@@ -39,6 +39,11 @@ TOTALS = tuple(key for key in RUN_METRICS if key != "cost_share")
 """Every figure but the share of the whole in the whole."""
 
 NO_FILTERS = Filters()
+MODELS_LISTED = tuple(
+    name for name in MODELS_SHOWN if name not in ("web_search_requests", "cost_uncached_usd", "cost_cache_write_usd", "assumed_5m_tokens")
+)
+"""As many columns as a page of paper is wide; formats for programs have them all."""
+
 FINDINGS_SHOWN = ("rule", "severity", "runs", "findings", "example")
 
 
@@ -212,7 +217,7 @@ def _models(store: Store, filters: Filters, spent: Decimal | None) -> Section:
     table = labelled(queries.models(store, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
     total = queries.models(store, filters, by=())
     note = f"Each model's own share, helper models included; a run may use several.{_unassigned(total, spent)}"
-    return Section("models", "Models", Answer(table, "", MODELS_SHOWN, total), note)
+    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total), note)
 
 
 def _unassigned(total: pa.Table, spent: Decimal | None) -> str:

@@ -98,6 +98,15 @@ RUN_METRICS = table(
         "What completed runs report, divided by their number: what failed attempts cost is left out.",
     ),
     Metric(
+        "cost_per_claimed_usd",
+        "Reported cost of all runs per run with a claimed speedup",
+        "cast(sum(cost_own_usd) / nullif(count(*) filter (claimed_speedup is not null and cost_own_usd is not null), 0) as decimal(18, 9))",
+        "count(cost_own_usd)",
+        Unit.USD,
+        "lower",
+        "What all runs report, divided by those whose summary claims a speedup in figures. Claimed, not measured.",
+    ),
+    Metric(
         "cost_per_hour_usd",
         "Reported cost per wall hour",
         "cast(sum(cost_own_usd) filter (duration_ms > 0) * 3600000"
@@ -206,7 +215,7 @@ MODEL_METRICS = table(
 """Figures over `v_model_usage`: one row is one model of one run, so that helper models get their own share."""
 
 DEFAULT_REPORT = (
-    "runs", "cost_usd", "cost_share", "cost_mean_usd", "cost_median_usd", "cost_p90_usd", "duration_ms", "turns", "cost_per_turn_usd",
-    "completed", "cost_per_completed_usd", "error_rate",
+    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_mean_usd", "cost_median_usd", "cost_p90_usd", "duration_ms",
+    "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
 )  # fmt: skip
 """What `tachograph report` shows per group."""

@@ -128,8 +128,9 @@ def _summary(book: Book, sheet: Worksheet, report: Report) -> None:
     for line, column in enumerate(columns(report.section("totals").table), top + 1):
         sheet.write_string(line, 0, column.label + SUFFIXES.get(column.unit, ""))
         _cell(book, sheet, (line, 1), column, row, exact=True)
-        sheet.write_string(line, 2, column.note(row))
-        sheet.write_string(line, 3, _beyond(column, row))
+        for place, text in enumerate((column.note(row), _beyond(column, row)), 2):
+            if text:
+                sheet.write_string(line, place, text)
     sheet.set_column(0, 0, 44)
     sheet.set_column(1, 1, 26)
     sheet.set_column(2, 3, 14)
