@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -54,6 +55,21 @@ def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filter
     from app.output import deliver
 
     deliver(answers_claims.claims(store, filters, kinds, _limit(limit, output)), output)
+
+
+@claims.command(epilog=examples("claims extract texts.jsonl", "claims extract - < texts.jsonl"))
+@click.argument("texts", type=click.Path(readable=False, path_type=Path), metavar="TEXTS.JSONL")
+def extract(texts: Path) -> None:
+    """Find the claims in texts of your own, without a store.
+
+    TEXTS.JSONL has a line {"id": ..., "text": ...} per text, - is the standard input. A line {"id": ..., "claims": [...]} comes out
+    for each; start and end of a claim count Unicode code points.
+    """
+    from app.claims_extract import answers
+    from app.terminal import put
+
+    for line in answers(texts):
+        put(line)
 
 
 @click.command(epilog=examples("findings", "findings --severity alarm", "findings --rule headline_count --format jsonl"))

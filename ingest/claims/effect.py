@@ -9,7 +9,11 @@ from ingest.claims.quantities import Quantity
 
 
 class Effect(NamedTuple):
-    """One expression of a change. `sense` is that of the word of comparison; `swaps` where the order of a pair does not say which was first."""
+    """One expression of a change: a pair, a factor or percentage, or both.
+
+    `sense` is that of `word`, the word of comparison; `swaps` is set where the order of a pair does not say which figure was first.
+    A figure after without one before is an absolute saving, or the figure that the change led to.
+    """
 
     start: int
     end: int
@@ -19,6 +23,7 @@ class Effect(NamedTuple):
     sense: Sense | None = None
     word: str = ""
     swaps: bool = False
+    is_idiom: bool = False
 
     @property
     def is_pair(self) -> bool:

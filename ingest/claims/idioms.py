@@ -11,8 +11,8 @@ from ingest.claims.quantities import Kind, Quantity
 
 _OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
 _NOUN = (
-    r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead"
-    r"|start-?up|builds?|bundle|binary)\b"
+    r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
+    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|start-?up|builds?|bundle|binary)\b"
 )
 
 _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
@@ -55,4 +55,4 @@ def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
 
 def _effect(match: re.Match[str], factor: float, sense: Sense, *, hedged: bool) -> Effect:
     change = Quantity(match.start(), match.end(), Kind.TIMES, factor, factor, None, hedged, "")
-    return Effect(match.start(), match.end(), change=change, sense=sense, word=match[0].lower())
+    return Effect(match.start(), match.end(), change=change, sense=sense, word=match[0].lower(), is_idiom=True)

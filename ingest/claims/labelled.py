@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
@@ -14,13 +15,16 @@ from ingest.claims.ratios import agrees
 
 Line = tuple[Quantity, ...]
 
+_FIGURES = 8
+"""Quantities of a line that are compared with those of another: a labelled line has few."""
+
 _LINE = re.compile(r"[^\n]+")
 
 
 def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
     """The effects of the lines: the figures of the later ones against the like one of the first, with the change that follows."""
     spans = [match.span() for match in _LINE.finditer(text, passage.start, passage.end)]
-    lines = [tuple(quantities(text, low, high)) for low, high in spans]
+    lines = [tuple(islice(quantities(text, low, high), _FIGURES)) for low, high in spans]
     roles = [label(text, low) for low, _ in spans]
     pairs = list(_against_first(lines, roles)) if roles[0] == "before" else list(_by_change(lines))
     if pairs:

@@ -1,7 +1,7 @@
 """The words that claims are made of, by what they mean. Data only: what is done with them stands in the other modules.
 
-Each entry is a piece of a regular expression, matched without regard to case at the start of a word. Lists are closed on purpose: a word that is
-not here makes no claim.
+Each entry is a piece of a regular expression, matched without regard to case at the start of a word. Lists are closed on
+purpose: a word that is not here makes no claim.
 """
 
 from __future__ import annotations
@@ -29,127 +29,173 @@ def words(*alternatives: str) -> str:
 
 COMPARISONS: dict[Sense, str] = {
     Sense.GAIN: (
-        r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better|advantage"
-        r"|more efficient|performance\b|speed\b|optimization|cheaper|高速|快|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell"
+        r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
+        r"|advantage|more efficient|cheaper|高速|快|schneller|plus rapides?"
+        r"|m[áa][si] r[áa]pid[oa]s?|so schnell"
     ),
     Sense.LOSS: r"slower|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead",
-    Sense.FALL: r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decreases?|decreased|drop\b|drops\b|compression|weniger|kleiner|menos|moins|savings?|saved|cut\b|leaner|lighter|shrink",
+    Sense.FALL: (
+        r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decreases?|decreased|drop\b|drops\b|compression|weniger"
+        r"|kleiner|menos|moins|savings?|saved|cut\b|leaner|lighter|shrink"
+    ),
     Sense.RISE: r"more\b|higher|larger|bigger|increases?|increased|longer|growth|greater|additional",
 }
 """Words behind (or before) a multiplier or percentage."""
 
 VERBS: dict[Sense, str] = {
-    Sense.GAIN: r"improv(?:e[sd]?|ing)|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?|optimiz(?:e[sd]?|ing)",
+    Sense.GAIN: (
+        r"improv(?:e[sd]?|ing)|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?"
+        r"|optimiz(?:e[sd]?|ing)"
+    ),
     Sense.LOSS: r"slow(?:s|ed|ing)?(?: \w+)? down|regress(?:es|ed)?|degrad(?:e[sd]?|ing)",
     Sense.FALL: (
-        r"reduc(?:e[sd]?|ing)|cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shrink(?:s|ing)?|shrank|shrunk"
-        r"|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)|slash(?:es|ed|ing)?|down"
+        r"reduc(?:e[sd]?|ing)|cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shrink(?:s|ing)?"
+        r"|shrank|shrunk|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)"
+        r"|slash(?:es|ed|ing)?|down"
     ),
-    Sense.RISE: r"increas(?:e[sd]?|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose|up",
+    Sense.RISE: (
+        r"increas(?:e[sd]?|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
+        r"|up"
+    ),
 }
 """Verbs whose object changed by a percentage or a factor."""
 
 METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.THROUGHPUT: (
-        r"throughput|吞吐|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s|operations per sec|bandwidth|nps\b|qps\b|rps\b"
-        r"|tps\b|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
+        r"throughput|吞吐|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s"
+        r"|operations per sec|bandwidth|nps\b|qps\b|rps\b|tps\b|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s"
+        r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),
-    ClaimMetric.MEMORY: r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|resident|working set|gc pressure|bytes allocated|allocated bytes|churn",
+    ClaimMetric.MEMORY: (
+        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|resident|working set|gc pressure|bytes allocated|allocated bytes|churn"
+    ),
     ClaimMetric.SIZE: (
-        r"sizes?\b|体积|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b|apks?\b|storage|repositor\w+|compress\w*|download|archive|on-disk"
-        r"|responses?\b|files?\b|logs?\b|index\b|wheel|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
+        r"sizes?\b|体积|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
+        r"|apks?\b|storage|repositor\w+|compress\w*|download|archive|on-disk|responses?\b|files?\b|logs?\b|index\b|wheel"
+        r"|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
     ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|bills?\b|billing|invoice|dollars?|\$",
     ClaimMetric.TOKENS: r"tokens?\b",
     ClaimMetric.OPERATIONS: (
-        r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?|lookups?|syncs?\b|passes\b|re-?renders?"
-        r"|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b|db load|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?"
-        r"|comparisons|operations?\b|computations?|compute\b|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
+        r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?"
+        r"|lookups?|syncs?\b|passes\b|re-?renders?|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b|db load"
+        r"|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
+        r"|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
     ),
     ClaimMetric.TIME: (
-        r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?clock|elapsed|ttft|tpot|delay|performance|perf\b"
-        r"|cold[- ]starts?|builds?\b|cpu\b|execution|milliseconds|seconds|took|takes|runs in|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|延迟|耗时|时间|性能|速度|启动"
+        r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?clock"
+        r"|elapsed|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|builds?\b|cpu\b|execution|milliseconds|seconds|took|takes"
+        r"|runs in|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|延迟|耗时|时间|性能|速度|启动"
     ),
 }
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
 
 SETTINGS = words(
-    r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota"
-    r"|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b|max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier|stability|maximum|minimum|requirements?|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data"
-    r"|prices?\b|pricing|pro plan|per seat|subscriptions?|discounts?|fees?\b"
+    r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b"
+    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease"
+    r"|rate-?limit\w*|delays?\b|max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b"
+    r"|\w+wait\b|multiplier|stability|maximum|minimum|requirements?|upload limit|animations?\b|transitions?\b|fade\b|easing"
+    r"|golden|sample (?:corpus|data)|test data|prices?\b|pricing|pro plan|per seat|subscriptions?|discounts?|fees?\b"
     r"|buffer size|chunk size|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
 
 NOT_PERFORMANCE = (
-    r"timeouts?|time-?outs?|intervals?|ttls?\b|limits?\b|thresholds?|retr(?:y|ies)\b|back-?off|goroutines?|workers?\b|threads?\b|replicas?|concurrency|shards?\b"
-    r"|playback|zoom|resolution|viewport|padding|margin|font|opacity|volume|version|coverage|pass rate|accurac\w+|scores?\b|elo\b|win[- ]?rates?|bpb\b|loss\b|perplexity"
-    r"|recall|precision|f1\b|confidence|lines?\b|loc\b|code\b|boilerplate|tests\b|assertions?|insertions|deletions|instances|warnings?|errors?\b|bugs?\b|issues\b"
-    r"|duplicat\w+|complexity|capacity|parallelism|similarity|quality|success|failures?|flak\w+|complian\w+|stars\b|commits?\b|information|density|productivity|developers?\b"
-    r"|batch_\w+|iterations?\b|(?:cell|font|step|batch|chunk|buffer|pool|page|grid|icon|text|sample|tile|block|window|vocab|hidden|head)[ _-]?sizes?\b|gap\b|varianc\w+|deviation|amplitude|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
+    r"timeouts?|time-?outs?|intervals?|ttls?\b|limits?\b|thresholds?|retr(?:y|ies)\b|back-?off|goroutines?|workers?\b"
+    r"|threads?\b|replicas?|concurrency|shards?\b|playback|zoom|resolution|viewport|padding|margin|font|opacity|volume"
+    r"|version|coverage|pass rate|accurac\w+|scores?\b|elo\b|win[- ]?rates?|bpb\b|loss\b|perplexity|recall|precision|f1\b"
+    r"|confidence|lines?\b|loc\b|code\b|boilerplate|tests\b|assertions?|insertions|deletions|instances|warnings?|errors?\b"
+    r"|bugs?\b|issues\b|duplicat\w+|complexity|capacity|parallelism|similarity|quality|success|failures?|flak\w+|complian\w+"
+    r"|stars\b|commits?\b|information|density|productivity|developers?\b|batch_\w+|iterations?\b"
+    r"|(?:cell|font|step|batch|chunk|buffer|pool|page|grid|icon|text|sample|tile|block|window|vocab|hidden|head)[ _-]?sizes?\b"
+    r"|gap\b|varianc\w+|deviation|amplitude|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*"
+    r"|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
 )
 """Nouns beside a number that make it no claim on performance: settings, quality, amounts of code."""
 
-HEDGES = r"about|roughly|approximately|approx\.?|around|up to|at least|nearly|almost|over|more than|less than|under|as much as|an estimated|circa|ca\.|within|some|close to|below|above"
+HEDGES = (
+    r"about|roughly|approximately|approx\.?|around|up to|at least|nearly|almost|over|more than|less than|under|as much as"
+    r"|an estimated|circa|ca\.|within|some|close to|below|above"
+)
 """Words before a number that make it inexact."""
 
 ESTIMATES = words(
-    r"expect(?:ed|s)?\b|should\b|would\b|could\b|theoretical\w*|projected|projections?|target(?:s|ing|ed)?\b|potential(?:ly)?|estimat\w+|planned|goal|aim(?:s|ing)?\b|may\b|might\b"
-    r"|anticipat\w+|likely|predicted|prediction|will\b|possible"
+    r"expect(?:ed|s)?\b|should\b|would\b|could\b|theoretical\w*|projected|projections?|target(?:s|ing|ed)?\b"
+    r"|potential(?:ly)?|estimat\w+|planned|goal|aim(?:s|ing)?\b|may\b|might\b|anticipat\w+|likely|predicted|prediction"
+    r"|will\b|possible"
 )
 """Words that make a claim one about what is not yet seen."""
 
 MEASURED = words(
-    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es)?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b|hyperfine|criterion|median|wall[- ](?:clock|time)|timed\b"
-    r"|p50\b|p9[059]\b|interleaved|n ?= ?\d+|validated|tested|timings?\b|ns/op|allocs/op|load test\w*|stress test\w*|macbook|rtx|h100|a100|m[1-4] (?:pro|max|ultra)|xeon|epyc"
+    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es)?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b"
+    r"|hyperfine|criterion|median|wall[- ](?:clock|time)|timed\b|p50\b|p9[059]\b|interleaved|n ?= ?\d+|validated|tested"
+    r"|timings?\b|ns/op|allocs/op|load test\w*|stress test\w*|macbook|rtx|h100|a100|m[1-4] (?:pro|max|ultra)|xeon|epyc"
     r"|\d+[- ]cores?\b|synthetic|smoke|locally|in ci\b|runtime drops"
 )
 """Words that say how numbers came about."""
 
 INPUTS = (
     r"\b\d[\d,.]*\s?[kKM]?\+?\s(?:\w+\s)?(?:files|sessions|rows|records|texts|messages|issues|projects|tasks|documents|items|entries|nodes|objects|users|rounds|seeds|steps|tokens)\b"
-    r"|\b\d{2,5}x\d{2,5}\b|\b\d+(?:\.\d+)?\s?[KMGT]B (?:index|database|db|file|payload|dataset|corpus|archive|observation|repo)|\b\d+-(?:hour|minute|page|project|session|file|row)\b"
+    r"|\b\d{2,5}x\d{2,5}\b"
+    r"|\b\d+(?:\.\d+)?\s?[KMGT]B (?:index|database|db|file|payload|dataset|corpus|archive|observation|repo)"
+    r"|\b\d+-(?:hour|minute|page|project|session|file|row)\b"
 )
 """Inputs that are named with their size, beside the numbers that were seen on them."""
 
 SCOPES: dict[Scope, str] = {
     Scope.MICRO: words(
-        r"micro-?benchmarks?|functions?\b|methods?\b|kernels?\b|operators?\b|loops?\b|per call|ns/op|allocs?/op|b/op|dot[- ]product|gemm|matmul\w*|softmax|detection"
-        r"|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates"
+        r"micro-?benchmarks?|functions?\b|methods?\b|kernels?\b|operators?\b|loops?\b|per call|ns/op|allocs?/op|b/op"
+        r"|dot[- ]product|gemm|matmul\w*|softmax|detection|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b"
+        r"|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates"
     ),
     Scope.COMPONENT: words(
-        r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading|embedd\w+|index\w*|rules?\b|denois\w+|cache[ds]?\b"
-        r"|render\w*|inserts?|batch\w*|serializ\w+|compress\w*|attention|vae\b|tokeniz\w+|subsystem|handlers?|database|db\b|api calls|transactions?|logs?\b|sheet|verification"
-        r"|lint\w*|prefill|graph|memory per|search(?:es)?\b|initiali[sz]ation|file reading|prompt|actions?\b|step \d|per step|linking|backfill|join\b|calls\b|context\b"
+        r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading"
+        r"|embedd\w+|index\w*|rules?\b|denois\w+|cache[ds]?\b|render\w*|inserts?|batch\w*|serializ\w+|compress\w*|attention"
+        r"|vae\b|tokeniz\w+|subsystem|handlers?|database|db\b|api calls|transactions?|logs?\b|sheet|verification|lint\w*|prefill"
+        r"|graph|memory per|search(?:es)?\b|initiali[sz]ation|file reading|prompt|actions?\b|step \d|per step|linking|backfill"
+        r"|join\b|calls\b|context\b"
     ),
     Scope.END_TO_END: words(
-        r"total|builds?\b|start-?ups?\b|pages?\b|requests?\b|commands?\b|test suites?|suites?\b|tests?\b|ci\b|pipelines?\b|training|generation|end-to-end|e2e|overall|inference|servers?\b"
-        r"|responses?\b|cold[- ](?:starts?|open)|wall[- ](?:clock|time)|run ?time|full|cli\b|app\b|throughput|install\w*|deploy\w*|regression|installation|bundle|peak|apks?\b|/step|step time"
-        r"|type[- ]?check\w*|datasets?|cpu time|eval\b|sync time|latency|script|files with|reload|fps\b|html|archives?\b|shutdown|tests? execution|packages?\b|pkg\b|serial|blocking|loads?\b|save file|opening|solve time|tok/s|language server|workspace|per (?:review|document|page)|bills?\b|freeze\w*|initial js|vendor chunk|takes"
+        r"total|builds?\b|start-?ups?\b|pages?\b|requests?\b|commands?\b|test suites?|suites?\b|tests?\b|ci\b|pipelines?\b"
+        r"|training|generation|end-to-end|e2e|overall|inference|servers?\b|responses?\b|cold[- ](?:starts?|open)"
+        r"|wall[- ](?:clock|time)|run ?time|full|cli\b|app\b|throughput|install\w*|deploy\w*|regression|installation|bundle|peak"
+        r"|apks?\b|/step|step time|type[- ]?check\w*|datasets?|cpu time|eval\b|sync time|latency|script|files with|reload|fps\b"
+        r"|html|archives?\b|shutdown|tests? execution|packages?\b|pkg\b|serial|blocking|loads?\b|save file|opening|solve time"
+        r"|tok/s|language server|workspace|per (?:review|document|page)|bills?\b|freeze\w*|initial js|vendor chunk|takes"
     ),
 }
 """How much of the software the words around a number cover."""
 
 WHOLE = words(
-    r"total\b|rss\b|lcp\b|boots?\b|ttft|tpot|epochs?\b|ticks\b|login|overall|end-to-end|e2e\b|wall[- ](?:clock|time)|test suite|full suite|cold[- ](?:start|open)|start-?up time|build time|page load|cpu time|/step\b|ms/step|runtime\b|peak"
-    r"|cli\b|startup|test execution"
+    r"total\b|rss\b|lcp\b|boots?\b|ttft|tpot|epochs?\b|ticks\b|login|overall|end-to-end|e2e\b|wall[- ](?:clock|time)"
+    r"|test suite|full suite|cold[- ](?:start|open)|start-?up time|build time|page load|cpu time|/step\b|ms/step|runtime\b"
+    r"|peak|cli\b|startup|test execution"
 )
 """Words that speak of the whole even where a part is named beside them."""
 
 CITED = words(
-    r"according to (?:the|its|their|upstream|vendor)|advertis\w+|vendor\w*|official(?:ly)?|published|papers?\b|claims? (?:to|that)|docs (?:say|promise)|documented as|upstream\b"
-    r"|per the (?:docs|readme)|reported by|reports?\b|known to be|release notes|changelog|authors\b|blog post|readme (?:says|claims|promises)|their (?:benchmarks?|numbers|docs)"
+    r"according to (?:the|its|their|upstream|vendor)|advertis\w+|vendor\w*|official(?:ly)?|published|papers?\b"
+    r"|claims? (?:to|that)|docs (?:say|promise)|documented as|upstream\b|per the (?:docs|readme)|reported by|reports?\b"
+    r"|known to be|release notes|changelog|authors\b|blog post|readme (?:says|claims|promises)"
+    r"|their (?:benchmarks?|numbers|docs)"
 )
 """Words by which somebody else's number is quoted."""
 
 SWITCH = words(r"switch(?:e[sd]|ing)?|migrat\w+|mov(?:e[sd]?|ing)|upgrad\w+|adopt\w*|replac(?:e[sd]?|ing) \S+ with|us(?:e|es|ing)")
 """Words for taking up somebody else's work."""
 
-BEFORE = r"before|old|original(?:ly)?|baseline|previous(?:ly)?|base|main|master|prior|was|unoptimi[sz]ed|without|current|legacy|naive|initial(?:ly)?|from|pre"
-AFTER = (
-    r"after|new|now|optimi[sz]ed|patched|improved|with|this pr|branch|final|current|cached|post|updated|actual|result|candidate|pr\b|head"
+BEFORE = (
+    r"before|old|original(?:ly)?|baseline|previous(?:ly)?|base|main|master|prior|was|unoptimi[sz]ed|without|current|legacy"
+    r"|naive|initial(?:ly)?|from|pre"
 )
-CHANGE = r"speed-?up|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|faster|%|percent|impact|winner|advantage|factor|slowdown|vs\.?\b.*|performance"
+AFTER = (
+    r"after|new|now|optimi[sz]ed|patched|improved|with|this pr|branch|final|current|cached|post|updated|actual|result"
+    r"|candidate|pr\b|head"
+)
+CHANGE = (
+    r"speed-?up|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|faster|%|percent|impact|winner"
+    r"|advantage|factor|slowdown|vs\.?\b.*|performance"
+)
 """Labels of lines and heads of columns: the figure before, the figure after, and the change."""
 
 RECIPROCAL_HEADS = re.compile(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", re.IGNORECASE)

@@ -6,11 +6,10 @@ A passage is a bullet with the lines it wraps over, a paragraph, a run of labell
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ingest.claims.lexicon import AFTER, BEFORE, CHANGE
-from ingest.claims.signs import signs
 
 
 class Passage(NamedTuple):
@@ -25,21 +24,26 @@ class Passage(NamedTuple):
 _BLOCK = re.compile(r"[ \t]*(?:$|[-*•+◦▪●✅✓✔]\s|\d{1,3}[.)]\s|#{1,6}\s|\||>|```|[🚀⚡📊📈🔥💾🎯✨])", re.MULTILINE)
 _TABLE = re.compile(r"[ \t]*\|")
 _LABEL = re.compile(
-    rf"[\s\-*•+◦│║|]*(?:\d+[.)]\s*)?[*_`]*(?:\w+\s+){{0,2}}?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]",
+    r"[ \t\-*•+◦│║|]*(?:\d+[.)][ \t]*)?[*_`]*(?:\w+[ \t]+){0,2}?"
+    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]",
     re.IGNORECASE,
 )
+_LONGEST = 20_000
+"""Characters of a passage that are read behind its first sign; what follows is read as another."""
+
 _LABELLED_LINES = 8
 """Lines that a run of labelled lines has at most."""
 
 
-def passages(text: str) -> Iterator[Passage]:
-    """The passages of the text that may hold a claim, in order, none overlapping another."""
+def passages(text: str, signs: Iterable[int]) -> Iterator[Passage]:
+    """The passages that the signs stand in, in order, none overlapping another."""
     done = 0
-    for sign in signs(text):
+    for sign in signs:
         if sign >= done:
             passage = passage_at(text, sign, done)
-            done = max(passage.end, done + 1)
-            yield passage
+            end = min(passage.end, max(passage.start, sign) + _LONGEST)
+            done = max(end, done + 1)
+            yield passage._replace(end=end)
 
 
 def passage_at(text: str, position: int, floor: int = 0) -> Passage:

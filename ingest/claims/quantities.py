@@ -91,8 +91,8 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
             yield found
 
 
-_WORDS = {word: float(number) for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
-_WORDS |= {word: float(number) for number, word in enumerate("zwei drei vier fünf".split(), 2)}
+_WORDS = {word: float(number) for number, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)}
+_WORDS |= {word: float(number) for number, word in enumerate(["zwei", "drei", "vier", "fünf"], 2)}
 
 
 def _in_words(match: re.Match[str]) -> Quantity:
@@ -117,8 +117,7 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     if match["unit"] is None and match.string[match.end() : match.end() + 1].isalnum():
         return None
     hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
-    if high < low:  # 2026-01, lines 47-12: no range
-        high = low
+    high = max(low, high)  # 2026-01, lines 47-12: no range
     return Quantity(match.start(), end, kind, low, high, named, hedged, match["sign"] or "")
 
 

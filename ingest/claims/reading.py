@@ -2,90 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import islice
+from operator import attrgetter
 
 from ingest.claims import context
+from ingest.claims.around import Around, Title, around, in_table, title_of
 from ingest.claims.claim import Claim
-from ingest.claims.context import Setting
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
 from ingest.claims.idioms import idiomatic
 from ingest.claims.labelled import labelled_effects
 from ingest.claims.lexicon import Sense
 from ingest.claims.merging import merged, with_remark
+from ingest.claims.metrics import metric_of
 from ingest.claims.passages import Passage, passages
+from ingest.claims.qualitative import qualitative
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import HIGHER_IS_BETTER, Range, middle, ratio_of
+from ingest.claims.signs import signs
 from ingest.claims.tables import row_effects
+from ingest.claims.units import Unit
 from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence
+
+MOST_CLAIMS = 1000
+"""Claims of a text that are read; a text with more is no summary, and whoever reads them has had enough."""
+
+_PLACE = attrgetter("start", "end")
+_STRENGTH = list(Evidence)
+"""Evidence, strongest first."""
 
 
 def extract(text: str) -> tuple[Claim, ...]:
     """The performance claims of the text, ordered by where they start. Any text will do; one without claims gives none."""
-    found = [(effect, metric, setting) for effect, setting in _effects(text) if (metric := context.metric_of(effect, setting)) is not None]
-    if not found:
+    numbers, phrases = signs(text)
+    if not numbers and not phrases:
         return ()
-    pairs = [context.evidence_of(effect, setting, None) for effect, _, setting in found if effect.is_pair]
-    figures = min(pairs, key=list(Evidence).index) if pairs else None
-    claims = [_claim(effect, metric, setting, figures) for effect, metric, setting in found]
-    return tuple(sorted((claim for claim in claims if claim), key=lambda claim: (claim.start, claim.end)))
+    quantified = _quantified(text, numbers) if numbers else []
+    return tuple(sorted([*quantified, *qualitative(text, phrases, quantified)], key=_PLACE))
 
 
-def _effects(text: str) -> Iterator[tuple[Effect, Setting]]:
-    title = text.lstrip()[:200].partition("\n")[0]
-    for passage in passages(text):
-        if passage.is_table:
-            yield from _of_table(text, passage, title)
-        else:
-            yield from _of_prose(text, passage, title)
+def _quantified(text: str, numbers: list[int]) -> list[Claim]:
+    judged = ((effect, metric_of(effect, near), near) for effect, near in _effects(text, numbers))
+    found = list(islice(((effect, metric, near) for effect, metric, near in judged if metric is not None), MOST_CLAIMS))
+    pairs = [context.evidence_of(text, effect, near, None) for effect, _, near in found if effect.is_pair]
+    figures = min(pairs, key=_STRENGTH.index) if pairs else None
+    own = iter(pairs)
+    claims = (
+        _claim(text, effect, metric, near, next(own) if effect.is_pair else context.evidence_of(text, effect, near, figures))
+        for effect, metric, near in found
+    )
+    return sorted(filter(None, claims), key=_PLACE)
 
 
-def _of_prose(text: str, passage: Passage, title: str) -> Iterator[tuple[Effect, Setting]]:
+def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
+    title = title_of(text)
+    for passage in passages(text, numbers):
+        yield from (_of_table if passage.is_table else _of_prose)(text, passage, title)
+
+
+def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
     found = list(quantities(text, passage.start, passage.end))
     of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, found, passage.start, passage.end)
-    whole = merged(text, _with_idioms(list(of_passage), idiomatic(text, passage.start, passage.end)))
+    whole = merged(text, _with_idioms(list(of_passage), list(idiomatic(text, passage.start, passage.end))))
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end
-        yield with_remark(text, effect, high), Setting(text, passage, low, high, title)
+        complete = with_remark(text, effect, high)
+        yield complete, around(text, complete, passage, low, high, title)
 
 
-def _with_idioms(effects: list[Effect], idioms: Iterable[Effect]) -> list[Effect]:
+def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
     """Both in order; where they overlap, the one with the numeral stays."""
-    free = [idiom for idiom in idioms if not any(effect.start < idiom.end and idiom.start < effect.end for effect in effects)]
-    return sorted([*effects, *free], key=lambda effect: effect.start) if free else effects
+    if not idioms:
+        return effects
+    kept: list[Effect] = []
+    for effect in sorted([*effects, *idioms], key=lambda effect: (effect.start, effect.end)):
+        if not kept or kept[-1].end <= effect.start:
+            kept.append(effect)
+        elif kept[-1].is_idiom:
+            kept[-1] = effect
+    return kept
 
 
-def _of_table(text: str, passage: Passage, title: str) -> Iterator[tuple[Effect, Setting]]:
+def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
     above = text[max(0, passage.start - 160) : passage.start].strip().rpartition("\n")[2]
     for effect, words in row_effects(text, passage.start, passage.end):
-        yield effect, Setting(text, passage, effect.start, effect.end, title, f"{above} | {words} | ")
+        yield effect, in_table(text, effect, f"{above} | {words} | ", title)
 
 
-def _claim(effect: Effect, metric: ClaimMetric, setting: Setting, figures: Evidence | None) -> Claim | None:
+def _claim(text: str, effect: Effect, metric: ClaimMetric, near: Around, evidence: Evidence) -> Claim | None:
     ends = ratio_of(effect, metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None
-    start, end = effect.start, effect.end
+    start, end, unit = effect.start, effect.end, _unit(effect)
     is_range = ends is not None and ends[0] != ends[1]
     return Claim(
         start,
         end,
-        setting.text[start:end],
+        text[start:end],
         ClaimKind.QUANTIFIED,
         metric,
         _direction(ends, effect, metric),
         middle(ends) if ends else None,
         ends[0] if ends and is_range else None,
         ends[1] if ends and is_range else None,
-        _figure(effect.before),
-        _figure(effect.after if effect.is_pair else None),
-        _unit(effect),
-        context.evidence_of(effect, setting, figures),
-        context.scope_of(effect, setting),
-        context.is_hedged(effect, setting),
-        context.origin_of(effect, setting),
-        context.subject_of(effect, setting),
+        _figure(effect.before, unit),
+        _figure(effect.after, unit) if effect.is_pair else None,
+        unit.name if unit else None,
+        evidence,
+        context.scope_of(effect, near),
+        context.is_hedged(effect, near),
+        context.origin_of(effect, near),
+        context.subject_of(near),
     )
 
 
@@ -99,10 +128,15 @@ def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direc
     return Direction.BETTER if effect.sense in (Sense.FALL, Sense.GAIN) else Direction.WORSE
 
 
-def _figure(quantity: Quantity | None) -> float | None:
-    return quantity.low if quantity and quantity.kind is Kind.VALUE and not quantity.is_range else None
+def _figure(quantity: Quantity | None, unit: Unit | None) -> float | None:
+    """The figure of a pair in the unit that is given for both; None for a range."""
+    if quantity is None or quantity.kind is not Kind.VALUE or quantity.is_range:
+        return None
+    own = quantity.unit or unit
+    return quantity.low * own.size / unit.size if own and unit and own.size != unit.size else quantity.low
 
 
-def _unit(effect: Effect) -> str | None:
-    unit = next((quantity.unit for quantity in (effect.after, effect.before) if quantity and quantity.unit), None)
-    return unit.name if unit and effect.is_pair else None
+def _unit(effect: Effect) -> Unit | None:
+    """The unit of a pair: that of the later figure, where it has one."""
+    figures = (effect.after, effect.before) if effect.is_pair else ()
+    return next((figure.unit for figure in figures if figure and figure.unit), None)

@@ -32,6 +32,9 @@ class Columns(NamedTuple):
     heads: tuple[str, ...] = ()
 
 
+_CELLS = 40
+"""Cells of a row beyond which it is data."""
+
 _RULE = re.compile(r"[ \t]*\|[\s:|-]+$")
 _COLUMN = re.compile(
     rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))\b", re.IGNORECASE
@@ -47,6 +50,8 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str]]
     columns = _columns(heads)
     for low, high in lines[ruled + 1 if ruled is not None else 0 :]:
         row = cells(text, low, high)
+        if len(row) > _CELLS:
+            continue
         for effect in _effects(text, row, columns):
             yield effect, _words(row, columns, effect)
 
@@ -143,7 +148,13 @@ def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
     """A column of speedups without figures. The row that all others are compared with claims nothing."""
     found = _change(row, columns.change)
     shares = [quantity for cell in row for quantity in cell.quantities if quantity.kind is Kind.PERCENT]
-    if found is None or columns.change is None or len(shares) > 1 or _BASE_ROW.search(row[columns.change].words) or _BASE_ROW.search(row[0].words):
+    if (
+        found is None
+        or columns.change is None
+        or len(shares) > 1
+        or _BASE_ROW.search(row[columns.change].words)
+        or _BASE_ROW.search(row[0].words)
+    ):
         return None
     change, end = found
     if change.kind is Kind.TIMES and change.low == change.high == 1:

@@ -2,8 +2,8 @@
 
     python -m tests.bench.claims [5000]
 
-Prints microseconds per text, texts per second and the ratio, for all records, for those in whose text there is a quantified claim, and for the others.
-The best of several passes is taken.
+Prints microseconds per text, texts per second and the ratio: for all records, for the one in the middle, for those with a number
+claimed, for those without, and for texts that claim nothing at all. The best of several passes is taken.
 """
 
 from __future__ import annotations

@@ -1,0 +1,75 @@
+"""The words around an effect, cut once and read by all that judge it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ingest.claims.effect import Effect
+from ingest.claims.passages import Passage
+
+_LEFT, _RIGHT, _NEAR = 160, 60, 24
+
+_SENTENCE = re.compile(r"[.;!?]\s|\n[ \t]*(?:[-*•]|\d+[.)])[ \t]|\n[ \t]*\n")
+
+
+class Title(NamedTuple):
+    """The first line of a text: in lower case, as written, and where it ends."""
+
+    lower: str
+    raw: str
+    end: int
+
+
+class Around(NamedTuple):
+    """What stands around an effect. All but what is called raw is in lower case, which only reads words and needs no offsets."""
+
+    left: str
+    """The sentence before it, up to the effect before; in a table, caption, row label and heads."""
+    inside: str
+    right: str
+    """The sentence behind it, up to the next effect."""
+    near: str
+    """A few characters before it, whatever they are."""
+    sentence: str
+    """The sentence before it, effects included."""
+    raw_left: str
+    raw_right: str
+    title: Title
+    is_table: bool
+
+
+def title_of(text: str) -> Title:
+    """The title of the text: its first line that is not blank."""
+    start = len(text) - len(text.lstrip()) if text[:1].isspace() else 0
+    end = text.find("\n", start)
+    raw = text[start : min(end if end >= 0 else len(text), start + 200)]
+    return Title(raw.lower(), raw, start + len(raw))
+
+
+def around(text: str, effect: Effect, passage: Passage, low: int, high: int, title: Title) -> Around:
+    """What stands around the effect between `low` and `high`, where its neighbours are."""
+    left = _last_sentence(text[max(low, effect.start - _LEFT) : effect.start])
+    right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT)])
+    near = text[max(0, effect.start - _NEAR) : effect.start].lower()
+    lower = left.lower()
+    whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT) : effect.start]).lower()
+    return Around(lower, text[effect.start : effect.end].lower(), right.lower(), near, whole, left, right, title, is_table=False)
+
+
+def in_table(text: str, effect: Effect, caption: str, title: Title) -> Around:
+    """What stands around an effect of a table: the line above the table, the label of the row and the heads of its columns."""
+    lower = caption.lower()
+    return Around(lower, text[effect.start : effect.end].lower(), "", "", lower, caption, "", title, is_table=True)
+
+
+def _last_sentence(part: str) -> str:
+    end = 0
+    for match in _SENTENCE.finditer(part):
+        end = match.end()
+    return part[end:]
+
+
+def _first_sentence(part: str) -> str:
+    match = _SENTENCE.search(part)
+    return part[: match.start()] if match else part

@@ -1,0 +1,228 @@
+"""A change told by one number: `3x faster`, `reduced memory by 40%`, `a speedup of 3`, `−30% latency`, `saves 12 ms`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from ingest.claims.effect import Effect
+from ingest.claims.glue import DECOR, HEDGE
+from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
+from ingest.claims.quantities import Kind, Quantity, quantities
+
+_REACH = 90
+"""Characters that may stand between a number and its word of comparison."""
+
+
+class Place(NamedTuple):
+    """A quantity, and the part of the text that may be read for it: `left` is what stands before it, from `base` on."""
+
+    text: str
+    quantity: Quantity
+    base: int
+    ceiling: int
+    left: str
+
+    def behind(self, pattern: re.Pattern[str], reach: int = _REACH) -> re.Match[str] | None:
+        """The match right behind the quantity."""
+        return pattern.match(self.text, self.quantity.end, min(self.ceiling, self.quantity.end + reach))
+
+    def effect(self, start: int, end: int, sense: Sense, word: str) -> Effect:
+        """The effect of the quantity as a change; `start` counts in `left`."""
+        return Effect(self.base + start, end, change=self.quantity, sense=sense, word=word.lower())
+
+    @property
+    def before(self) -> int:
+        """Where the quantity starts, counted in `left`."""
+        return len(self.left)
+
+
+def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None) -> Effect | None:
+    """The effect of one quantity, with its words in the text between `floor` and `ceiling`; `last` is the effect before it."""
+    base = max(floor, quantity.start - _REACH)
+    place = Place(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
+    rules = _OF_VALUES if place.quantity.kind is Kind.VALUE else _OF_CHANGES
+    return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last)
+
+
+_FACTOR = re.compile(r"\bfactor of\s+$", re.IGNORECASE)
+
+
+def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
+    """`by a factor of 3.5` is `3.5x`."""
+    is_factor = (
+        quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text, max(floor, quantity.start - 20), quantity.start)
+    )
+    return quantity._replace(kind=Kind.TIMES) if is_factor else quantity
+
+
+def _by_sense(patterns: Mapping[Sense, str]) -> str:
+    return "|".join(f"(?P<{sense.name}>{words})" for sense, words in patterns.items())
+
+
+def _sense(found: re.Match[str]) -> Sense:
+    return next(sense for sense in Sense if sense.name in found.re.groupindex and found[sense.name])
+
+
+_STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|tests?)\b)"
+_COMPARED = re.compile(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+[\s*_`]+){{0,3}}?(?:{_by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE)
+
+
+def _compared(place: Place) -> Effect | None:
+    """`3x faster`, `42% less peak memory`, `27.7% latency reduction`."""
+    found = place.behind(_COMPARED)
+    return place.effect(place.before, found.end(), (sense := _sense(found)), found[sense.name]) if found else None
+
+
+_AMOUNT = re.compile(r"[\s*_`]*(?:the |higher |more |better )?(?P<word>throughput|bandwidth|performance|speed|fps)\b", re.IGNORECASE)
+
+
+def _multiplied(place: Place) -> Effect | None:
+    """`2x throughput`."""
+    found = place.behind(_AMOUNT, 40) if place.quantity.kind is Kind.TIMES else None
+    return place.effect(place.before, found.end(), Sense.GAIN, found["word"]) if found else None
+
+
+_SHARE = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
+_OF = re.compile(
+    r"\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", re.IGNORECASE
+)
+
+
+def _left_over(place: Place) -> Effect | None:
+    """`reduced to 25% of the original`."""
+    found = _SHARE.search(place.left) if place.behind(_OF) else None
+    return place.effect(found.start(), place.quantity.end, Sense.SHARE, "to") if found else None
+
+
+_RAISED = re.compile(rf"\b(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
+
+
+def _raised(place: Place) -> Effect | None:
+    """`lifts throughput to 2.7x`."""
+    found = _RAISED.search(place.left) if place.quantity.kind is Kind.TIMES else None
+    return place.effect(found.start(), place.quantity.end, Sense.RISE, "to") if found else None
+
+
+_NAMED = re.compile(
+    rf"(?:{_by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
+    re.IGNORECASE,
+)
+
+
+def _named(place: Place) -> Effect | None:
+    """`a speedup of 3x`, `Improvement: 40%`."""
+    found = _NAMED.search(place.left)
+    return place.effect(found.start(), place.quantity.end, (sense := _sense(found)), found[sense.name]) if found else None
+
+
+_CHANGED_BY = re.compile(
+    rf"\b(?:{_by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,50}}?)(?P<by>\bby)?(?:\s+a factor of)?[\s*_`]*{HEDGE}{DECOR}$",
+    re.IGNORECASE,
+)
+_OBJECT_WORDS = 3
+"""Words between a verb and its number where no `by` joins them."""
+
+
+def _changed_by(place: Place) -> Effect | None:
+    """`reduced memory by 40%`, `cut reallocations 85%`."""
+    found = _last(_CHANGED_BY, place.left)
+    if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS):
+        return None
+    return place.effect(found.start(), place.quantity.end, (sense := _sense(found)), found[sense.name])
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The match that starts last of those that end with the text."""
+    found = pattern.search(text)
+    while found and (nearer := pattern.search(text, found.start() + 1)):
+        found = nearer
+    return found
+
+
+_CHINESE = re.compile(r"(?:(?P<FALL>降低|减少|缩短|下降|减小|节省)|(?P<GAIN>提升|提高|加速|加快|快))了?\s*(?:约|大约|近|超过)?\s*$")
+
+
+def _changed_in_chinese(place: Place) -> Effect | None:
+    found = _CHINESE.search(place.left)
+    return place.effect(found.start(), place.quantity.end, (sense := _sense(found)), found[sense.name]) if found else None
+
+
+def _signed(place: Place) -> Effect | None:
+    """`−30%`: of what, a noun must say that touches it."""
+    sign = place.quantity.sign if place.quantity.kind is Kind.PERCENT else ""
+    return place.effect(place.before, place.quantity.end, Sense.RISE if sign == "+" else Sense.FALL, sign) if sign else None
+
+
+_OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
+    _compared,
+    _multiplied,
+    _left_over,
+    _raised,
+    _named,
+    _changed_by,
+    _changed_in_chinese,
+    _signed,
+)
+"""What makes an effect of a multiplier or percentage, in the order asked."""
+
+_DELTA = re.compile(r"[\s*_`]*\((?P<percent>[+−-]\d[\d.]*\s?%)\)")
+
+
+def _with_delta(place: Place) -> Effect | None:
+    """`1374.9M trits/sec (+23.2%)`: the figure after, and its change."""
+    found = place.behind(_DELTA, 24)
+    if found is None or place.quantity.unit is None:
+        return None
+    percent = next(quantities(place.text, found.start("percent"), found.end("percent")))
+    sense = Sense.RISE if percent.sign == "+" else Sense.FALL
+    return Effect(place.quantity.start, found.end(), after=place.quantity, change=percent, sense=sense, word=percent.sign)
+
+
+_UNMOVED = re.compile(
+    r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
+    rf"\s*{HEDGE}$",
+    re.IGNORECASE,
+)
+
+
+def _unmoved(place: Place) -> Effect | None:
+    """`unchanged at 23.5 ms`."""
+    found = _UNMOVED.search(place.left) if place.quantity.unit else None
+    return Effect(place.base + found.start(), place.quantity.end, place.quantity, place.quantity) if found else None
+
+
+_SAVED = re.compile(r"[\s*_`]*(?:[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|fewer|shorter)\b", re.IGNORECASE)
+_SAVES = re.compile(
+    rf"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: off)?|eliminates|avoids|removes)\s+{HEDGE}{DECOR}$",
+    re.IGNORECASE,
+)
+
+
+def _saved(place: Place) -> Effect | None:
+    """`saves 12 ms per call`, `150 ms saved`: an absolute saving told as an outcome."""
+    if place.quantity.unit is None:
+        return None
+    if behind := place.behind(_SAVED, 40):
+        return Effect(place.quantity.start, behind.end(), after=place.quantity, sense=Sense.FALL, word="saved")
+    if found := _SAVES.search(place.left[-40:]):
+        start = place.quantity.start - len(place.left[-40:]) + found.start()
+        return Effect(start, place.quantity.end, after=place.quantity, sense=Sense.FALL, word="saves")
+    return None
+
+
+_OF_VALUES: tuple[Callable[[Place], Effect | None], ...] = (_with_delta, _unmoved, _saved)
+"""What makes an effect of a single figure, in the order asked."""
+
+_COORDINATES = re.compile(r"[^.;\d]{0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
+_APPLIED = re.compile(r"[*_`]*\s+(?:for|on|in|with)\b")
+
+
+def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
+    """`8.2x speedup for sequential reads and 7.6x for random reads`: the second factor takes its word from the first."""
+    if last is None or last.change is None or last.is_pair or last.change.kind is not quantity.kind:
+        return None
+    if not _COORDINATES.fullmatch(text, last.end, quantity.start) or not _APPLIED.match(text, quantity.end):
+        return None
+    return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)

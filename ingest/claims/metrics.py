@@ -1,0 +1,122 @@
+"""Which performance quantity an effect is of, and whether it is of any."""
+
+from __future__ import annotations
+
+import re
+
+from ingest.claims.around import Around
+from ingest.claims.effect import Effect
+from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, SETTINGS, Sense
+from schemas.claim import ClaimMetric
+
+_GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
+_NOUNS = re.compile(f"(?<![a-z])(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
+_SETTINGS = re.compile(SETTINGS)
+_BURDEN = re.compile(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
+"""What is done per second without being of use to anybody."""
+
+_BRACKET = re.compile(r"\([^()]{0,80}\)")
+_CORRECTED = re.compile(r"[\s(\[]*fixed\b")
+_AFTERWARDS = 25
+"""Characters behind a figure in which a noun is taken to be that of the figure."""
+
+_OF_TIME = (
+    "fast", "quick", "slow", "speed", "高速", "快", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent",
+)  # fmt: skip
+"""Comparisons that are of time by themselves."""
+
+_PEOPLE_AND_FILMS = re.compile(r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*|than real[- ]time)\b")
+"""What is also said to be faster."""
+
+_AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b")
+"""What keeps a noun behind a pair of bare numbers from being what they count."""
+
+
+def metric_of(effect: Effect, around: Around) -> ClaimMetric | None:
+    """What changed; None where it is no performance quantity."""
+    named = _unit_metric(effect)
+    if (effect.before or effect.after) and _is_a_setting(around):
+        return None
+    if named is ClaimMetric.MEMORY:
+        return _of_bytes(around)
+    if named is ClaimMetric.THROUGHPUT and _BURDEN.search(around.left[-40:]):
+        return ClaimMetric.OPERATIONS
+    if named:
+        return named
+    nearest = _nearest_noun(effect, around)
+    if nearest == "NONE":
+        return None
+    return ClaimMetric[nearest] if nearest else _unnamed(effect, around)
+
+
+def _unit_metric(effect: Effect) -> ClaimMetric | None:
+    figures = (figure.metric for figure in (effect.before, effect.after) if figure)
+    return next(filter(None, figures), None)
+
+
+def _is_a_setting(around: Around) -> bool:
+    """Whether the figures are of a timeout, a limit and the like, or of a corrected error."""
+    if _CORRECTED.match(around.right) or _SETTINGS.search(around.right[:_AFTERWARDS]):
+        return True
+    before = f"{around.sentence[-120:]} {around.inside}"
+    return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before else before))
+
+
+def _of_bytes(around: Around) -> ClaimMetric:
+    """Bytes in memory or bytes of a file, by the nearest noun that tells."""
+    for part in (around.right[:40], around.left[-100:], around.inside, around.title.lower):
+        for match in _NOUNS.finditer(part):
+            if match.lastgroup in ("MEMORY", "SIZE"):
+                return ClaimMetric[match.lastgroup]
+            if match.lastgroup == "OPERATIONS" and "alloc" in match[0]:
+                return ClaimMetric.MEMORY
+    return ClaimMetric.MEMORY
+
+
+def _nearest_noun(effect: Effect, around: Around) -> str | None:
+    """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
+    if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
+        return _of_speed(around)
+    if (inside := _NOUNS.search(around.inside)) is not None:
+        return inside.lastgroup
+    if effect.word in ("+", "-", "−"):
+        return _adjacent_noun(around)
+    behind = _NOUNS.search(around.right)
+    if behind and behind.start() <= _AFTERWARDS and not (effect.change is None and _AWAY.search(around.right, 0, behind.start())):
+        return behind.lastgroup
+    nearest = _last_noun(around.left[-80:]) or behind
+    return nearest.lastgroup if nearest else None
+
+
+def _of_speed(around: Around) -> str:
+    if _PEOPLE_AND_FILMS.match(around.right):
+        return "NONE"
+    return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside)) else "TIME"
+
+
+def _last_noun(part: str) -> re.Match[str] | None:
+    last = None
+    for match in _NOUNS.finditer(part):
+        last = match
+    return last
+
+
+def _adjacent_noun(around: Around) -> str | None:
+    """The noun that a signed percentage touches: `-30% latency`, `latency: -30%`."""
+    if behind := _NOUNS.match(around.right, 1):
+        return behind.lastgroup
+    left = around.left[-60:].rstrip(" *_`:(")
+    named = _last_noun(left)
+    return named.lastgroup if named and named.end() >= len(left) and named[0] not in ("speed", "size") else None
+
+
+def _unnamed(effect: Effect, around: Around) -> ClaimMetric | None:
+    """The metric of `40% better` in a text about speed; a pair of bare numbers is of nothing."""
+    if effect.is_pair and effect.change is None:
+        return None
+    if effect.word.startswith(("small", "shr")):
+        return ClaimMetric.SIZE
+    if effect.sense in (Sense.GAIN, Sense.LOSS):
+        found = _NOUNS.search(around.title.lower)
+        return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None
+    return None

@@ -1,0 +1,195 @@
+"""Two figures, before and after: `2822 → 2172 ms`, `from 85 s to 25 s`, `12 ms (was 36 ms)`, `took 20 s, now 5 s`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ingest.claims.effect import Effect
+from ingest.claims.glue import DECOR, HEDGE, SENTENCE
+from ingest.claims.lexicon import VERBS, Sense
+from ingest.claims.quantities import Kind, Quantity
+from ingest.claims.ratios import agrees
+
+_REACH = 90
+"""Characters that may stand between the two figures of a pair."""
+
+_LEFT = 60
+"""Characters before a pair that are read for the word that makes it one."""
+
+_LINKS = 2
+"""Figures that a chain may have beyond the first two."""
+
+
+class Candidate(NamedTuple):
+    """Two neighbouring quantities, what stands between them and what before them."""
+
+    text: str
+    first: Quantity
+    second: Quantity
+    glue: str
+    left: str
+
+    @property
+    def whole(self) -> Effect:
+        """The pair in the order of the text."""
+        return Effect(self.first.start, self.second.end, self.first, self.second)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether both figures have a unit: without one, only an arrow or `from … to` is clear enough."""
+        return self.first.metric is not None and self.second.metric is not None
+
+
+def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
+    """The pair that begins with that quantity, if one does, and how many quantities were used up. Nothing before `floor` is read."""
+    three = found[index : index + 3]
+    step = 2 if _skips(text, three) else 1
+    if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor) or _columns(text, three)):
+        return _whole_chain(text, found, index + step + 1, effect, step + 1)
+    return None, 1
+
+
+def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
+    """The pair that two neighbouring quantities make, if what stands between them says so."""
+    if not 0 < second.start - first.end <= _REACH or not _alike(first, second):
+        return None
+    candidate = Candidate(text, first, second, text[first.end : second.start], text[max(floor, first.start - _LEFT) : first.start])
+    return next((effect for rule in _RULES if (effect := rule(candidate))), None)
+
+
+def _alike(first: Quantity, second: Quantity) -> bool:
+    """Whether two quantities can be the same thing before and after: kinds agree, and units where both have one."""
+    if first.kind is not second.kind:
+        return False
+    return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
+
+
+_ARROW = re.compile(
+    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>)"
+    rf"{DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+
+
+def _by_arrow(candidate: Candidate) -> Effect | None:
+    return candidate.whole if _ARROW.fullmatch(candidate.glue) else None
+
+
+_FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+{DECOR}{HEDGE}{DECOR}$|从\s*$", re.IGNORECASE)
+_TO = re.compile(
+    rf"{SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+|降到|降至|降低到|减少到|到){DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+
+
+def _from_to(candidate: Candidate) -> Effect | None:
+    if not _TO.fullmatch(candidate.glue) or not (start := _FROM.search(candidate.left)):
+        return None
+    return candidate.whole._replace(start=candidate.first.start - len(candidate.left) + start.start())
+
+
+_BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{DECOR}{HEDGE}", re.IGNORECASE)
+_CHANGING = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
+_BECAME = re.compile(
+    rf"{SENTENCE}{{0,50}}?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
+    rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+
+
+def _by_verb(candidate: Candidate) -> Effect | None:
+    """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
+    if not candidate.has_units:
+        return None
+    changes = _BECAME.fullmatch(candidate.glue) or (_BARE_TO.fullmatch(candidate.glue) and _CHANGING.search(candidate.left))
+    return candidate.whole if changes else None
+
+
+_FORMER = re.compile(
+    rf"{SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
+    r"|\bagainst|\bwas|\bpreviously|\bformerly|\boriginally|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)(?!\w)\s*"
+    rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+_SWAPPING = ("vs", "versus", "against", "compared")
+"""Words that do not say which of the two figures was first."""
+
+_ASIDE = re.compile(r"[(,;—–-][^()]*\b(?:was|before)\b", re.IGNORECASE)
+_TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
+
+
+def _latter_first(candidate: Candidate) -> Effect | None:
+    """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
+    former = _FORMER.fullmatch(candidate.glue) if candidate.first.kind is Kind.VALUE else None
+    if former is None:
+        return None
+    word = former["word"].lower().rstrip(":")
+    if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in ("was", "before") and not _ASIDE.search(candidate.glue)):
+        return None
+    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=word.startswith(_SWAPPING))
+
+
+_LATER = re.compile(rf"{SENTENCE}{{0,60}}?\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to)\b[^.;\n]{{0,30}}", re.IGNORECASE)
+_EARLIER = re.compile(
+    r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", re.IGNORECASE
+)
+_TAGGED_BEFORE = re.compile(
+    r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
+)
+_TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
+
+
+def _by_tense(candidate: Candidate) -> Effect | None:
+    """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
+    if not candidate.has_units:
+        return None
+    if _LATER.fullmatch(candidate.glue) and _EARLIER.search(candidate.left):
+        return candidate.whole
+    tagged = _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end)
+    return candidate.whole if tagged else None
+
+
+_RULES: tuple[Callable[[Candidate], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense)
+"""What makes a pair of two quantities, in the order asked."""
+
+
+_BRACKETED_FORMER = re.compile(r"\s*\((?:was|from)\b")
+
+
+def _skips(text: str, three: list[Quantity]) -> bool:
+    """Whether the second of three figures is a bare one before the former figure: `562 s (was 1.09 in 1573 s)`."""
+    if len(three) < 3 or three[0].unit is None or three[1].unit is not None or three[2].metric is not three[0].metric:
+        return False
+    return bool(_BRACKETED_FORMER.match(text, three[0].end, three[1].start))
+
+
+_GAP = re.compile(r"[ \t]{2,}|\t+")
+_LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
+
+
+def _columns(text: str, three: list[Quantity]) -> Effect | None:
+    """Two like figures in columns without lines, the change that is theirs in a third: `2226 ms   1159 ms   (48% faster)`."""
+    if len(three) < 3 or three[0].unit is None or not _alike(three[0], three[1]) or three[2].kind is Kind.VALUE:
+        return None
+    if not _GAP.fullmatch(text, three[0].end, three[1].start) or not _LAST_COLUMN.match(text, three[2].end):
+        return None
+    whole = Effect(three[0].start, three[2].end, three[0], three[1])
+    is_change = three[1].low < three[0].low or "(" in text[three[1].end : three[2].start]  # a column of growth is none
+    return whole if is_change and agrees(whole, three[2]) else None
+
+
+def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
+    """`85s → 40s → 25s` goes from the first to the last; a longer chain is a schedule, no effect."""
+    links = 0
+    while index < len(found) and (longer := _chained(text, effect, found[index])):
+        effect, index, taken, links = longer, index + 1, taken + 1, links + 1
+    return (effect if links <= _LINKS else None), taken
+
+
+def _chained(text: str, effect: Effect, further: Quantity) -> Effect | None:
+    glue = text[effect.end : further.start] if further.start - effect.end <= 12 else ""
+    if glue and effect.before and _alike(effect.before, further) and _ARROW.fullmatch(glue):
+        return effect._replace(end=further.end, after=further)
+    return None
