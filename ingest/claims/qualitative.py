@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from itertools import product
 
 from ingest.claims.claim import Claim
 from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
@@ -97,11 +98,19 @@ _LESS_OF = re.compile(rf"(?:{'|'.join(filter(None, _USELESS))})?(?:{_alternation
 _MORE_OF = re.compile(rf"(?:the |overall )?(?:{_alternation(_BENEFITS)})\b")
 
 
+_BEGINNING = 2
+"""Characters of the word behind the verb that are looked for with it: enough to miss nearly all prose."""
+
+
+def _starts(nouns: dict[ClaimMetric, tuple[str, ...]], *before: str) -> set[str]:
+    return {word[:_BEGINNING] for words in nouns.values() for word in (*words, *before) if word}
+
+
 def beginnings() -> dict[str, re.Pattern[str]]:
-    """The words that a phrase may begin with, each with what must follow."""
-    less = [f"{verb} " for verb in _either_case([*_with_endings(_STEMS), *_LESS])]
-    more = [f"{verb} " for verb in _either_case(_with_endings(_MORE))]
-    return dict.fromkeys(less, _LESS_OF) | dict.fromkeys(more, _MORE_OF)
+    """What phrases may begin with, each with what must follow its first word."""
+    less = product(_either_case([*_with_endings(_STEMS), *_LESS]), _starts(_BURDENS, *_USELESS))
+    more = product(_either_case(_with_endings(_MORE)), _starts(_BENEFITS, "the ", "overall "))
+    return {f"{verb} {start}": _LESS_OF for verb, start in less} | {f"{verb} {start}": _MORE_OF for verb, start in more}
 
 
 _REST = re.compile(r"[a-zA-Z]*(?: (?:overhead|usage|time|traffic))?")
@@ -148,7 +157,7 @@ def qualitative(text: str, found: list[tuple[int, int, re.Pattern[str]]], quanti
     """The claims of the beginnings found, without those that a quantified claim already tells in the same clause."""
     starts = [claim.start for claim in quantified]
     for start, end, follows in found:
-        phrase = follows.match(text, end)
+        phrase = follows.match(text, end - _BEGINNING)
         if phrase is None or phrase.lastgroup is None:
             continue
         before = text[max(0, start - 60) : start].rpartition(". ")[2].lower().split()

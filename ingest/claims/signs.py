@@ -24,28 +24,9 @@ _WORDS_BEFORE_A_NUMBER = (
     "compared with", "was", "now", "took", "takes",
     "factor of", "saves", "Saves", "saving", "liminates", "nchanged at", "von", "de", "not the", "efore",
 )  # fmt: skip
-_UNITS = (
-    "ns",
-    "µs",
-    "us",
-    "ms",
-    *(f"{digit}s" for digit in _DIGITS),
-    *(f"{digit} s" for digit in _DIGITS),
-    "sec",
-    "seconds",
-    "min",
-    "minutes",
-    "h",
-    "hours",
-    "KB",
-    "kB",
-    "MB",
-    "GB",
-    "bytes",
-    "allocations",
-    "calls",
-    "queries",
-)
+_UNITS = ("ns", "µs", "us", "ms", "sec", "seconds", "minutes", "hours", "KB", "kB", "MB", "GB", "bytes")
+_SECONDS = tuple(f"{digit}{gap}s" for digit in _DIGITS for gap in ("", " "))
+_COUNTED = ("allocations", "calls", "queries")
 _WORDS = (
     "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "of magnitude",
     "a third", "two-thirds", "two thirds", "a quarter",
@@ -61,7 +42,8 @@ def _literals() -> list[str]:
     numbers = [f"{digit}{sign}" for digit, sign in product((*_DIGITS, "+"), _BEHIND_A_DIGIT)]
     arrows = [f"{arrow}{gap}{start}" for arrow, gap, start in product(_BEFORE_A_NUMBER, ("", " "), _NUMBER_STARTS)]
     words = [f"{word}{gap}{start}" for word, gap, start in product(_WORDS_BEFORE_A_NUMBER, (" ", "\n"), _NUMBER_STARTS)]
-    units = [f"{unit}{word}" for unit, word in product(_UNITS, (" saved", " savings", " before", " (before"))]
+    units = [f"{unit}{word}" for unit, word in product((*_UNITS, *_SECONDS, *_COUNTED), (" saved", " savings"))]
+    units += [f"{unit}{word}" for unit, word in product((*_UNITS, *_SECONDS), (" before", " (before"))]
     return sorted({*units, *numbers, *arrows, *words, *_WORDS})
 
 
@@ -69,7 +51,6 @@ _LITERALS = _literals()
 _BEGINNINGS = beginnings()
 _AUTOMATON = AhoCorasick([*_LITERALS, *_BEGINNINGS], implementation=Implementation.DFA)
 _FOLLOWS = [*(None for _ in _LITERALS), *_BEGINNINGS.values()]
-_NUMERALS = frozenset((*_DIGITS, "~"))
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -91,6 +72,4 @@ def signs(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern[str]]]]
             numbers.append(end - 1)
         else:
             begun.append((start, end, follows))
-            if text[end : end + 1] in _NUMERALS:  # `eliminates 4 copies`
-                numbers.append(end)
     return numbers, begun

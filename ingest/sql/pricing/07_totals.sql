@@ -10,7 +10,7 @@ with of_models as (
         try_cast(sum(cost_uncached_usd) as decimal(18, 9)) as cost_uncached_usd,
         try_cast(sum(cost_cache_write_usd) as decimal(18, 9)) as cost_cache_write_usd,
         case when count(cost_own_usd) = count(*) then sum(cost_own_usd) end as cost_own_usd,
-        max({'size': abs(cost_delta_usd), 'cause': cost_cause}) filter (cost_cause <> 'same') as largest,
+        max({'size': abs(cost_delta_usd), 'cause': cause}) filter (cause is not null) as largest,
         try_cast(
             sum(own.input::hugeint + own.output + own.cache_read + own.write_5m + own.write_1h) filter (cost_list_usd is null) as bigint
         ) as unpriced_tokens

@@ -8,7 +8,7 @@ with differing as (
         min(judged.model_id) as first_model, max(judged.model_id) as last_model, count(*) as models,
         min(price_no) as price_no, arg_min(rank, price_no) as rank, bool_or(is_assumed_5m) as is_assumed_5m
     from judged
-    where cost_cause <> 'same'
+    where cause is not null
     group by run_id, cost_cause
 ),
 worded as (
