@@ -37,9 +37,10 @@ def at(time: str, uuid: str, cost: float | None, **changes: object) -> str:
     )
 
 
-@pytest.fixture
-def five(store: Store) -> Store:
+@pytest.fixture(scope="module")
+def five(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Completed 1, 2 and 3 USD, failed 4 USD, and one of unknown cost, an hour each; two of them end around midnight UTC."""
+    store = Store(tmp_path_factory.mktemp("five") / "runs.duckdb")
     failed = {"is_error": True, "result": "API Error: 500"}
     logs = {
         "red": at("2026-03-01T22:30:00Z", "a", 1) + at("2026-03-01T23:30:00Z", "b", 2),
@@ -147,14 +148,14 @@ def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
     assert "$3.0000 more is reported by runs that do not say of which model." in report(store, Request()).section("models").note
 
 
-def test_a_report_is_of_one_moment(five: Store) -> None:
+def test_a_report_is_of_one_moment(sample_store: Store) -> None:
     """Whoever would write meanwhile waits, and what was begun is read to its end."""
-    with held(five) as moment:
+    with held(sample_store) as moment:
         before = queries.summary(moment, Filters(), metrics=("runs",))
         with pytest.raises(StoreBusy):
-            ingest([Source("late", record_text(uuid="late").encode())], Store(five.location, wait_seconds=0.05))
+            ingest([Source("late", record_text(uuid="late").encode())], Store(sample_store.location, wait_seconds=0.05))
         assert queries.summary(moment, Filters(), metrics=("runs",)) == before
-    ingest([Source("late", record_text(uuid="late").encode())], five)
+    ingest([Source("late", record_text(uuid="late").encode())], sample_store)
 
 
 def test_the_terminal_shows_the_whole_report_and_brief_its_groups(tachograph: Run, filled: Path) -> None:
