@@ -12,21 +12,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import pyarrow as pa
 import streamlit as st
 
-from app import cohorts, queries, queries_claims, queries_measures, queries_quality, queries_screens, report_queries
+from app import queries, queries_screens
 from app.filters import Filters
 from app.held import HeldStore
 from app.uploads import Upload
-from ingest.audit import RULES
-from ingest.containers import Source
-from ingest.pipeline import IngestReport, Progress, ingest
+from ingest.containers import Source, read_paths
+from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store import Store
-from schemas.cost import CAUSES
-from schemas.measures import MEASURES
+from schemas.errors import UsageError
 
 DEFAULT_LOCATION = "tachograph.duckdb"
 WAIT_SECONDS = 10.0
@@ -35,19 +32,23 @@ WAIT_SECONDS = 10.0
 REMOTE_SECONDS = 10
 """How long an answer about a store without a file holds: nothing tells us that it changed."""
 
-SHOWN_RUNS = 20_000
-"""The most runs a chart or table shows, dearest first; figures always rest on all runs."""
+MARKS = 3_000
+"""The most runs a chart draws one by one; more are drawn as bins."""
+
+PAGE, PAGES = 500, 20
+"""Runs on a page of the list, and how many pages there are at most."""
 
 MOST_OPTIONS = 300
 """The most values a filter offers to choose from, the most frequent first; a link may name any."""
 
-FAR_TIMES, SHOWN_OUTLIERS = 5.0, 50
-"""From how many times its model's median on a run is an outlier, and how many of them are shown."""
+SHOWN = 200
+"""How many findings, rejects and sources a screen lists; the command line lists all."""
 
-SHOWN_FINDINGS, SHOWN_REJECTS, SHOWN_SOURCES = 200, 200, 500
-"""How many of each a screen lists; the command line lists all."""
+FIGURES = ("runs", "cost_usd", "duration_ms", "turns", "sessions", "error_rate", "parallelism", "cost_per_turn_usd")
+"""Figures that several screens ask for, all at once: the store is read once for them."""
 
-NO_FILTERS = Filters()
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _held: ContextVar[HeldStore | None] = ContextVar("held", default=None)
 
@@ -63,6 +64,11 @@ class Snapshot:
 def store() -> Store:
     """The store the dashboard was started on."""
     return Store(os.environ.get("TACHOGRAPH_DB") or DEFAULT_LOCATION, wait_seconds=WAIT_SECONDS)
+
+
+def is_read_only() -> bool:
+    """Whether visitors may only look."""
+    return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
 
 
 @contextmanager
@@ -94,130 +100,43 @@ def _marks(file: Path) -> tuple[int, ...]:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-@st.cache_data(max_entries=4, show_spinner=False)
-def options(at: Snapshot) -> dict[str, dict[str, int]]:
+def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **named: P.kwargs) -> T:
+    """The answer of a query function (`app.queries` and its kin), asked once as long as the store does not change. Raises StoreError."""
+    answer: T = _answer(snapshot(), f"{question.__module__}.{question.__qualname__}", arguments, named, question)
+    return answer
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _answer(at: Snapshot, name: str, arguments: tuple[Any, ...], named: dict[str, Any], _question: Callable[..., Any]) -> Any:  # noqa: ARG001
+    """`name` stands for the question in the cache's key."""
+    return _question(_store(at), *arguments, **named)
+
+
+def figures(filters: Filters) -> dict[str, Any]:
+    """FIGURES of the runs, each with its known-of count. Raises StoreError."""
+    row: dict[str, Any] = ask(queries.summary, filters, (), FIGURES).to_pylist()[0]
+    return row
+
+
+def options() -> dict[str, dict[str, int]]:
     """What each filter can be set to, with the number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
-    found: dict[str, dict[str, int]] = {}
-    for row in queries_screens.options(_store(at), MOST_OPTIONS).to_pylist():
-        found.setdefault(row["key"], {})[row["value"]] = row["runs"]
-    return found
+    return ask(queries_screens.options_by_filter, MOST_OPTIONS)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def summary(at: Snapshot, metrics: tuple[str, ...], filters: Filters = NO_FILTERS) -> pa.Table:
-    """One row of figures over all runs, each with its known-of count. Raises StoreError."""
-    return queries.summary(_store(at), filters, (), metrics)
+def samples() -> list[Path]:
+    """The sample logs that come with the program, none where they are not installed."""
+    here = Path(__file__).parent
+    found = next((folder for folder in (here / "sample_logs", here.parent / "sample_logs") if folder.is_dir()), None)
+    return sorted(found.glob("*/*.txt")) if found else []
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def models(at: Snapshot, by: tuple[str, ...] = ("model", "provider", "region"), filters: Filters = NO_FILTERS) -> pa.Table:
-    """Figures per model. Raises StoreError."""
-    return queries.models(_store(at), filters, by)
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def runs(at: Snapshot, filters: Filters = NO_FILTERS) -> pa.Table:
-    """The SHOWN_RUNS dearest runs. Raises StoreError."""
-    return queries.runs(_store(at), filters, SHOWN_RUNS)
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def model_rows(at: Snapshot, filters: Filters = NO_FILTERS) -> pa.Table:
-    """One row per model of the SHOWN_RUNS dearest runs. Raises StoreError."""
-    return queries.model_rows(_store(at), filters, SHOWN_RUNS)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def scale(at: Snapshot, measure: str, filters: Filters = NO_FILTERS) -> queries_measures.Scale | None:
-    """Where the bins of a measure lie; None where no run has it. Raises StoreError."""
-    return queries_measures.scale(_store(at), filters, MEASURES[measure])
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def bins(at: Snapshot, measure: str, on: queries_measures.Scale, filters: Filters = NO_FILTERS) -> pa.Table:
-    """How many runs lie in each bin. Raises StoreError."""
-    return queries_measures.bins(_store(at), filters, MEASURES[measure], on)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def quantiles(at: Snapshot, measure: str, by: str | None = None, filters: Filters = NO_FILTERS) -> pa.Table:
-    """Quantiles of a measure, per group or over all runs. Raises StoreError."""
-    return queries_measures.quantiles(_store(at), filters, MEASURES[measure], by)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def compare(at: Snapshot, first: Filters, second: Filters, paired: str) -> cohorts.Cohorts:
-    """Two cohorts measure by measure, one of them also task by task. Raises StoreError."""
-    return cohorts.compare_cohorts(_store(at), first, second, (paired,))
-
-
-def joint_scale(at: Snapshot, measure: str, first: Filters, second: Filters) -> queries_measures.Scale | None:
-    """Where the bins of a measure lie that two cohorts share. Raises StoreError."""
-    return queries_measures.joined([found for filters in (first, second) if (found := scale(at, measure, filters))])
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def outliers(at: Snapshot, measure: str, filters: Filters = NO_FILTERS) -> pa.Table:
-    """The runs furthest above the median of their model. Raises StoreError."""
-    return queries_measures.outliers(_store(at), filters, MEASURES[measure], FAR_TIMES, SHOWN_OUTLIERS)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def findings_by_rule(at: Snapshot, filters: Filters = NO_FILTERS) -> pa.Table:
-    """How often each rule found something, the gravest first. Raises StoreError."""
-    return report_queries.findings_by_rule(_store(at), filters)
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def findings(at: Snapshot, rule: str, filters: Filters = NO_FILTERS) -> pa.Table:
-    """What one rule found. Raises StoreError."""
-    return queries_claims.findings(_store(at), filters, rules=(rule,), limit=SHOWN_FINDINGS)
-
-
-def rule_meaning(rule: str) -> str:
-    """What a rule looks for, in a sentence; empty for one that is not known here."""
-    causes = {f"cost_{cause}": cause_.meaning for cause, cause_ in CAUSES.items()}
-    return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def known(at: Snapshot, filters: Filters = NO_FILTERS) -> pa.Table:
-    """How many runs tell each fact. Raises StoreError."""
-    return queries_quality.known(_store(at), filters)
-
-
-@st.cache_data(max_entries=2, show_spinner=False)
-def documents(at: Snapshot) -> dict[str, int]:
-    """What became of all documents. Raises StoreError."""
-    return queries_quality.documents(_store(at))
-
-
-@st.cache_data(max_entries=2, show_spinner=False)
-def rejects_by_reason(at: Snapshot) -> pa.Table:
-    """Rejected documents by reason. Raises StoreError."""
-    return queries_quality.rejects_by_reason(_store(at))
-
-
-@st.cache_data(max_entries=2, show_spinner=False)
-def rejects(at: Snapshot) -> pa.Table:
-    """The rejected documents of the newest sources. Raises StoreError."""
-    return queries_quality.rejects(_store(at), SHOWN_REJECTS)
-
-
-@st.cache_data(max_entries=2, show_spinner=False)
-def sources(at: Snapshot) -> pa.Table:
-    """The newest sources. Raises StoreError."""
-    return queries_quality.sources(_store(at), SHOWN_SOURCES)
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def run(at: Snapshot, run_id: str) -> dict[str, Any] | None:
-    """Everything about one run, `model_usage` as a table. None where there is none. Raises StoreError."""
-    return queries.run(_store(at), run_id)
+def ingest_samples() -> IngestReport:
+    """Read the sample logs into the store. Raises StoreError, UsageError."""
+    return _ingest(list(read_paths(samples())), None)
 
 
 def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str], object]) -> IngestReport:
-    """Ingest the files, telling `on_progress` the share read and the name of each. Raises StoreError."""
+    """Ingest the files, telling `on_progress` the share read and the name of each. Raises StoreError, UsageError."""
     done = 0
 
     def read(progress: Progress) -> None:
@@ -225,11 +144,17 @@ def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str]
         done += progress.bytes
         on_progress(min(1.0, done / size), progress.name)
 
-    if held := _held.get():
-        held.release()  # who reads shuts out who writes, also in one process
     sources = [Source(upload.name, upload.getvalue()) for upload in uploads]
     size = sum(source.size for source in sources) or 1
-    return ingest(sources, store(), on_progress=read)
+    return _ingest(sources, read)
+
+
+def _ingest(sources: Sequence[Any], on_progress: Callable[[Progress], None] | None) -> IngestReport:
+    if is_read_only():
+        raise UsageError("this dashboard is read-only.", "Ask whoever serves it to ingest the logs, or to leave --read-only out.")
+    if held := _held.get():
+        held.release()  # who reads shuts out who writes, also in one process
+    return ingest(sources, store(), Options(), on_progress)
 
 
 def _store(at: Snapshot) -> Store:

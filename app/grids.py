@@ -18,6 +18,12 @@ RUNS = (
     "cost_own_usd", "duration_ms", "parallelism", "num_turns", "cost_per_turn_usd", "model", "outcome", "output_tokens",
     "cache_read_share", "repo", "task", "experiment", "started_at", "source_name", "session_id", "run_id",
 )  # fmt: skip
+MORE_RUNS = (
+    "agent", "agent_version", "provider", "region", "duration_api_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
+    "permission_denials", "claimed_speedup", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at",
+)  # fmt: skip
+"""What the list of runs can show besides."""
+
 MODELS = (
     "model", "provider", "region", "runs", "cost_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
 )  # fmt: skip
@@ -25,6 +31,11 @@ USAGE = (
     "model", "provider", "region", "cost_reported_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
     "web_search_requests", "context_window", "model_id",
 )  # fmt: skip
+CLAIMS = (
+    "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin", "kind", "subject", "repo",
+    "task", "model", "run_id",
+)  # fmt: skip
+FILE_CHANGES = ("path", "insertions", "deletions")
 TOOL_CALLS = ("tool", "calls", "errors")
 FINDINGS = ("severity", "message", "expected", "actual", "model", "task", "run_id")
 REASONS = ("reason", "rejected", "sources", "detail")
@@ -32,6 +43,7 @@ REJECTS = ("source_name", "reason", "detail", "position", "excerpt")
 SOURCES = ("name", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 LABELS = {
     "tool": "Tool",
+    "excerpt": "Where the text stands",
     "calls": "Calls",
     "errors": "Errors",
     "parallelism": "API ÷ wall",
@@ -79,11 +91,29 @@ def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
     return values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
 
 
+def with_excerpts(runs: pa.Table, excerpts: Mapping[str, str]) -> pa.Table:
+    """The runs with a column `excerpt`: where in each summary the searched text stands."""
+    return runs.append_column("excerpt", pa.array([excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()], pa.string()))
+
+
 def outlier_grid(far: pa.Table, measure: Measure) -> pa.Table:
     """Runs far from the usual, as `queries_measures.outliers` finds them."""
     keys = ("value", "times_usual", "usual", "model", "task", "outcome", "run_id")
     units = {"value": measure.unit, "usual": measure.unit, "times_usual": Unit.RATIO}
     return grid(measured(far.select(keys), units), keys, value=measure.label, usual="Median of its model", times_usual="Times the median")
+
+
+def claim_grid(claims: pa.Table) -> pa.Table:
+    """Claims, as `queries_claims.claims` finds them."""
+    labels = {
+        "quote": "Claim, as written",
+        "ratio": "Claimed ratio",
+        "ratio_low": "From",
+        "ratio_high": "To",
+        "evidence": "Evidence of the claim",
+        "subject": "About",
+    }
+    return grid(claims, [key for key in CLAIMS if key in claims.column_names], **labels)
 
 
 def grid_height(rows: pa.Table) -> int:
@@ -109,6 +139,17 @@ def chosen_run(runs: pa.Table, selection: Mapping[str, Any]) -> str | None:
     """The run of the row or cell that is selected in a grid of these runs; None where nothing is, or the table has changed since."""
     places = [*selection.get("rows", ()), *(row for row, _ in selection.get("cells", ()))]
     return str(runs["run_id"][places[0]].as_py()) if places and 0 <= places[0] < runs.num_rows else None
+
+
+def clicked_run(point: Mapping[str, Any]) -> str:
+    """The run of a mark that was clicked: its id is the mark's custom data."""
+    found = point.get("customdata")
+    return str(found[0] if isinstance(found, list | tuple) else found)
+
+
+def columns_of(keys: Sequence[str]) -> list[Column]:
+    """Columns of these names as a grid calls them."""
+    return columns(labelled(pa.table({key: pa.array([], pa.string()) for key in keys}), LABELS))
 
 
 def _attribute(name: str, at: int | None = None) -> Callable[[Any], Any]:

@@ -13,7 +13,9 @@ import simplejson
 
 from app.formatting import UNITS_OF_COLUMNS, human, known_of
 from app.queries import KNOWN_SUFFIX
+from ingest.audit import RULES
 from ingest.pipeline import SourceReport
+from schemas.cost import CAUSES
 from schemas.metrics import RUN_METRICS
 from schemas.run import ModelUsageRow, RunRow
 from schemas.source import RejectRow, SourceRow
@@ -192,6 +194,12 @@ def plain(text: str) -> str:
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s)")
 """What starts anything in Markdown or in Streamlit's additions to it; list marks count at the beginning of a line only."""
+
+
+def rule_meaning(rule: str) -> str:
+    """What a rule looks for, in a sentence; empty for one that is not known here."""
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()}
+    return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 
 
 def short_id(run_id: str) -> str:

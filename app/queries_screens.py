@@ -2,19 +2,149 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import pyarrow as pa
 
-from app.filters import FILTERS
-from app.queries import fetch
+from app.filters import FILTERS, Filters, where
+from app.queries import RUN_COLUMNS, fetch
 from ingest.store import Store
+from schemas.measures import Measure
+
+BEFORE, EXCERPT = 40, 160
+"""Characters of a summary before a match, and in all."""
 
 
-def options(store: Store, limit: int) -> pa.Table:
-    """What each filter can be set to: `key`, `value`, `runs`; at most `limit` values of a filter, the most frequent first."""
+@dataclass(frozen=True)
+class Along:
+    """What runs follow one another by: `place` for a few of them, `moment` where they are many."""
+
+    label: str
+    place: str
+    moment: str
+
+
+AXES = {
+    "time": Along("Time", "coalesce(started_at, ended_at)", "coalesce(started_at, ended_at)"),
+    "received": Along("Order of receipt", "row_number() over (order by received_at, source_name, ordinal)", "received_at"),
+}
+"""Records carry no time of their own: where nothing around them does, the order in which they were read is all there is."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """One way to order runs; those without the figure come last."""
+
+    label: str
+    sql: str
+
+
+ORDERS = {
+    "dearest": Order("Dearest first", "cost_own_usd desc nulls last"),
+    "cheapest": Order("Cheapest first", "cost_own_usd nulls last"),
+    "longest": Order("Longest first", "duration_ms desc nulls last"),
+    "turns": Order("Most turns first", "num_turns desc nulls last"),
+    "newest": Order("Newest first", "coalesce(ended_at, started_at) desc nulls last"),
+    "received": Order("Last read first", "received_at desc nulls last, ordinal desc"),
+    "findings": Order("Most findings first", "findings desc nulls last"),
+    "speedup": Order("Highest claimed speedup first", "claimed_speedup desc nulls last"),
+}
+"""Orders of the list of runs."""
+
+
+def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
+    """What each filter can be set to: filter → value → runs; at most `limit` values of a filter, the most frequent first."""
     parts = [
         f"(select '{filter_.key}' as key, value, count(*) as runs from (select {filter_.options} as value from runs)"
         f" where value is not null group by value order by runs desc, value limit {int(limit)})"
         for filter_ in FILTERS.values()
         if filter_.options
     ]
-    return fetch(store, f"{' union all '.join(parts)} order by key, runs desc, value")
+    found: dict[str, dict[str, int]] = {}
+    for row in fetch(store, f"{' union all '.join(parts)} order by key, runs desc, value").to_pylist():
+        found.setdefault(row["key"], {})[row["value"]] = row["runs"]
+    return found
+
+
+def runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0) -> pa.Table:
+    """Runs with RUN_COLUMNS in one of ORDERS, `limit` of them from the `offset`th on."""
+    condition = where(filters)
+    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by {ORDERS[order].sql}, run_id"
+    return fetch(store, f"{sql} limit {int(limit)} offset {int(offset)}", condition.parameters)
+
+
+def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, str]:
+    """For each of the runs a piece of its summary around the first place where the text stands."""
+    sql = f"""select run_id, regexp_replace(substr(result, greatest(1, strpos(lower(result), lower($text)) - {BEFORE}), {EXCERPT}),
+                     '\\s+', ' ', 'g') as excerpt
+              from runs where run_id in (select unnest($run_ids)) and result is not null"""
+    rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()
+    return {row["run_id"]: row["excerpt"].strip() for row in rows}
+
+
+def series(store: Store, filters: Filters, measure: Measure, axis: str) -> pa.Table:
+    """Every run that has the measure, along one of AXES: `run_id`, `model`, `outcome`, `task`, `x`, `value`, and `trend`.
+
+    `trend` is the running median of the tenth of the runs around it.
+    """
+    condition = where(filters)
+    reach = max(2, count(store, filters) // 20)
+    sql = f"""
+        with points as (
+            select run_id, model, outcome, task, {AXES[axis].place} as x, {measure.column}::double as value
+            from v_runs where {condition.sql} and {measure.column} is not null
+        )
+        select *, median(value) over (order by x, run_id rows between {reach} preceding and {reach} following) as trend
+        from points where x is not null order by x, run_id"""
+    return fetch(store, sql, condition.parameters)
+
+
+def bands(store: Store, filters: Filters, measure: Measure, axis: str, steps: int) -> pa.Table:
+    """The same where there are too many runs to draw, in `steps` even parts of the axis: `x`, `runs`, `low`, `middle`, `high`.
+
+    A tenth of a part's runs lies below `low`, a tenth above `high`.
+    """
+    condition = where(filters)
+    at = f"epoch({AXES[axis].moment})"
+    chosen = f"v_runs where {condition.sql} and {measure.column} is not null and {AXES[axis].moment} is not null"
+    [ends] = fetch(store, f"select min({at}) as first, max({at}) as last from {chosen}", condition.parameters).to_pylist()
+    if ends["first"] is None:
+        ends = {"first": 0.0, "last": 0.0}
+    sql = f"""
+        select to_timestamp($first + step * $width) as x, runs, found[1] as low, found[2] as middle, found[3] as high
+        from (
+            select least($steps - 1, floor(({at} - $first) / $width)) as step, count(*) as runs,
+                   quantile_cont({measure.column}::double, [0.1, 0.5, 0.9]) as found
+            from {chosen} group by step
+        ) order by x"""
+    width = max((ends["last"] - ends["first"]) / steps, 1.0)
+    return fetch(store, sql, condition.parameters | {"first": ends["first"], "width": width, "steps": steps})
+
+
+def density(store: Store, filters: Filters, x: str, y: str, steps: int) -> pa.Table:
+    """How many `runs` lie in each cell of a grid of `steps` by `steps`: the cells' middle as logarithms `x` and `y` (base 10)."""
+    condition = where(filters)
+    chosen = f"v_runs where {condition.sql} and {x} > 0 and {y} > 0"
+    ends = f"select min({x})::double as x, max({x})::double as x_end, min({y})::double as y, max({y})::double as y_end from {chosen}"
+    [found] = fetch(store, ends, condition.parameters).to_pylist()
+    if found["x"] is None:
+        return pa.table({name: pa.array([], pa.float64()) for name in ("x", "y", "runs")})
+    low = {name: math.log10(found[name]) for name in ("x", "y")}
+    step = {name: max((math.log10(found[f"{name}_end"]) - low[name]) / steps, 1e-9) for name in ("x", "y")}
+    sql = f"""
+        select $x + (across + 0.5) * $x_step as x, $y + (up + 0.5) * $y_step as y, runs
+        from (
+            select least($steps - 1, floor((log10({x}::double) - $x) / $x_step)) as across,
+                   least($steps - 1, floor((log10({y}::double) - $y) / $y_step)) as up, count(*) as runs
+            from {chosen} group by across, up
+        ) order by x, y"""
+    bound = low | {f"{name}_step": width for name, width in step.items()} | {"steps": steps}
+    return fetch(store, sql, condition.parameters | bound)
+
+
+def count(store: Store, filters: Filters) -> int:
+    """How many runs there are."""
+    condition = where(filters)
+    return int(fetch(store, f"select count(*) as runs from v_runs where {condition.sql}", condition.parameters)["runs"][0].as_py())

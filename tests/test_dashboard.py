@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +14,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import data, grids
-from app.charts import CHARTS
 from app.data import WAIT_SECONDS
-from app.filters import Filters
+from app.filters import FILTERS, Filters
 from app.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
 from app.queries import summary
+from app.screens import parts
 from ingest.containers import Source
 from ingest.pipeline import ingest
 from ingest.store import Store
@@ -25,7 +26,9 @@ from schemas.metrics import RUN_METRICS
 from tests.conftest import ROOT, SAMPLES, record_text
 
 ENTRY = ROOT / "app" / "dashboard.py"
-SCREENS = sorted(f"screens/{path.name}" for path in (ROOT / "app" / "screens").glob("*.py") if path.stem not in ("__init__", "parts", "bar"))
+SCREENS = sorted(
+    f"screens/{path.name}" for path in (ROOT / "app" / "screens").glob("*.py") if path.stem not in ("__init__", "parts", "bar", "gate")
+)
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
 HOSTILE = {
     "sql": "'; drop table runs; --",
@@ -93,12 +96,19 @@ def test_a_file_that_is_no_store_is_told(screen: str, tmp_path: Path, open_scree
     assert screen.endswith("upload.py") or "not one of Tachograph" in app.error[0].value
 
 
-@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_hostile_link_does_nothing(screen: str, value: str, sample_store: Store, open_screen: Open) -> None:
-    app = open_screen(screen, run=value, chart=value, logs=value)
+def test_a_hostile_link_does_nothing(screen: str, sample_store: Store, open_screen: Open) -> None:
+    keys = [*FILTERS, "by", "measure", "along", "order", "page", "columns", "rule", "first-model", "chart", "logs"]
+    query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
+    app = open_screen(screen, **query | {"run": HOSTILE["html"], "search": "", "session": ""})
     assert app.title[0].value == "No such run" if screen.endswith("run.py") else app.title
-    assert not [element for element in app.markdown if "script" in element.value or "red[" in element.value]
+    told = [*app.markdown, *app.caption, *app.subheader]
+    assert not [element.value for element in told if "<script" in element.value.replace("\\<", "") or ":red[" in element.value]
+
+
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_run_id_is_no_run(value: str, sample_store: Store, open_screen: Open) -> None:
+    assert open_screen("screens/run.py", run=value).title[0].value == "No such run"
 
 
 def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
@@ -114,7 +124,7 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
         "Reported cost per turn": "$0.0257",
     }
     assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("plotly_chart")) == 4
     assert not [metric for metric in app.metric if metric.delta], "all figures are known for all runs"
 
 
@@ -138,10 +148,12 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     sample_store: Store, open_screen: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A finding over the dearest runs would contradict the cards, which rest on all."""
-    monkeypatch.setattr(data, "SHOWN_RUNS", 2)
+    monkeypatch.setattr(data, "MARKS", 2)
+    monkeypatch.setattr(parts, "BARS", 2)
     app = open_screen("screens/overview.py")
-    assert [heading.value for heading in app.subheader[:2]] == ["Reported cost per run, by model", CHARTS["wall-api"].title]
-    assert "2 dearest runs" in app.info[0].value
+    assert app.subheader[0].value == "Reported cost per run, by model"
+    assert [caption.value for caption in app.caption if caption.value.startswith("The 2 dearest of 3 runs")]
+    assert app.subheader[1].value == "API calls took 1\\.23× the wall time" or "1.23" in app.subheader[1].value
     assert figures(app)["Reported cost"] == "$2.8251"
 
 

@@ -101,6 +101,7 @@ def _bars(rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, D
         y=[float(row["cost_usd"]) for row in rows],
         name=safe(name(model)),
         hovertext=[_cost_hover(row, totals) for row in rows],
+        customdata=[row["run_id"] for row in rows],
         hoverinfo="text",
         showlegend=True,
         marker={"color": look.colour, "line": {"width": 0}, "pattern": {"shape": look.pattern}},

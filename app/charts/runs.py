@@ -123,6 +123,7 @@ def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], axes: t
         y=[float(row[y.column]) for row in rows],
         name=safe(name(model)),
         text=[_hover(row, axes) for row in rows],
+        customdata=[row["run_id"] for row in rows],
         hoverinfo="text",
         mode="markers",
         showlegend=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -57,11 +58,10 @@ def follow_address() -> None:
 
 def show() -> None:
     """Place the bar; ends the screen where there are no runs, or none that match. Raises StoreError."""
-    at = data.snapshot()
-    [total] = data.summary(at, ("runs",))["runs"].to_pylist()
+    total = data.figures(Filters())["runs"]
     if not total:
-        parts.empty_state("No runs yet", f"The store at {at.location} holds no runs.")
-    options = data.options(at)
+        parts.empty_state("No runs yet", f"The store at {data.store().location} holds no runs.")
+    options = data.options()
     _leave_out_unknown(options)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key="filter-bar"):
         _search()
@@ -70,7 +70,8 @@ def show() -> None:
                 _popover(label, keys, options)
     _tell_left_out()
     if chosen():
-        [found] = data.summary(at, ("runs",), chosen())["runs"].to_pylist()
+        with st.spinner("Searching …", show_time=True) if chosen().values(SEARCH) else nullcontext():
+            found = data.figures(chosen())["runs"]
         _chips(found, total)
         if not found:
             _no_match()

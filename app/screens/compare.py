@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import cohorts, data
+from app import cohorts, data, queries_measures
 from app.charts import distributions
 from app.filters import FILTERS
 from app.presentation import fact_words, plain
@@ -13,8 +13,8 @@ COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "
 MOST_COHORTS = 200
 
 st.title("Compare", anchor=False)
-at, filters = data.snapshot(), bar.chosen()
-options = {key: list(values)[:MOST_COHORTS] for key, values in data.options(at).items() if key in COMPARED_BY and len(values) > 1}
+filters = bar.chosen()
+options = {key: list(values)[:MOST_COHORTS] for key, values in data.options().items() if key in COMPARED_BY and len(values) > 1}
 if not options:
     st.info("There is nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
     st.stop()
@@ -25,9 +25,10 @@ with st.container(horizontal=True, gap="small"):
     first = parts.pick("First", values, f"first-{by}", width=300)
     second = parts.pick("Second", values, f"second-{by}", width=300, default=1)
     key = parts.pick("Measure", {key: measure.label for key, measure in MEASURES.items()}, "measure")
-sides = tuple(filters.with_values(by, [*(filters.values(by) if by == "label" else ()), value]) for value in (first, second))
+kept = filters.values(by) if by == "label" else ()  # labels add up, other values take one another's place
+sides = (filters.with_values(by, [*kept, first]), filters.with_values(by, [*kept, second]))
 names, measure = (values[first], values[second]), MEASURES[key]
-found = data.compare(at, sides[0], sides[1], key)
+found = data.ask(cohorts.compare_cohorts, sides[0], sides[1], (key,))
 if first == second:
     st.info("Both are the same. Choose two that differ.")
 if found.shared and first != second:
@@ -37,8 +38,8 @@ with st.container(border=True):
     if compared is None:
         st.markdown(f"**{plain(measure.label)}** is known in one of the two at most, so there is nothing to compare.")
     else:
-        on = data.joint_scale(at, key, sides[0], sides[1])
-        tables = [data.bins(at, key, on, side) for side in sides] if on else []
+        on = queries_measures.joined([scale for side in sides if (scale := data.ask(queries_measures.scale, side, measure))])
+        tables = [data.ask(queries_measures.bins, side, measure, on) for side in sides] if on else []
         drawn = distributions.histogram(measure, on, distributions.outlines(tables, names), {}, st.context.theme.type)
         parts.drawing(
             cohorts.finding(measure, compared, names),

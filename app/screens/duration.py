@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import data, grids
+from app import data, grids, queries, queries_measures
 from app.charts import distributions, looks
 from app.filters import FILTERS
 from app.grouping import group
@@ -12,19 +12,19 @@ from schemas.measures import MEASURES, TIMES
 
 FIGURES = ("duration_median_ms", "duration_ms", "duration_api_ms", "parallelism")
 GROUPS = ("model", "outcome", "repo", "task", "experiment", "agent", "agent-version")
+FAR, MOST = 5.0, 50
 
 st.title("Duration", anchor=False)
-at, filters = data.snapshot(), bar.chosen()
-row = data.summary(at, ("runs", *FIGURES), filters).to_pylist()[0]
+filters, options = bar.chosen(), data.options()
+row = data.ask(queries.summary, filters, (), ("runs", *FIGURES)).to_pylist()[0]
 parts.card_grid(cards(row, FIGURES))
+measure = MEASURES[parts.choice("Measure", {key: MEASURES[key].label for key in TIMES}, "measure")]
 
-key = parts.choice("Measure", {key: MEASURES[key].label for key in TIMES}, "measure")
-measure = MEASURES[key]
-on = data.scale(at, key, filters)
-[whole] = data.quantiles(at, key, None, filters).to_pylist() or [None]
+on = data.ask(queries_measures.scale, filters, measure)
+[whole] = data.ask(queries_measures.quantiles, filters, measure).to_pylist() or [None]
+tables = [data.ask(queries_measures.bins, filters, measure, on)] if on else []
 with st.container(border=True):
     marks = {"median": whole["p50"], "90 %": whole["p90"]} if whole else {}
-    tables = [data.bins(at, key, on, filters)] if on else []
     drawn = distributions.histogram(measure, on, distributions.outlines(tables, ["Runs"]), marks, st.context.theme.type)
     counted = sum(sum(table["runs"].to_pylist()) for table in tables)
     parts.drawing(
@@ -35,17 +35,9 @@ with st.container(border=True):
         distributions.known_note(measure, whole, on, counted),
     )
 with st.container(border=True):
-    known = data.options(at)
-    by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in known}, "by")
-    quantiles = data.quantiles(at, key, by, filters)
-    colours = looks(known.get("model", ())) if by == "model" else None
-    parts.drawing(
-        distributions.groups_finding(measure, quantiles),
-        "Box: the middle half of the runs, with the median; lines: the middle nine tenths. The 20 most frequent groups.",
-        distributions.boxes(measure, quantiles, colours, st.context.theme.type),
-        "boxes",
-    )
-far = data.outliers(at, key, filters)
+    by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "by")
+    parts.groups(measure, by, filters, looks(options.get("model", ())) if by == "model" else None)
+far = data.ask(queries_measures.outliers, filters, measure, FAR, MOST)
 if far.num_rows:
-    st.subheader(f"Runs at {data.FAR_TIMES:g} times the median of their model or more", anchor=False)
+    st.subheader(f"Runs at {FAR:g} times the median of their model or more", anchor=False)
     parts.run_table(grids.outlier_grid(far, measure), far, "outliers", f"Runs whose {plain(measure.label.lower())} is far from the usual")

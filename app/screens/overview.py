@@ -1,28 +1,50 @@
-"""All runs at a glance: what they cost, how long they took, and which model made it so."""
+"""Many runs at a glance: what they cost, how long they took, which model made it so, and how that changed."""
 
 import streamlit as st
 
-from app import data, grids
-from app.charts import looks
+from app import data, grids, queries, queries_screens
+from app.charts import density, looks, over
 from app.presentation import cards, plain
 from app.screens import bar, parts
+from schemas.measures import MEASURES
 
-FIGURES = ("runs", "cost_usd", "duration_ms", "turns", "sessions", "error_rate", "parallelism", "cost_per_turn_usd")
+STEPS = 60
 
 st.title("Overview", anchor=False)
-at, filters = data.snapshot(), bar.chosen()
-row = data.summary(at, FIGURES, filters).to_pylist()[0]
-models, runs = data.models(at, filters=filters), data.runs(at, filters)
-colours = looks(data.options(at).get("model", ()))
-parts.card_grid(cards(row, FIGURES))
-whole = runs.num_rows == row["runs"]
-if not whole:
-    st.info(f"The charts show the {runs.num_rows:,} dearest runs, the figures and the table of models rest on all {row['runs']:,}.")
+filters, page = bar.chosen(), st.context.theme.type
+row, options = data.figures(filters), data.options()
+parts.card_grid(cards(row, data.FIGURES))
+colours, is_few = looks(options.get("model", ())), row["runs"] <= data.MARKS
+models = data.ask(queries.models, filters)
+
 with st.container(border=True):
-    parts.chart("cost-models", data.model_rows(at, filters), colours, whole=whole)
-for column, key in zip(st.columns(2), ("wall-api", "turns-cost"), strict=True):
+    drawn = data.ask(queries.model_rows, filters, data.MARKS if is_few else parts.BARS)
+    parts.chart("cost-models", drawn, colours, whole=is_few, note="" if is_few else f"The {parts.BARS} dearest of {row['runs']:,} runs.")
+if is_few:
+    runs = data.ask(queries.runs, filters, data.MARKS)
+for column, key in zip(st.columns(2), density.AXES, strict=True):
     with column.container(border=True, height="stretch"):
-        parts.chart(key, runs, colours, whole=whole)
+        if is_few:
+            parts.chart(key, runs, colours)
+        else:
+            x, y = density.AXES[key]
+            cells = data.ask(queries_screens.density, filters, x.column, y.column, density.STEPS)
+            parts.drawing(density.finding(key, row), density.TITLES[key], density.cells(cells, key, page), key)
+with st.container(border=True):
+    with st.container(horizontal=True, gap="small"):
+        key = parts.pick("What", {key: measure.label for key, measure in MEASURES.items()}, "measure")
+        along = parts.pick("Along", parts.axes(options), "along", width=240)
+    measure = MEASURES[key]
+    if along not in queries_screens.AXES:
+        parts.groups(measure, along, filters, colours if along == "model" else None)
+    elif is_few:
+        points = data.ask(queries_screens.series, filters, measure, along)
+        caption = f"A point per run; the line is the running median, from {over.LONG} runs on. {measure.meaning}"
+        parts.drawing(over.finding(points, measure), caption, over.points(points, measure, along, colours, page), "along")
+    else:
+        bands = data.ask(queries_screens.bands, filters, measure, along, STEPS)
+        caption = f"The median of the runs of each time, and where eight in ten of them lie. {measure.meaning}"
+        parts.drawing(over.finding(bands, measure), caption, over.bands(bands, measure, along, page), "along")
 st.subheader("Models", anchor=False)
 parts.table(grids.grid(models, grids.MODELS, model="Model"), "What each model cost and its tokens, dearest first")
-st.caption(f"Store: {plain(at.location)}")
+st.caption(f"Store: {plain(data.store().location)}")

@@ -9,13 +9,17 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from app.charts import CHARTS
+from app import data, queries, queries_measures, queries_quality
+from app.charts import CHARTS, distributions
 from app.charts.looks import Looks
 from app.columns import Column
-from app.filters import FILTERS
-from app.grids import chosen_run, grid_columns, grid_height
+from app.exports import EXPORTS
+from app.filters import FILTERS, Filters
+from app.grids import chosen_run, clicked_run, columns_of, grid_columns, grid_height
 from app.presentation import Card, Shown, plain
+from app.queries_screens import AXES
 from schemas.errors import StoreMissing, TachographError
+from schemas.measures import Measure
 from schemas.unit_names import Unit
 
 FORMATS: dict[Unit, Any] = {
@@ -27,6 +31,9 @@ FORMATS: dict[Unit, Any] = {
     Unit.COUNT: "localized",
 }
 """How a grid writes the units; its cells sort by value."""
+
+BARS = 50
+"""The most bars a chart of single runs has room for."""
 
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
@@ -71,29 +78,74 @@ def card_grid(cards: Sequence[Card]) -> None:
             )
 
 
-def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True) -> None:
+def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "") -> None:
     """One chart under its finding, with what it leaves out below; a part of the rows allows no finding."""
     shown = CHARTS[key]
-    note = shown.words(table).note
-    with st.container(gap=None):
-        st.subheader(plain(shown.heading(table, whole=whole)), anchor=False)
-        if whole:
-            st.caption(plain(shown.title))
-    st.plotly_chart(
-        shown.draw(table, looks, st.context.theme.type), key=f"chart-{key}", config=_CHART_OPTIONS, alt=shown.alt(table, whole=whole)
-    )
-    if note:
-        st.caption(plain(note))
+    drawn = shown.draw(table, looks, st.context.theme.type)
+    drawing(shown.heading(table, whole=whole), shown.title if whole else shown.shows, drawn, key, note or shown.words(table).note)
 
 
 def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") -> None:
-    """A figure under its finding, with how to read it, and what it leaves out below."""
+    """A figure under its finding, with how to read it, and what it leaves out below; a click on a run's mark opens the run."""
     with st.container(gap=None):
         st.subheader(plain(finding), anchor=False)
         st.caption(plain(caption))
-    st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=" ".join(filter(None, (f"{finding}.", caption, note))))
+    alt = " ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part)
+    if any(trace.customdata is not None for trace in drawn.data):
+        chosen = st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt, on_select="rerun", selection_mode="points")
+        for point in chosen["selection"]["points"][:1]:
+            open_run(clicked_run(point))
+    else:
+        st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt)
     if note:
         st.caption(plain(note))
+
+
+def groups(measure: Measure, by: str, filters: Filters, colours: Looks | None) -> None:
+    """A measure per group: boxes of quantiles."""
+    quantiles = data.ask(queries_measures.quantiles, filters, measure, by)
+    drawing(
+        distributions.groups_finding(measure, quantiles),
+        "Box: the middle half of the runs, with the median; lines: the middle nine tenths. The 20 most frequent groups.",
+        distributions.boxes(measure, quantiles, colours, st.context.theme.type),
+        f"boxes-{by}",
+    )
+
+
+def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """What runs can be drawn along: their time where any is known, the order of receipt, what they worked on, and any label."""
+    facts = {row["fact"]: row["known"] for row in data.ask(queries_quality.known, Filters()).to_pylist()}
+    named = {key: one.label for key, one in AXES.items() if key != "time" or facts["Time"]}
+    tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
+    labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
+    return named | tasks | {"outcome": "Outcome", "model": "Main model"} | {f"label:{key}": f"Label {key}" for key in labels}
+
+
+def columns_picker(usual: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    """Which columns the list of runs shows; stands in the address."""
+    names = {column.name: column.label for column in columns_of([*usual, *more])}
+    with st.popover("Columns", icon=":material/view_column:"):
+        picked = st.multiselect(
+            "Columns", list(names), default=list(usual), format_func=lambda key: names[key], key="columns", width=420, bind="query-params"
+        )
+    return tuple(picked) or tuple(usual)
+
+
+def download_runs(filters: Filters) -> None:
+    """All the runs that match, as a file made when it is asked for."""
+
+    def written() -> bytes:
+        return EXPORTS["csv"].write(data.ask(queries.runs, filters), "runs")
+
+    st.download_button(
+        "CSV",
+        written,
+        "runs.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        help="Every run that matches the filters, with all columns and exact figures.",
+    )
 
 
 def choice(label: str, options: Mapping[str, str], key: str) -> str:

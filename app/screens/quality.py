@@ -2,31 +2,30 @@
 
 import streamlit as st
 
-from app import data, grids
+from app import data, grids, queries_claims, queries_quality, report_queries
 from app.charts import findings as chart
-from app.presentation import plain
+from app.presentation import plain, rule_meaning
 from app.screens import bar, parts
 
 st.title("Quality", anchor=False)
-at, filters = data.snapshot(), bar.chosen()
-[runs] = data.summary(at, ("runs",), filters)["runs"].to_pylist()
-found = data.findings_by_rule(at, filters)
+filters = bar.chosen()
+found = data.ask(report_queries.findings_by_rule, filters)
 with st.container(border=True):
     if found.num_rows:
         caption = "Rules compare what a record says with what it adds up to. A finding asks for a look; it accuses nobody."
-        parts.drawing(chart.finding(found, runs), caption, chart.rules(found, st.context.theme.type), "rules")
+        parts.drawing(chart.finding(found, data.figures(filters)["runs"]), caption, chart.rules(found, st.context.theme.type), "rules")
         rules = {row["rule"]: f"{row['rule'].replace('_', ' ')} · {row['runs']:,}" for row in found.to_pylist()}
         rule = parts.pick("Findings of the rule", rules, "rule", width=360)
-        st.caption(plain(data.rule_meaning(rule)))
-        listed = data.findings(at, rule, filters)
+        st.caption(plain(rule_meaning(rule)))
+        listed = data.ask(queries_claims.findings, filters, (), (rule,), data.SHOWN)
         parts.run_table(grids.grid(listed, grids.FINDINGS), listed, "findings", "The runs in which the rule found something")
     else:
         st.subheader("The rules found nothing", anchor=False)
         st.caption("Rules compare what a record says with what it adds up to.")
 st.subheader("What the runs tell", anchor=False, help="What a record and its surroundings do not say is unknown, and counted nowhere as 0.")
-parts.share_table(data.known(at, filters), "How many of the runs tell each fact")
+parts.share_table(data.ask(queries_quality.known, filters), "How many of the runs tell each fact")
 
-documents = data.documents(at)
+documents = data.ask(queries_quality.documents)
 st.subheader("What was read", anchor=False, help="All sources, whatever the filters: a rejected document has no model, task or cost.")
 st.markdown(
     f"**{documents['documents']:,}** documents in {documents['sources']:,} sources = {documents['accepted']:,} runs"
@@ -34,9 +33,14 @@ st.markdown(
 )
 if documents["rejected"]:
     with st.expander(f"Rejected documents · {documents['rejected']:,}", icon=":material/block:", expanded=documents["rejected"] < 50):
-        parts.table(grids.grid(data.rejects_by_reason(at), grids.REASONS, detail="For example"), "Rejected documents by reason")
-        parts.table(grids.grid(data.rejects(at), grids.REJECTS, detail="Why", position="Where", excerpt="Beginning"), "Rejected documents")
+        parts.table(
+            grids.grid(data.ask(queries_quality.rejects_by_reason), grids.REASONS, detail="For example"), "Rejected documents by reason"
+        )
+        parts.table(
+            grids.grid(data.ask(queries_quality.rejects, data.SHOWN), grids.REJECTS, detail="Why", position="Where", excerpt="Beginning"),
+            "Rejected documents",
+        )
 with st.expander(f"Sources · {documents['sources']:,}", icon=":material/folder_open:"):
-    if documents["sources"] > data.SHOWN_SOURCES:
-        st.caption(f"The newest {data.SHOWN_SOURCES:,}. All of them: `tachograph sources --format csv`")
-    parts.table(grids.grid(data.sources(at), grids.SOURCES), "Sources, newest first")
+    if documents["sources"] > data.SHOWN:
+        st.caption(f"The newest {data.SHOWN:,}. All of them: `tachograph sources --format csv`")
+    parts.table(grids.grid(data.ask(queries_quality.sources, data.SHOWN), grids.SOURCES), "Sources, newest first")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import data, grids
+from app import data, grids, queries
 from app.charts import looks
 from app.presentation import RUN_ENDING, RUN_ORIGIN, facts_html, plain, run_cards, run_id_of, short_id, shown, shown_record
 from app.screens import parts
@@ -11,8 +11,7 @@ from app.summaries import summary_html
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 
 run_id = run_id_of(st.query_params.get("run"))
-at = data.snapshot()
-run = data.run(at, run_id) if run_id else None
+run = data.ask(queries.run, run_id) if run_id else None
 if run is None or run_id is None:
     st.title("No such run", anchor=False)
     st.markdown("The link names no run of this store. It may have been copied in part, or belong to another store.")
@@ -31,7 +30,7 @@ with origin.container(border=True, height="stretch"):
     st.html(facts_html(run, RUN_ORIGIN, run["labels"]))
 if usage.num_rows:
     with st.container(border=True):
-        parts.chart("run-tokens", usage, looks(data.options(at).get("model", ())))
+        parts.chart("run-tokens", usage, looks(data.options().get("model", ())))
         parts.table(grids.grid(usage, grids.USAGE, model="Model"), "Tokens and reported cost of each model of this run")
 if run["tool_calls"].num_rows:
     with st.container(border=True):

@@ -1,16 +1,26 @@
-"""Every run in a table, dearest first; a chosen one opens."""
+"""Every run in a table, in the order that matters; a chosen one opens."""
 
 import streamlit as st
 
-from app import data, grids
+from app import data, grids, queries_screens
 from app.screens import bar, parts
 
 st.title("Runs", anchor=False)
-at, filters = data.snapshot(), bar.chosen()
-[total] = data.summary(at, ("runs",), filters)["runs"].to_pylist()
-runs = data.runs(at, filters)
-rows = grids.grid(runs, grids.RUNS)
-if runs.num_rows < total:
-    st.info(f"These are the {runs.num_rows:,} dearest of {total:,} runs. All of them: `tachograph runs --format csv -o runs.csv`")
-st.caption("Dearest first. Choose a row to open its run; a click on a header sorts.")
-parts.run_table(rows, runs, "runs", "Every run with its reported cost, times, turns, model and outcome, dearest first")
+filters = bar.chosen()
+total = data.figures(filters)["runs"]
+with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    order = parts.pick("Order", {key: order.label for key, order in queries_screens.ORDERS.items()}, "order", width=260)
+    shown = parts.columns_picker(grids.RUNS, grids.MORE_RUNS)
+    pages = min(data.PAGES, -(-total // data.PAGE))
+    number = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
+    parts.download_runs(filters)
+runs = data.ask(queries_screens.runs, filters, order, data.PAGE, (number - 1) * data.PAGE)
+for text in filters.values(bar.SEARCH):
+    found = data.ask(queries_screens.excerpts, tuple(runs["run_id"].to_pylist()), text)
+    runs, shown = grids.with_excerpts(runs, found), ("excerpt", *shown)
+rows = grids.grid(runs, shown)
+first = (number - 1) * data.PAGE + 1
+st.caption(
+    f"Runs {first:,} to {first - 1 + runs.num_rows:,} of {total:,}. Choose a row to open its run; a click on a header sorts these rows."
+)
+parts.run_table(rows, runs, "runs", "Runs with their reported cost, times, turns, model and outcome")

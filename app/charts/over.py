@@ -1,0 +1,146 @@
+"""Charts of a measure along time or order: a point per run, or a band where there are too many. Rows as of `app.queries_screens`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.base import figure, hover, inked, nothing, safe
+from app.charts.looks import PLAIN, Looks, name
+from app.formatting import human
+from schemas.measures import Measure
+from schemas.unit_names import Unit
+
+LONG = 30
+"""From so many runs on, a trend line and a finding mean something."""
+
+CHANGED = 1.25
+"""Halves whose medians differ by less are called about the same."""
+
+TITLES = {"time": "Time of the run (UTC)", "received": "Runs, in the order in which they were read"}
+READ = "When the file was first read (UTC)"
+
+
+def points(table: pa.Table, measure: Measure, axis: str, looks: Looks, page: str | None) -> go.Figure:
+    """A point per run, coloured by its main model, and the running median where there are enough runs."""
+    rows = table.to_pylist()
+    if not rows:
+        return nothing(f"No run has both a {measure.label.lower()} and a time.")
+    logarithmic = is_wide([row["value"] for row in rows])
+    drawn = [row for row in rows if row["value"] > 0] if logarithmic else rows
+    groups: dict[str | None, list[dict[str, Any]]] = {}
+    for row in drawn:
+        groups.setdefault(row["model"], []).append(row)
+    traces: list[Any] = [_model(model, group, measure, looks) for model, group in groups.items()]
+    traces += [_trend(drawn)] if len(drawn) >= LONG else []
+    return inked(
+        figure(traces, xaxis=_time_axis(TITLES[axis], is_date=axis == "time"), yaxis=_value_axis(measure, drawn, logarithmic=logarithmic)),
+        page,
+    )
+
+
+def bands(table: pa.Table, measure: Measure, axis: str, page: str | None) -> go.Figure:
+    """The median of each part of the axis, and between which values eight in ten of its runs lie."""
+    rows = table.to_pylist()
+    if not rows:
+        return nothing(f"No run has both a {measure.label.lower()} and a time.")
+    x = [row["x"] for row in rows]
+    texts = [_band_hover(row, measure) for row in rows]
+    line = {"width": 0, "color": PLAIN}
+    traces = [
+        go.Scatter(x=x, y=[row["low"] for row in rows], mode="lines", line=line, hoverinfo="skip", showlegend=False),
+        go.Scatter(
+            x=x,
+            y=[row["high"] for row in rows],
+            mode="lines",
+            line=line,
+            fill="tonexty",
+            fillcolor="rgba(15,138,132,0.22)",
+            hoverinfo="skip",
+            name="eight in ten runs",
+            showlegend=True,
+        ),
+        go.Scatter(
+            x=x,
+            y=[row["middle"] for row in rows],
+            mode="lines+markers",
+            line={"color": PLAIN, "width": 2},
+            marker={"size": 5},
+            text=texts,
+            hoverinfo="text",
+            name="median",
+            showlegend=True,
+        ),
+    ]
+    value = axis_layout(_axis(measure), [row["high"] for row in rows], logarithmic=False)
+    return inked(figure(traces, xaxis=_time_axis(READ if axis == "received" else TITLES[axis], is_date=True), yaxis=value), page)
+
+
+def finding(table: pa.Table, measure: Measure) -> str:
+    """Whether the later half of the runs differs from the earlier."""
+    values = table["value" if "value" in table.column_names else "middle"].to_pylist()
+    if len(values) < LONG:
+        return f"{measure.label} over time"
+    first, second = median(values[: len(values) // 2]), median(values[len(values) // 2 :])
+    words = f"from {human(first, measure.unit)} to {human(second, measure.unit)}"
+    if min(first, second) > 0 and max(first, second) / min(first, second) >= CHANGED:
+        return f"{measure.label} {'rose' if second > first else 'fell'} {words} (medians of the earlier and the later half)"
+    return f"{measure.label} stayed about the same, median {human(median(values), measure.unit)}"
+
+
+def _model(model: str | None, rows: Sequence[dict[str, Any]], measure: Measure, looks: Looks) -> go.Scattergl:
+    look = looks.get(model, looks[None])
+    return go.Scattergl(
+        x=[row["x"] for row in rows],
+        y=[row["value"] for row in rows],
+        mode="markers",
+        name=safe(name(model)),
+        marker={"color": look.colour, "symbol": look.symbol, "size": 8, "opacity": 0.75},
+        text=[_hover(row, measure) for row in rows],
+        customdata=[row["run_id"] for row in rows],
+        hoverinfo="text",
+        showlegend=True,
+    )
+
+
+def _hover(row: dict[str, Any], measure: Measure) -> str:
+    at = f"<br>{row['x']:%Y-%m-%d %H:%M}" if isinstance(row["x"], datetime) else ""
+    text = f"<b>{safe(name(row['model']))}</b><br>{safe(measure.label)}: {human(row['value'], measure.unit)}{at}"
+    task = f"<br>Task: {safe(row['task'])}" if row["task"] else ""
+    return f"{text}{task}<br>Outcome: {safe(row['outcome'].replace('_', ' '))}<br>Run: {safe(row['run_id'])}"
+
+
+def _trend(rows: Sequence[dict[str, Any]]) -> go.Scattergl:
+    return go.Scattergl(
+        x=[row["x"] for row in rows],
+        y=[row["trend"] for row in rows],
+        mode="lines",
+        line={"color": "#7A7A7A", "width": 2},
+        name="running median",
+        hoverinfo="skip",
+        showlegend=True,
+    )
+
+
+def _band_hover(row: dict[str, Any], measure: Measure) -> str:
+    middle, low, high = (human(row[key], measure.unit) for key in ("middle", "low", "high"))
+    at = f"{row['x']:%Y-%m-%d %H:%M}"
+    return f"{hover(at, Runs=(row['runs'], Unit.COUNT))}<br>Median: {middle}<br>Eight in ten: {low} to {high}"
+
+
+def _axis(measure: Measure) -> Axis:
+    return Axis(measure.column, f"{measure.label} (USD)" if measure.unit is Unit.USD else measure.label, measure.unit)
+
+
+def _time_axis(title: str, *, is_date: bool) -> dict[str, Any]:
+    return {"title": {"text": title}, "type": "date" if is_date else "linear", "showgrid": False, "automargin": True}
+
+
+def _value_axis(measure: Measure, rows: Sequence[dict[str, Any]], *, logarithmic: bool) -> dict[str, Any]:
+    return axis_layout(_axis(measure), [row["value"] for row in rows], logarithmic=logarithmic)
