@@ -22,7 +22,7 @@ from schemas.source import RejectRow
 BATCH = 1000
 """Records read, made anew and written at a time."""
 
-_KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls", "price_files")
+_KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls", "patch_files", "price_files")
 """What comes from outside the records and is copied; all else follows from the raw records."""
 
 _KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)

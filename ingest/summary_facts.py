@@ -7,6 +7,7 @@ complete(rows)        → the rows of a record with these facts among them
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ingest.audit import Facts, Finding, audit
@@ -48,16 +49,15 @@ def complete(rows: Rows) -> Rows:
     """The rows of one record with its claims, statements and findings. Values are checked on their way to the store."""
     facts = facts_of(rows.run, rows.model_usage)
     run_id = rows.run.run_id
-    return Rows(
-        rows.run.completed(facts.columns),
-        rows.model_usage,
-        rows.tool_calls,
-        tuple(ClaimRow.unchecked(run_id=run_id, claim_no=number, **claim._asdict()) for number, claim in enumerate(facts.claims, 1)),
-        tuple(FileChangeRow.unchecked(run_id=run_id, **change._asdict()) for change in facts.file_changes),
-        tuple(
+    return replace(
+        rows,
+        run=rows.run.completed(facts.columns),
+        claims=tuple(ClaimRow.unchecked(run_id=run_id, claim_no=number, **claim._asdict()) for number, claim in enumerate(facts.claims, 1)),
+        file_changes=tuple(FileChangeRow.unchecked(run_id=run_id, **change._asdict()) for change in facts.file_changes),
+        statements=tuple(
             StatementRow.unchecked(run_id=run_id, statement_no=number, **one._asdict()) for number, one in enumerate(facts.statements, 1)
         ),
-        tuple(FindingRow.unchecked(run_id=run_id, **finding._asdict()) for finding in facts.findings),
+        findings=tuple(FindingRow.unchecked(run_id=run_id, **finding._asdict()) for finding in facts.findings),
     )
 
 

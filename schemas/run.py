@@ -243,3 +243,12 @@ class FileChangeRow(Row):
     path: Text = Field(description="Path as the text gives it.")
     insertions: Count | None = Field(default=None, description="Lines the text says were inserted.")
     deletions: Count | None = Field(default=None, description="Lines the text says were deleted.")
+
+
+class PatchFileRow(Row):
+    """A file that the patch beside a run's record changes: what was done, where `file_changes` is what the summary says."""
+
+    run_id: Text = Field(description="The run (runs.run_id).")
+    path: Text = Field(description="Path in the patch, after the change.")
+    insertions: Count = Field(description="Lines inserted.")
+    deletions: Count = Field(description="Lines deleted.")

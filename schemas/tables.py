@@ -18,7 +18,7 @@ from pydantic import ConfigDict, TypeAdapter
 from schemas.claim import ClaimRow, MeasurementRow
 from schemas.price import PriceFileRow
 from schemas.row import Row
-from schemas.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
+from schemas.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
 from schemas.statement import StatementRow
 from schemas.units import ArrowType
@@ -34,6 +34,7 @@ TABLES: dict[str, type[Row]] = {
     "tool_calls": ToolCallRow,
     "claims": ClaimRow,
     "file_changes": FileChangeRow,
+    "patch_files": PatchFileRow,
     "statements": StatementRow,
     "measurements": MeasurementRow,
     "findings": FindingRow,

@@ -20,7 +20,10 @@ from ingest.context.sidecars import NOTHING, Sidecars, is_sidecar, sidecar_facts
 from ingest.context.stream import StreamFacts
 from ingest.context.times import lenient_time
 from ingest.formats.base import Context
+from ingest.rebuild import rebuild
+from ingest.store import Store
 from schemas.errors import UsageError
+from tests.conftest import ingest_paths, record_text
 
 TEMPLATE = "runs/{repo}/{agent}/{model}/{timestamp}/{task}/*"
 STARTED = datetime(2026, 1, 27, 15, 16, 21, tzinfo=UTC)
@@ -407,3 +410,18 @@ def test_a_template_may_fit_the_whole_path_where_the_name_is_short(tmp_path: Pat
     monkeypatch.chdir(folder)
     template = PathTemplate.parse("runs/{repo}/*")
     assert gather("0", "out.json", Path("out.json"), None, {}, template, Sidecars()).for_record(None, None).repo == "vllm"
+
+
+def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_rebuild(store: Store, tmp_path: Path) -> None:
+    folder = item(tmp_path / "item", journal=JOURNAL, model_patch=PATCH)
+    (folder / "claude_output.json").write_text(record_text())
+    ingest_paths(store, folder)
+    wanted = [("café.txt", 0, 2), ("new name.py", 0, 0), ("vllm/worker.py", 3, 2)]
+    assert patch_files(store) == wanted
+    rebuild(store)
+    assert patch_files(store) == wanted
+
+
+def patch_files(store: Store) -> list[tuple[str, int, int]]:
+    with store.reading() as connection:
+        return connection.execute("select path, insertions, deletions from patch_files join runs using (run_id) order by path").fetchall()

@@ -73,6 +73,7 @@ class SourceContext:
             in_stream=stream.in_stream,
             context_rank=self._rank + RANKS["stream"] * stream.in_stream,
             tool_calls=stream.tool_calls,
+            patch_changes=sidecar.file_changes,
         )
 
     def _times(self, stream: StreamFacts, duration_ms: int | None) -> tuple[str | None, Times]:

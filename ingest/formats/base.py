@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ingest.scanner import Document
 from schemas.claim import ClaimRow
-from schemas.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
+from schemas.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.source import FindingRow
 from schemas.statement import StatementRow
 
@@ -17,7 +17,7 @@ from schemas.statement import StatementRow
 class Context(NamedTuple):
     """What is known about a record from around it: labels, path, sidecars, and the events of its stream.
 
-    Every field but `tool_calls` is the column of `runs` of that name; None or empty where nothing says it.
+    Every field but the last two, `tool_calls` and `patch_changes`, is the column of `runs` of that name; None or empty where nothing says it.
     """
 
     source_id: str
@@ -44,14 +44,16 @@ class Context(NamedTuple):
     context_rank: int = 0
     tool_calls: tuple[tuple[str, int, int], ...] = ()
     """(tool, calls, errors), sorted by tool."""
+    patch_changes: tuple[tuple[str, int, int], ...] = ()
+    """(path, insertions, deletions) of the patch beside the record."""
 
 
 def columns_of(context: Context) -> dict[str, Any]:
     """The context as columns of `runs`."""
-    return dict(zip(CONTEXT_COLUMNS, context, strict=False))  # tool_calls, which is no column, is the last
+    return dict(zip(CONTEXT_COLUMNS, context, strict=False))  # what is no column comes last
 
 
-CONTEXT_COLUMNS = Context._fields[:-1]
+CONTEXT_COLUMNS = Context._fields[:-2]
 """The columns of `runs` that come from around the record and not from it."""
 
 
@@ -62,13 +64,14 @@ class Rows:
     run: RunRow
     model_usage: tuple[ModelUsageRow, ...] = ()
     tool_calls: tuple[ToolCallRow, ...] = ()
+    patch_files: tuple[PatchFileRow, ...] = ()
     claims: tuple[ClaimRow, ...] = ()
     file_changes: tuple[FileChangeRow, ...] = ()
     statements: tuple[StatementRow, ...] = ()
     findings: tuple[FindingRow, ...] = ()
 
 
-CHILD_TABLES = ("model_usage", "tool_calls", "claims", "file_changes", "statements", "findings")
+CHILD_TABLES = ("model_usage", "tool_calls", "patch_files", "claims", "file_changes", "statements", "findings")
 """The tables whose rows come and go with their run; each is a field of `Rows`."""
 
 

@@ -15,7 +15,7 @@ from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
 from ingest.scanner import Document
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.run import ModelUsageRow, RunRow, ToolCallRow
+from schemas.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.wire.claude_code import ModelUsage, ResultRecord, Usage
 
 _LEADING = '{"type":"result"'
@@ -45,7 +45,8 @@ class ClaudeCode:
         usage = tuple(_model_row(run_id, logged, one, _cache_write_split(one, record)) for logged, one in _model_usage(record))
         calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
         run = _run(record, run_id, context, usage, ordinal=document.ordinal, raw=raw)
-        return Rows(run, usage, calls)
+        patch = tuple(PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
+        return Rows(run, usage, calls, patch)
 
 
 def canonical_hash(value: Any) -> str:

@@ -315,6 +315,18 @@ comment on column file_changes."path" is 'Path as the text gives it.';
 comment on column file_changes."insertions" is 'Lines the text says were inserted.';
 comment on column file_changes."deletions" is 'Lines the text says were deleted.';
 
+create table patch_files (
+    "run_id" varchar not null,
+    "path" varchar not null,
+    "insertions" bigint not null,
+    "deletions" bigint not null
+);
+comment on table patch_files is 'A file that the patch beside a run''s record changes: what was done, where `file_changes` is what the summary says.';
+comment on column patch_files."run_id" is 'The run (runs.run_id).';
+comment on column patch_files."path" is 'Path in the patch, after the change.';
+comment on column patch_files."insertions" is 'Lines inserted.';
+comment on column patch_files."deletions" is 'Lines deleted.';
+
 create table statements (
     "run_id" varchar not null,
     "statement_no" bigint not null,
