@@ -17,7 +17,7 @@ from schemas.statement import StatementRow
 class Context(NamedTuple):
     """What is known about a record from around it: labels, path, sidecars, and the events of its stream.
 
-    Every field but the last two, `tool_calls` and `patch_changes`, is the column of `runs` of that name; None or empty where nothing says it.
+    Every field but the last two is the column of `runs` of that name; None or empty where nothing says it.
     """
 
     source_id: str
