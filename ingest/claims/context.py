@@ -113,5 +113,9 @@ def subject_of(around: Around) -> str | None:
     return _tidy(left[-80:].partition(" ")[2] if len(left) > 80 else left) or _tidy(around.title.raw)
 
 
+_MARKDOWN = str.maketrans("", "", "*`")
+
+
 def _tidy(words: str) -> str | None:
-    return " ".join(words.split()).strip(" \t*_`-–—•:|#>([,.~") or None
+    """On one line, without Markdown."""
+    return " ".join(words.translate(_MARKDOWN).split()).strip(" -–—•:|#>([,.~") or None

@@ -75,7 +75,8 @@ def _joined(first: Effect, second: Effect) -> Effect:
 
 
 def with_remark(text: str, effect: Effect, end: int) -> Effect:
-    """A pair with the bracketed percentage or factor right behind it: `3.3s → 0.6s (-82%)`."""
+    """A pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`; a bracket that was opened is closed."""
     if effect.is_pair and (remark := _REMARK.match(text, effect.end, min(end, effect.end + 110))):
         return effect._replace(end=remark.end())
-    return effect
+    is_open = text.rfind("(", effect.start, effect.end) > text.rfind(")", effect.start, effect.end)
+    return effect._replace(end=effect.end + 1) if is_open and text[effect.end : min(end, effect.end + 1)] == ")" else effect

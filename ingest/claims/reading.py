@@ -25,8 +25,8 @@ from ingest.claims.tables import row_effects
 from ingest.claims.units import Unit
 from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence
 
-MOST_CLAIMS = 1000
-"""Claims of a text that are read; a text with more is no summary, and whoever reads them has had enough."""
+MOST_CLAIMS, MOST_SIGNS = 1000, 5000
+"""Claims and signs of a text that are read; a text with more is no summary but data."""
 
 _PLACE = attrgetter("start", "end")
 _STRENGTH = list(Evidence)
@@ -38,7 +38,7 @@ def extract(text: str) -> tuple[Claim, ...]:
     numbers, phrases = signs(text)
     if not numbers and not phrases:
         return ()
-    quantified = _quantified(text, numbers) if numbers else []
+    quantified = _quantified(text, numbers[:MOST_SIGNS]) if numbers else []
     return tuple(sorted([*quantified, *qualitative(text, phrases, quantified)], key=_PLACE))
 
 

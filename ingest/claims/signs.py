@@ -30,7 +30,8 @@ _COUNTED = ("allocations", "calls", "queries")
 _WORDS = (
     "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "of magnitude",
     "a third", "two-thirds", "two thirds", "a quarter",
-    "against ", "efore:", "efore |", "BEFORE", "aseline", "riginal:", "(before", "no measurable", "no significant", "no change",
+    "against ", "efore:", "efore |", "| before", "| Before", "| main", "| Main", "| baseline", "| Baseline", "| base ", "| old",
+    "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable", "no significant", "no change",
     "(unchanged",
     "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
     "times as", "threefold", "twofold", "tenfold",
@@ -43,7 +44,8 @@ def _literals() -> list[str]:
     arrows = [f"{arrow}{gap}{start}" for arrow, gap, start in product(_BEFORE_A_NUMBER, ("", " "), _NUMBER_STARTS)]
     words = [f"{word}{gap}{start}" for word, gap, start in product(_WORDS_BEFORE_A_NUMBER, (" ", "\n"), _NUMBER_STARTS)]
     units = [f"{unit}{word}" for unit, word in product((*_UNITS, *_SECONDS, *_COUNTED), (" saved", " savings"))]
-    units += [f"{unit}{word}" for unit, word in product((*_UNITS, *_SECONDS), (" before", " (before"))]
+    leads = [f"{lead}{unit}" for lead, unit in product((*_DIGITS, " "), _UNITS)]
+    units += [f"{unit}{word}" for unit, word in product((*leads, *_SECONDS), (" before", " (before"))]
     return sorted({*units, *numbers, *arrows, *words, *_WORDS})
 
 

@@ -49,9 +49,9 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str]]
     heads = cells(text, *lines[ruled - 1]) if ruled else ()
     columns = _columns(heads)
     for low, high in lines[ruled + 1 if ruled is not None else 0 :]:
-        row = cells(text, low, high)
-        if len(row) > _CELLS:
+        if text.count("|", low, high) > _CELLS:
             continue
+        row = cells(text, low, high)
         for effect in _effects(text, row, columns):
             yield effect, _words(row, columns, effect)
 

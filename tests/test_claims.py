@@ -1,0 +1,453 @@
+"""The claim extractor: what is read as a claim and with which ratio, what is not, and that no text can harm it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.cli import cli
+from ingest.claims import Claim, extract
+from ingest.claims.passages import passages
+from ingest.claims.quantities import Kind, quantities
+from ingest.claims.reading import MOST_CLAIMS
+from ingest.claims.signs import signs
+from schemas.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
+from tests.conftest import SAMPLES
+
+FROM_WORDS_TO_A_RATIO = [
+    ("The parser is 3x faster now", 3),
+    ("Parsing is 3× faster", 3),
+    ("a 10-fold speedup of the loop", 10),
+    ("Rendering is three times faster", 3),
+    ("4x improvement in latency", 4),
+    ("uses 3 times less memory", 3),
+    ("The import is 2x slower", 1 / 2),
+    ("reduces the repository by a factor of 3.5", 3.5),
+    ("Batching lifts embedding throughput to 2.7x.", 2.7),
+    ("latency 12 ms → 4 ms", 3),
+    ("latency 12 ms -> 4 ms", 3),
+    ("latency 12 ms => 4 ms", 3),
+    ("The tests went from 85s to 25s.", 3.4),
+    ("The tests went from 85s\nto 25s.", 3.4),
+    ("The tests take 5 s, down from 20 s.", 4),
+    ("The tests take 5 s instead of 20 s.", 4),
+    ("An epoch takes 21 min rather than 34 min", 34 / 21),
+    ("Encoding: 1.0s (GPU-resident, was 1.9s)", 1.9),
+    ("Decoding in 562s (was 1.09 in 1573s)", 1573 / 562),
+    ("It took 20s, now it takes 5s", 4),
+    ("The query used to take 300ms and now takes 30ms", 10),
+    ("20s before, 5s after", 4),
+    ("Startup takes 25 ms vs 85 ms before", 3.4),
+    ("Runtime drops 12 s to 5 s", 2.4),
+    ("throughput 100 req/s → 250 req/s", 2.5),
+    ("throughput from 120 to 360 tok/s", 3),
+    ("267k → 1.2M NPS", 1_200 / 267),
+    ("build time: 85s → 40s → 25s", 3.4),
+    ("CPU wakeups 1,000/s → 50/s", 20),
+    ("1.2 s → 300 ms", 4),
+    ("1m30s → 45s", 2),
+    ("12,000 ms → 3,000 ms", 4),
+    ("3.2e-3 s → 8.0e-4 s", 4),
+    ("2 GiB → 512 MiB of memory", 4),
+    ("from ~14s to sub-second", 14),
+    ("251 queries → 3 queries per page", 251 / 3),
+    ("reduces API calls from 50 to 1", 50),
+    ("overhead 6.2x → 1.8x", 6.2 / 1.8),
+    ("20% faster builds", 1.2),
+    ("30% speedup in parsing", 1.3),
+    ("15% improvement in latency", 1.15),
+    ("40% higher throughput", 1.4),
+    ("+25% throughput", 1.25),
+    ("25% less memory", 1 / 0.75),
+    ("50% fewer allocations", 2),
+    ("60% smaller bundle", 2.5),
+    ("30% lower latency", 1 / 0.7),
+    ("27.7% latency reduction", 1 / 0.723),
+    ("reduced memory by 75%", 4),
+    ("cut parser reallocations 85%", 1 / 0.15),
+    ("saves 50% of the time", 2),
+    ("latency drops 40%", 1 / 0.6),
+    ("−30% latency", 1 / 0.7),
+    ("Solve time **-45%**", 1 / 0.55),
+    ("reduced the run time to 25% of the original", 4),
+    ("halves the latency", 2),
+    ("takes half the time", 2),
+    ("twice as fast", 2),
+    ("doubles throughput", 2),
+    ("cuts build time by a third", 1.5),
+    ("an order of magnitude faster", 10),
+    ("20% slower", 1 / 1.2),
+    ("adds 25% to page latency", 1 / 1.25),
+    ("up to 5x faster", 5),
+    ("10-40x faster", 20),
+    ("10–20% faster", math.sqrt(1.1 * 1.2)),
+    ("2 to 8 times faster", 4),
+    ("58-120ms → 1-2ms", math.sqrt(29 * 120)),
+    ("unchanged at 23.5 ms/step", 1),
+    ("memory usage went from 2.1GB to 700MB", 3),
+    ("从 85s 降到 25s", 3.4),
+    ("性能提升 3 倍", 3),
+    ("Der Parser ist jetzt 2,5x schneller", 2.5),
+]
+
+NO_CLAIM = [
+    "Increased the timeout from 30s to 60s",
+    "Retry backoff: 5s → 10s → 20s → 40s",
+    "Poll interval bumped 15s → 30s",
+    "Increase memory limit from 64MB to 256MB",
+    "A cache TTL of 5 minutes, up from 1 minute",
+    "the animation 300ms → 150ms",
+    "the connection pool 10 → 5",
+    "20 → 8 goroutines",
+    "batch size 32 → 64",
+    "max retries 3 → 5",
+    "learning rate 0.1 → 0.01",
+    "coverage 80% → 95%",
+    "Tests: 12 → 20 passing",
+    "Reduced code by 40%",
+    "improves test coverage by 12%",
+    "accuracy improved by 5%",
+    "reduced complexity from 12 to 5",
+    "lines 120 → 80",
+    "14 instances replaced",
+    "v1.2 → v1.3, from 0.24.41 to 0.24.42",
+    "Python 3.9 → 3.11, node 18 -> 20, x86 → arm64",
+    "a 2x2 grid at 4x zoom, 1024x1024 → 512x512",
+    "a 10x engineer",
+    "32x faster playback",
+    "an i9 or a 7950X shows it",
+    "O(n²) → O(n)",
+    "the build takes 800 ms",
+    "1.2M NPS, < 2ms, 163 ns",
+    "~8x observed parallelism",
+    "99% of requests succeed; 100% of tests pass",
+    "port 8000 → 8080, HTTP 500 → 200",
+    "0x1F → 0x2F",
+    "2026-01-24 → 2026-02-01",
+    "Reduce heatmap cell size by 20%, CELL_SIZE 21->17",
+    "Prices: Pro plan $12 → $15 per seat",
+    "a.mpg: 666ms -> 0ms (FIXED)",
+    "torch.zeros → torch.empty",
+    "37 insertions, 20 deletions; 135 lines, 6.9KB",
+]
+
+
+def quantified(text: str) -> list[Claim]:
+    return [claim for claim in extract(text) if claim.kind is ClaimKind.QUANTIFIED]
+
+
+def only(text: str) -> Claim:
+    claims = quantified(text)
+    assert len(claims) == 1, [(claim.quote, claim.ratio) for claim in claims]
+    return claims[0]
+
+
+@pytest.mark.parametrize(("text", "ratio"), FROM_WORDS_TO_A_RATIO)
+def test_words_become_a_ratio(text: str, ratio: float) -> None:
+    claim = only(text)
+    assert claim.ratio == pytest.approx(ratio)
+    assert claim.direction is (Direction.SAME if ratio == 1 else Direction.BETTER if ratio > 1 else Direction.WORSE)
+
+
+@pytest.mark.parametrize("text", NO_CLAIM)
+def test_what_is_no_claim_on_performance_is_none(text: str) -> None:
+    assert quantified(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "ratio"),
+    [
+        ("denoising: 2822 → 2172 ms (23% faster)", "2822 → 2172 ms (23% faster)", 2822 / 2172),
+        ("- 1.33x faster (26,162 ns → 19,641 ns)", "1.33x faster (26,162 ns → 19,641 ns)", 26162 / 19641),
+        ("2.5x speedup achieved: ~25s → ~10s", "2.5x speedup achieved: ~25s → ~10s", 2.5),
+        ("VAE: 3.3s -> 0.6s (-82%)", "3.3s -> 0.6s (-82%)", 5.5),
+        ("~5% slower (191ms vs 182ms)", "~5% slower (191ms vs 182ms)", 182 / 191),
+        ("86% fewer allocations (104,112 → 14,801)", "86% fewer allocations (104,112 → 14,801)", 104112 / 14801),
+        ("16x speedup (30 → 480)", "16x speedup (30 → 480)", 16),
+        ("runtime from 3.2 s to 1.6 s, which is a 50% improvement", "from 3.2 s to 1.6 s, which is a 50% improvement", 2),
+    ],
+)
+def test_numbers_of_one_effect_are_one_claim_and_the_pair_decides(text: str, quote: str, ratio: float) -> None:
+    claim = only(text)
+    assert claim.quote.startswith(quote)
+    assert claim.ratio == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(
+    ("text", "ratios"),
+    [
+        ("dolt 85s → 25s, migrations 12s → 5s.", [3.4, 2.4]),
+        ("20.8ms → 15.0ms (-27.7%), 1989 → 1474 allocs (-25.9%)", [20.8 / 15, 1989 / 1474]),
+        ("8.2x speedup for sequential reads and 7.6x for random reads", [8.2, 7.6]),
+        ("Startup improves by 25% on Linux and by 40% on Windows", [1.25, 1.4]),
+        ("increase batch_seqs from 32 to 128 to reduce GPU passes by 4x", [4]),
+        ("Denoising unchanged at ~6.3s (64% speedup from baseline kept)", [1, 1.64]),
+        ("2.2x faster parsing with 35% less memory", [2.2, 1 / 0.65]),
+    ],
+)
+def test_two_subjects_or_metrics_are_two_claims(text: str, ratios: list[float]) -> None:
+    assert [claim.ratio for claim in quantified(text)] == pytest.approx(ratios)
+
+
+@pytest.mark.parametrize(
+    ("text", "ratio"),
+    [
+        ("- Before: ~240s total (3x full builds)\n- After: ~110s total\n- Time savings: ~130 seconds (54% faster)", 240 / 110),
+        ("**Before:** 300ms\n**After:** 30ms", 10),
+        ("- Sequential: 4046ms\n- Parallel (limit 10): 805ms\n- Improvement: ~80% speedup", 4046 / 805),
+        ("- New API: 9.6s (best)\n- Old API: 28.8s (3x slower)\n- Speed improvement: 3x faster", 3),
+        ("| Metric | Before | After |\n|---|---|---|\n| Latency | 300ms | 30ms |", 10),
+        ("| Rule | main | branch | Δ |\n|---|--:|--:|--:|\n| allocations | 383.4M | 134.1M | -65.0% |", 383.4 / 134.1),
+        ("| cache | Rule time | Δ |\n|---|---|---|\n| vscode | 36 ms → 9 ms | **−75%** |", 4),
+        ("| what | NPM | Rust | Winner |\n|---|---|---|---|\n| Startup | 3000ms | 30ms | **Rust 100x faster** |", 100),
+        ("| batch | main (tok/s) | this PR (tok/s) |\n|---|---|---|\n| 16 | 800 | 1,000 |", 1.25),
+        ("| Version | Speedup |\n|---|---|\n| v1 (baseline) | 1.0x |\n| v2 | 2.0x |", 2),
+        ("  list    840 ms    110 ms    7.6x", 840 / 110),
+    ],
+)
+def test_lines_and_rows_that_belong_together_are_one_claim(text: str, ratio: float) -> None:
+    assert only(text).ratio == pytest.approx(ratio)
+
+
+def test_a_line_of_origin_is_before_all_that_follow() -> None:
+    text = "Benchmarks (8700 files):\n- Original:           74s\n- Cached (no filter):  18s  (4x)\n- Cached + --since:     5s  (14x)"
+    assert [claim.ratio for claim in quantified(text)] == pytest.approx([74 / 18, 74 / 5])
+
+
+def test_a_range_has_ends_and_their_geometric_mean() -> None:
+    claim = only("builds are 2-8x faster")
+    assert (claim.ratio_low, claim.ratio, claim.ratio_high) == pytest.approx((2, 4, 8))
+    assert (only("3x faster").ratio_low, only("3x faster").ratio_high) == (None, None)
+
+
+def test_figures_are_kept_in_the_unit_of_the_later() -> None:
+    claim = only("from 10s to ~100ms")
+    assert (claim.before, claim.after, claim.unit) == (10_000, 100, "ms")
+
+
+@pytest.mark.parametrize("text", ["saves 12 ms per call", "~150 ms savings", "eliminates 248k queries", "per call 2KB → 0KB of memory"])
+def test_what_can_be_no_ratio_has_none(text: str) -> None:
+    claim = only(text)
+    assert claim.ratio is None
+    assert claim.direction is Direction.BETTER
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("3x faster", ClaimMetric.TIME),
+        ("2x higher throughput", ClaimMetric.THROUGHPUT),
+        ("peak memory 400 MB → 100 MB", ClaimMetric.MEMORY),
+        ("binary 400 MB → 100 MB", ClaimMetric.SIZE),
+        ("80% reduction in API calls", ClaimMetric.OPERATIONS),
+        ("~70% fewer tokens per review", ClaimMetric.TOKENS),
+        ("the bill of that job is 63% lower", ClaimMetric.COST),
+    ],
+)
+def test_the_metric_is_what_the_words_say(text: str, metric: ClaimMetric) -> None:
+    assert only(text).metric is metric
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence"),
+    [
+        ("3x faster", Evidence.STATED),
+        ("The import takes 5 s instead of 20 s", Evidence.FIGURES),
+        ("Measured on the corpus: the import takes 5 s instead of 20 s", Evidence.BENCHMARKED),
+        ("Benchmarks show a 3x speedup", Evidence.BENCHMARKED),
+        ("should be 3x faster", Evidence.ESTIMATED),
+        ("Expected: import 20 s → 5 s", Evidence.ESTIMATED),
+    ],
+)
+def test_evidence_is_graded(text: str, evidence: Evidence) -> None:
+    assert only(text).evidence is evidence
+
+
+def test_a_headline_has_the_evidence_of_its_figures() -> None:
+    headline, figures = quantified("perf: 4x faster import\n\nThe import takes 5 s instead of 20 s.")
+    assert headline.evidence is figures.evidence is Evidence.FIGURES
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ("`fused_topk()`: 3x faster", Scope.MICRO),
+        ("the query is 3x faster", Scope.COMPONENT),
+        ("the test suite is 3x faster", Scope.END_TO_END),
+        ("3x faster", Scope.UNSPECIFIED),
+    ],
+)
+def test_scope_is_by_the_words_beside(text: str, scope: Scope) -> None:
+    assert only(text).scope is scope
+
+
+@pytest.mark.parametrize("text", ["~3x faster", "up to 3x faster", "about 3x faster", "3x+ faster", "almost 50% less time", "10 s → ~5 s"])
+def test_hedges_are_seen(text: str) -> None:
+    assert only(text).hedged
+    assert not only("exactly 3x faster").hedged
+
+
+def test_another_project_s_number_is_cited() -> None:
+    assert only("Upgrade: the release notes report up to 20% faster hydration").origin is Origin.CITED
+    assert only("Hydration is 20% faster").origin is Origin.OWN
+
+
+def test_the_subject_is_in_the_words_of_the_text() -> None:
+    assert only("- Text encoding: 12s -> 7s").subject == "Text encoding"
+    assert only("**3.2x speedup** for `torch.empty` vs `torch.zeros`").subject == "torch.empty vs torch.zeros"
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ("This eliminates redundant allocations in the loop.", ["eliminates redundant allocations"]),
+        ("- Lower memory bandwidth usage\n- Fewer kernel launches", ["Lower memory bandwidth usage", "Fewer kernel launches"]),
+        ("It does not reduce latency.", []),
+        ("Reduces memory usage by 40%", []),
+        ("Removed the old test", []),
+    ],
+)
+def test_claims_without_a_number(text: str, quotes: list[str]) -> None:
+    assert [claim.quote for claim in extract(text) if claim.kind is ClaimKind.QUALITATIVE] == quotes
+
+
+def test_the_samples_claim_two_speedups_and_no_other_ratio() -> None:
+    texts = [json.loads(path.read_text())["result"] for path in sorted(SAMPLES.iterdir())]
+    speedups = [claim for text in texts for claim in extract(text) if claim.ratio is not None]
+    assert [claim.ratio for claim in speedups] == [3.17, 1.42]
+    assert {(claim.metric, claim.scope, claim.evidence) for claim in speedups} == {(ClaimMetric.TIME, Scope.MICRO, Evidence.BENCHMARKED)}
+
+
+def test_a_claim_is_the_row_of_the_store() -> None:
+    """Every field of the table but the two that the run and the order give."""
+    assert ["run_id", "claim_no", *Claim._fields] == list(ClaimRow.model_fields)
+    ClaimRow(run_id="a", claim_no=1, **only("12 ms → 4 ms")._asdict())
+
+
+def test_a_text_without_a_sign_is_not_read_further() -> None:
+    assert signs("Replaced `torch.ones` → `torch.empty` (line 347) in 14 places; 100 tests pass from now on.") == ([], [])
+
+
+def test_passages_end_at_bullets_and_blank_lines() -> None:
+    text = "intro\n\n- one wraps\n  over 3x faster\n- two\n"
+    (passage,) = passages(text, signs(text)[0])
+    assert text[passage.start : passage.end] == "- one wraps\n  over 3x faster"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "low", "high"),
+    [
+        ("~1.2 s", Kind.VALUE, 1.2, 1.2),
+        ("1,234,567 B", Kind.VALUE, 1234567, 1234567),
+        ("200K-400K", Kind.VALUE, 200_000, 400_000),
+        ("1m30s", Kind.VALUE, 90, 90),
+        ("10–50×", Kind.TIMES, 10, 50),
+        ("-27.7%", Kind.PERCENT, 27.7, 27.7),
+        ("2,5x", Kind.TIMES, 2.5, 2.5),
+    ],
+)
+def test_quantities_are_read_as_written(text: str, kind: Kind, low: float, high: float) -> None:
+    (quantity,) = quantities(text, 0, len(text))
+    assert (quantity.kind, quantity.low, quantity.high) == (kind, low, high)
+
+
+PIECES = st.sampled_from(
+    [
+        "3x",
+        " faster",
+        "12 ms",
+        " → ",
+        "->",
+        "40%",
+        " less memory",
+        "from ",
+        " to ",
+        "85s",
+        "|",
+        "\n",
+        "- ",
+        "Before: ",
+        "After: ",
+        "(",
+        ")",
+        "~",
+        ",",
+    ]
+)
+
+
+@given(st.text(alphabet=st.characters()) | st.lists(PIECES | st.text(max_size=3), max_size=40).map("".join))
+def test_whatever_the_text_claims_hold_what_they_promise(text: str) -> None:
+    claims = extract(text)
+    assert list(claims) == sorted(claims, key=lambda claim: (claim.start, claim.end))
+    assert len({(claim.start, claim.end) for claim in claims}) == len(claims)
+    for claim in claims:
+        assert 0 <= claim.start < claim.end <= len(text)
+        assert claim.quote == text[claim.start : claim.end]
+        for number in (claim.ratio, claim.ratio_low, claim.ratio_high):
+            assert number is None or (number > 0 and math.isfinite(number))
+        if claim.ratio is not None and claim.ratio_low is not None and claim.ratio_high is not None:
+            assert claim.ratio_low <= claim.ratio <= claim.ratio_high
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("1x ", "1 ", "9", "|", "| 1x ", "1→", "1s→2s ", "1%", " ", "from 1 to ", "3x faster ", "(", "- Before: 1s\n", "1-", "`"),
+        *("half ", "reduces me"),
+    ],
+)  # fmt: skip
+def test_work_grows_with_the_length_of_the_text(unit: str) -> None:
+    """Four times the text takes about four times the time; backtracking would take sixteen times and more."""
+    length = 3_000
+    short, long = unit * (length // len(unit)), unit * (4 * length // len(unit))
+    assert seconds(long) < 10 * seconds(short) + 0.1
+
+
+def seconds(text: str) -> float:
+    best = math.inf
+    for _ in range(2):
+        started = time.process_time()
+        extract(text)
+        best = min(best, time.process_time() - started)
+    return best
+
+
+@pytest.mark.parametrize("unit", ["It is 3x faster.\n\n", "1x ", "1s→2s ", "| 1 ms → 2 ms |\n"])
+def test_a_megabyte_of_claims_is_cut_off(unit: str) -> None:
+    """The bound is generous: it fails only where each claim costs more the more there are."""
+    started = time.process_time()
+    assert len(quantified(unit * (1_000_000 // len(unit)))) <= MOST_CLAIMS
+    assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize("source", ["file", "-"])
+def test_extract_answers_a_line_for_a_line(tmp_path: Path, source: str) -> None:
+    lines = '{"id": "a", "text": "É 3x faster \\ud83d"}\n\n{"id": 2, "text": "no claim"}\n'
+    path = tmp_path / "texts.jsonl"
+    path.write_text(lines, encoding="utf-8")
+    done = CliRunner().invoke(cli, ["claims", "extract", str(path) if source == "file" else "-"], input=lines)
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (first["id"], second) == ("a", {"id": 2, "claims": []})
+    assert [(claim["start"], claim["quote"], claim["ratio"]) for claim in first["claims"]] == [(2, "3x faster", 3.0)]
+    assert list(first["claims"][0]) == list(Claim._fields)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [("{", "no JSON"), ("[1]", "no id"), ('{"id": 1, "text": null}', "no text"), ("\xff", "no JSON")]
+)
+def test_a_line_that_is_none_is_told_with_its_number(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(b'{"id": 1, "text": ""}\n' + line.encode("latin-1") + b"\n")
+    done = CliRunner().invoke(cli, ["claims", "extract", str(path)], standalone_mode=False)
+    assert done.stdout == '{"id":1,"claims":[]}\n'
+    assert getattr(done.exception, "exit_code", None) == 3
+    assert "line 2" in str(done.exception)
+    assert said in str(done.exception)
