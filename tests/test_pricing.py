@@ -259,8 +259,8 @@ CASES: list[tuple[str, Decimal, dict[str, Any], CostCause]] = [
 
 def test_a_cause_is_found_by_pricing_the_same_tokens_otherwise(store: Store) -> None:
     texts = [
-        record_text(uuid=str(no), session_id=str(no), modelUsage={model: usage(f"{reported:.9f}", *MANY, **more)}, usage=...)
-        for no, (model, reported, more, _) in enumerate(CASES)
+        record_text(uuid=str(no), session_id=str(no), modelUsage={model: row}, total_cost_usd=row["costUSD"], usage=...)
+        for no, (model, row) in enumerate((model, usage(f"{reported:.9f}", *MANY, **more)) for model, reported, more, _ in CASES)
     ]
     ingest([Source("all", "\n".join(texts).encode())], store)
     found = {row["run_id"]: row for row in rows(store, "select * from model_usage")}

@@ -5,7 +5,7 @@ with differing as (
     select
         run_id, cost_cause,
         try_cast(sum(cost_list_usd) as decimal(18, 9)) as listed, try_cast(sum(cost_own_usd) as decimal(18, 9)) as reported,
-        min(judged.model_id) as first_model, max(judged.model_id) as last_model, count(*) as models,
+        count(*) as models, max(price_no) as last_price_no,
         min(price_no) as price_no, arg_min(rank, price_no) as rank, bool_or(is_assumed_5m) as is_assumed_5m
     from judged
     where cause is not null
@@ -15,7 +15,9 @@ worded as (
     select
         differing.*,
         case models
-            when 1 then first_model when 2 then first_model || ' and ' || last_model else models || ' models, ' || first_model || ' among them'
+            when 1 then prices.model_id
+            when 2 then prices.model_id || ' and ' || last.model_id
+            else models || ' models, ' || prices.model_id || ' among them'
         end as who,
         coalesce(cast(try_cast(abs(listed / reported - 1) * 100 as decimal(9, 1)) as varchar) || ' %', 'many times')
         || case when listed < reported then ' less' else ' more' end as difference,
@@ -23,12 +25,13 @@ worded as (
             when words is not null then words
             when cost_cause = 'fallback_price' then 'a guess, as the agent itself says'
             else 'at no price that is known here'
-                || case when has_tiers then '; long requests cost more than the base tier, which the sums of a run cannot tell' else '' end
+                || case when prices.has_tiers then '; long requests cost more than the base tier, which the sums of a run cannot tell' else '' end
                 || case when is_assumed_5m then '; 1-hour cache writes are not told apart, all are taken for 5-minute writes' else '' end
         end as explanation
     from differing
-    left join prices using (price_no)
-    left join alternatives using (price_no, rank)
+    join prices using (price_no)
+    join prices as last on last.price_no = last_price_no
+    left join alternatives on alternatives.price_no = differing.price_no and alternatives.rank = differing.rank
 ),
 found as (
     select
@@ -50,7 +53,8 @@ found as (
     select
         run_id, 'cost_unpriced',
         'No list price for ' || string_agg(coalesce(model_id, 'a model that the record does not name'), ', ' order by model_id)
-        || '; its cost is left out of list costs. A price file can name one: tachograph reprice --prices FILE.',
+        || '; its cost is left out of list costs.'
+        || case when count(model_id) > 0 then ' A price file can name one: tachograph reprice --prices FILE.' else '' end,
         null,
         coalesce('USD ' || sum(cost_own_usd) || ' reported', 'no cost reported')
     from judged
