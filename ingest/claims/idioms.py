@@ -21,7 +21,7 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
         (r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN),
         (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
         (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
-        (rf"\bhalv(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
+        (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
         (rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}? (?:in|by) half\b", 2, Sense.FALL),
         (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
         (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),

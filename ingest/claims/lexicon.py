@@ -31,9 +31,9 @@ COMPARISONS: dict[Sense, str] = {
     Sense.GAIN: (
         r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
         r"|advantage|more efficient|cheaper|高速|快|schneller|plus rapides?"
-        r"|m[áa][si] r[áa]pid[oa]s?|so schnell"
+        r"|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
     ),
-    Sense.LOSS: r"slower|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead",
+    Sense.LOSS: r"as slow\b|as long\b|slower|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead",
     Sense.FALL: (
         r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decreases?|decreased|drop\b|drops\b|compression|weniger"
         r"|kleiner|menos|moins|savings?|saved|cut\b|leaner|lighter|shrink"
@@ -51,7 +51,7 @@ VERBS: dict[Sense, str] = {
     Sense.FALL: (
         r"reduc(?:e[sd]?|ing)|cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shrink(?:s|ing)?"
         r"|shrank|shrunk|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)"
-        r"|slash(?:es|ed|ing)?|down"
+        r"|slash(?:es|ed|ing)?|lose[sd]?|losing|lost|baja|reduce|senkt|sinkt|réduit|baisse|down"
     ),
     Sense.RISE: (
         r"increas(?:e[sd]?|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
@@ -67,7 +67,8 @@ METRICS: dict[ClaimMetric, str] = {
         r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),
     ClaimMetric.MEMORY: (
-        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|resident|working set|gc pressure|bytes allocated|allocated bytes|churn"
+        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|memoria|mémoire|speicher|resident|working set|gc pressure"
+        r"|bytes allocated|allocated bytes|churn"
     ),
     ClaimMetric.SIZE: (
         r"sizes?\b|体积|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
@@ -78,24 +79,24 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.TOKENS: r"tokens?\b",
     ClaimMetric.OPERATIONS: (
         r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?"
-        r"|lookups?|syncs?\b|passes\b|re-?renders?|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b|db load"
+        r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b|db load"
         r"|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
         r"|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
     ),
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?clock"
         r"|elapsed|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|builds?\b|cpu\b|execution|milliseconds|seconds|took|takes"
-        r"|runs in|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|延迟|耗时|时间|性能|速度|启动"
+        r"|runs in|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|性能|速度|启动"
     ),
 }
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
 
 SETTINGS = words(
     r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b"
-    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease"
+    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease"
     r"|rate-?limit\w*|delays?\b|max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b"
     r"|\w+wait\b|multiplier|stability|maximum|minimum|requirements?|upload limit|animations?\b|transitions?\b|fade\b|easing"
-    r"|golden|sample (?:corpus|data)|test data|prices?\b|pricing|pro plan|per seat|subscriptions?|discounts?|fees?\b"
+    r"|golden|sample (?:corpus|data)|test data|prices?\b|pro plan|per seat|subscriptions?|discounts?|fees?\b"
     r"|buffer size|chunk size|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""

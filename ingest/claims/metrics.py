@@ -7,6 +7,7 @@ import re
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, SETTINGS, Sense
+from ingest.claims.quantities import Kind
 from schemas.claim import ClaimMetric
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
@@ -27,6 +28,9 @@ _OF_TIME = (
 
 _PEOPLE_AND_FILMS = re.compile(r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*|than real[- ]time)\b")
 """What is also said to be faster."""
+
+_BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
+"""Comparisons that say of what they are where no noun does."""
 
 _AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b")
 """What keeps a noun behind a pair of bare numbers from being what they count."""
@@ -114,8 +118,14 @@ def _unnamed(effect: Effect, around: Around) -> ClaimMetric | None:
     """The metric of `40% better` in a text about speed; a pair of bare numbers is of nothing."""
     if effect.is_pair and effect.change is None:
         return None
-    if effect.word.startswith(("small", "shr")):
-        return ClaimMetric.SIZE
+    for words, metric in _BY_THEMSELVES:
+        if effect.word.startswith(words):
+            return metric
+    if effect.change is not None and effect.change.kind is Kind.TIMES:
+        if effect.word.startswith("improvement"):
+            return ClaimMetric.TIME
+        if effect.word == "fewer":
+            return ClaimMetric.OPERATIONS
     if effect.sense in (Sense.GAIN, Sense.LOSS):
         found = _NOUNS.search(around.title.lower)
         return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None

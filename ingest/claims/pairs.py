@@ -61,7 +61,7 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
 
 def _alike(first: Quantity, second: Quantity) -> bool:
     """Whether two quantities can be the same thing before and after: kinds agree, and units where both have one."""
-    if first.kind is not second.kind:
+    if first.kind is not second.kind or first.kind is Kind.PERCENT:  # 62% → 95% is a rate, and no rate is performance
         return False
     return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
 
@@ -122,7 +122,8 @@ _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
 
 def _latter_first(candidate: Candidate) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
-    former = _FORMER.fullmatch(candidate.glue) if candidate.first.kind is Kind.VALUE else None
+    has_unit = candidate.first.metric is not None or candidate.second.metric is not None
+    former = _FORMER.fullmatch(candidate.glue) if has_unit else None
     if former is None:
         return None
     word = former["word"].lower().rstrip(":")

@@ -51,6 +51,16 @@ class Quantity(NamedTuple):
         return self.low * size, self.high * size
 
 
+NUMBER_WORDS = {
+    word: float(number) for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)
+}
+"""Numbers that are written out before `times` and `fold`."""
+
+_GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
+_WORDS = NUMBER_WORDS | _GERMAN
+_SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
+"""What a measured number is uncertain by; it is read over."""
+
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,15})?|\d{1,4},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,2}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
     rf"""
@@ -59,19 +69,20 @@ _QUANTITY = re.compile(
     (?P<sign>[+\-−])?
     (?P<money>\$)?
     (?:
-      (?P<word>two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf)(?:[\s-]times|-?fold|mal)\b
+      (?P<word>{"|".join(_WORDS)})(?:[\s-]times|-?fold|mal)\b
     |
       sub-(?P<below>milli|micro)?second
     |
       (?P<minutes>\d{{1,4}})\s?(?:m|min)\s?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec)?\b
     |
-      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?
+      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
       (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:[-–—]|\s[–—]\s|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%×٪]|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时)
         |/(?:s|sec|min|h)(?![\w/])
         |[\s-]{{0,2}}[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
+      {_SPREAD}?
     )
     (?P<plus>\+(?![\d\w]))?
     """,
@@ -89,10 +100,6 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
         found = _quantity(match) if match["low"] else _in_words(match)
         if found is not None:
             yield found
-
-
-_WORDS = {word: float(number) for number, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)}
-_WORDS |= {word: float(number) for number, word in enumerate(["zwei", "drei", "vier", "fünf"], 2)}
 
 
 def _in_words(match: re.Match[str]) -> Quantity:

@@ -13,16 +13,17 @@ from itertools import product
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from ingest.claims.qualitative import beginnings
+from ingest.claims.quantities import NUMBER_WORDS
 
 _DIGITS = "0123456789"
 _NUMBER_STARTS = (*_DIGITS, *"~≈<>$(", "**", "about ", "around ", "roughly ", "nearly ", "under ", "over ", "only ", "just ", "sub-")
 
 _BEHIND_A_DIGIT = ("x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so")
-_BEFORE_A_NUMBER = ("→", "->", "=>", "⇒", "➜", "⟶")
+_BEFORE_A_NUMBER = ("→", "->", "=>", "⇒", "➜", "⟶", "➡", "➡️")
 _WORDS_BEFORE_A_NUMBER = (
     "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to",
     "compared with", "was", "now", "took", "takes",
-    "factor of", "saves", "Saves", "saving", "liminates", "nchanged at", "von", "de", "not the", "efore",
+    "factor of", "speedup of", "speed-up of", "saves", "Saves", "saving", "liminates", "nchanged at", "von", "de", "not the", "efore",
 )  # fmt: skip
 _UNITS = ("ns", "µs", "us", "ms", "sec", "seconds", "minutes", "hours", "KB", "kB", "MB", "GB", "bytes")
 _SECONDS = tuple(f"{digit}{gap}s" for digit in _DIGITS for gap in ("", " "))
@@ -30,11 +31,11 @@ _COUNTED = ("allocations", "calls", "queries")
 _WORDS = (
     "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "of magnitude",
     "a third", "two-thirds", "two thirds", "a quarter",
-    "against ", "efore:", "efore |", "| before", "| Before", "| main", "| Main", "| baseline", "| Baseline", "| base ", "| old",
+    "against ", "efore:", "efore**:", "efore |", "| before", "| Before", "| main", "| Main", "| baseline", "| Baseline", "| base ", "| old",
     "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable", "no significant", "no change",
     "(unchanged",
     "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
-    "times as", "threefold", "twofold", "tenfold",
+    "times as", *(f"{word}fold" for word in NUMBER_WORDS),
     "mal so schnell", "mal schneller", "降", "减少", "缩短",
 )  # fmt: skip
 

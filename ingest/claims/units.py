@@ -50,13 +50,14 @@ _SIZES = {
     **_each(
         ClaimMetric.THROUGHPUT,
         {
-            "rps qps tps fps nps ips iops flops hz": 1.0,
-            "kflops khz kbps": 1e3,
-            "mflops mhz mbps": 1e6,
-            "gflops ghz gbps": 1e9,
+            "rps qps tps fps nps ips iops flops": 1.0,
+            "kflops kbps": 1e3,
+            "mflops mbps": 1e6,
+            "gflops gbps": 1e9,
             "tflops": 1e12,
         },
     ),
+    **_each(ClaimMetric.OTHER, {"ma mw mah": 1e-3, "w j wh watts joules": 1.0, "kw kj kwh": 1e3}),
     **_each(ClaimMetric.TOKENS, {"token tokens": 1.0}),
     **_each(ClaimMetric.COST, {"usd dollars cents": 1.0}),
     **_each(
