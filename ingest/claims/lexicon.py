@@ -30,15 +30,14 @@ def words(*alternatives: str) -> str:
 COMPARISONS: dict[Sense, str] = {
     Sense.GAIN: (
         r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
-        r"|advantage|more efficient|cheaper|高速|快|schneller|plus rapides?"
-        r"|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
+        r"|advantage|more efficient|cheaper|高速|快|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
     ),
     Sense.LOSS: r"as slow\b|as long\b|slower|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead",
     Sense.FALL: (
-        r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decreases?|decreased|drop\b|drops\b|compression|weniger"
-        r"|kleiner|menos|moins|savings?|saved|cut\b|leaner|lighter|shrink"
+        r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decrease\b|decreased|drop\b|compression|weniger|kleiner|menos"
+        r"|moins|savings?|saved|cut\b|leaner|lighter|shrink"
     ),
-    Sense.RISE: r"more\b|higher|larger|bigger|increases?|increased|longer|growth|greater|additional",
+    Sense.RISE: r"more\b|higher|larger|bigger|increase\b|increased|longer|growth|greater|additional",
 }
 """Words behind (or before) a multiplier or percentage."""
 
@@ -67,8 +66,8 @@ METRICS: dict[ClaimMetric, str] = {
         r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),
     ClaimMetric.MEMORY: (
-        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|memoria|mémoire|speicher|resident|working set|gc pressure"
-        r"|bytes allocated|allocated bytes|churn"
+        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|memoria|mémoire|speicher|resident|working set|gc pressure|bytes allocated"
+        r"|allocated bytes|churn"
     ),
     ClaimMetric.SIZE: (
         r"sizes?\b|体积|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
@@ -79,8 +78,8 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.TOKENS: r"tokens?\b",
     ClaimMetric.OPERATIONS: (
         r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?"
-        r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b|db load"
-        r"|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
+        r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b"
+        r"|db load|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
         r"|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
     ),
     ClaimMetric.TIME: (
@@ -93,11 +92,13 @@ METRICS: dict[ClaimMetric, str] = {
 
 SETTINGS = words(
     r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b"
-    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew|deadline|grace|expir\w+|keep-?alive|lease"
-    r"|rate-?limit\w*|delays?\b|max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b"
-    r"|\w+wait\b|multiplier|stability|maximum|minimum|requirements?|upload limit|animations?\b|transitions?\b|fade\b|easing"
-    r"|golden|sample (?:corpus|data)|test data|prices?\b|pro plan|per seat|subscriptions?|discounts?|fees?\b"
-    r"|buffer size|chunk size|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
+    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b|xm[xs]\b"
+    r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew"
+    r"|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b"
+    r"|max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier"
+    r"|stability|maximum|minimum|requirements?|upload limit|animations?\b|transitions?\b|fade\b|easing|golden"
+    r"|sample (?:corpus|data)|test data|prices?\b|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
+    r"|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
 

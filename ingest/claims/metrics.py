@@ -7,7 +7,7 @@ import re
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, SETTINGS, Sense
-from ingest.claims.quantities import Kind
+from ingest.claims.quantities import NUMBER_WORDS, Kind
 from schemas.claim import ClaimMetric
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
@@ -28,6 +28,9 @@ _OF_TIME = (
 
 _PEOPLE_AND_FILMS = re.compile(r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*|than real[- ]time)\b")
 """What is also said to be faster."""
+
+_TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
+"""`3 times` is no time."""
 
 _BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
 """Comparisons that say of what they are where no noun does."""
@@ -81,7 +84,7 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
     """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
     if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
         return _of_speed(around)
-    if (inside := _NOUNS.search(around.inside)) is not None:
+    if (inside := _NOUNS.search(_TIMES.sub("", around.inside))) is not None:
         return inside.lastgroup
     if effect.word in ("+", "-", "−"):
         return _adjacent_noun(around)

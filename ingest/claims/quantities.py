@@ -73,6 +73,8 @@ _QUANTITY = re.compile(
     |
       sub-(?P<below>milli|micro)?second
     |
+      (?P<hours>\d{{1,3}})\s?h\s?(?P<hour_minutes>\d{{1,2}})\s?m(?:in)?\b
+    |
       (?P<minutes>\d{{1,4}})\s?(?:m|min)\s?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec)?\b
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
@@ -90,6 +92,9 @@ _QUANTITY = re.compile(
 )
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
 _PERCENT = {"%", "٪", "percent", "Percent", "Prozent"}
+_MOST_MINUTES = 240
+"""`512m` is no time but memory."""
+
 _MODEL_NUMBER = 1000
 """`7950X` is a processor, no factor."""
 
@@ -103,11 +108,14 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
 
 
 def _in_words(match: re.Match[str]) -> Quantity:
-    """`1m30s`, `three times`, `sub-second`."""
+    """`1m30s`, `2h10m`, `three times`, `sub-second`."""
     sign, start, end = match["sign"] or "", match.start(), match.end()
     if match["minutes"]:
         seconds = float(match["minutes"]) * 60 + float(match["seconds"])
         return Quantity(start, end, Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), sign)
+    if match["hours"]:
+        hours = float(match["hours"]) + float(match["hour_minutes"]) / 60
+        return Quantity(start, end, Kind.VALUE, hours, hours, unit("h"), bool(match["mark"]), sign)
     if match["word"]:
         factor = _WORDS[match["word"].lower()]
         return Quantity(start, end, Kind.TIMES, factor, factor, None, bool(match["mark"]), sign)
@@ -145,7 +153,7 @@ def _unit(match: re.Match[str]) -> tuple[Kind, Unit | None, int]:
         return Kind.PERCENT, None, match.end()
     if match["money"]:
         return Kind.VALUE, Unit("$", ClaimMetric.COST, 1.0), match.start("unit") if written else match.end()
-    named = unit(bare.lstrip("-")) if bare else None
+    named = unit(bare.lstrip("-")) if bare and not (bare == "m" and float(match["low"].replace(",", "")) > _MOST_MINUTES) else None
     if named is None:
         return Kind.VALUE, None, match.start("unit") if written else match.end()
     return Kind.VALUE, named, match.end()
