@@ -17,7 +17,8 @@ Better = Literal["lower", "higher", "neither"]
 class Metric:
     """One figure.
 
-    `sql` aggregates rows of the view; `known` counts the rows it rests on; `meaning` is one sentence for help texts.
+    `sql` aggregates rows of the view; `known` counts the rows it rests on. Over `v_model_usage`, where a run may have several rows,
+    `known` is a condition instead: the figure rests on the runs with a row that meets it. `meaning` is one sentence for help texts.
     """
 
     key: str
@@ -51,8 +52,7 @@ def over(column: str, key: str, label: str, unit: Unit, better: Better, meaning:
 
 def of_model(column: str, label: str, unit: Unit, better: Better, meaning: str, key: str = "") -> Metric:
     """The sum of one column of model rows, resting on the runs that have it."""
-    known = f"count(distinct run_id) filter ({column} is not null)"
-    return Metric(key or column, label, f"sum({column})", known, unit, better, meaning)
+    return Metric(key or column, label, f"sum({column})", f"{column} is not null", unit, better, meaning)
 
 
 def table(*metrics: Metric) -> dict[str, Metric]:

@@ -185,7 +185,7 @@ MODEL_METRICS = table(
         "runs",
         "Runs",
         "count(distinct run_id)",
-        "count(distinct run_id)",
+        "true",
         Unit.COUNT,
         "neither",
         "Runs that used the model; a run may use several.",
