@@ -5,12 +5,14 @@ from pathlib import Path
 import streamlit as st
 
 from app import data
-from app.screens import bar, parts
+from app.screens import bar, gate, parts
 
 ASSETS = Path(__file__).parent / "assets"
 
 st.set_page_config(page_title="Tachograph", page_icon=str(ASSETS / "icon.svg"), layout="wide")
 st.logo(str(ASSETS / "wordmark.svg"), size="large")
+with parts.told_errors():
+    gate.require_sign_in()
 bar.follow_address()
 
 OF_RUNS = (
@@ -22,13 +24,13 @@ OF_RUNS = (
 )
 """Screens about many runs: the filter bar stands over them."""
 
-OTHERS = (
-    st.Page("screens/run.py", title="Run", visibility="hidden"),  # opened from a link or the table, as /run?run=ID
-    st.Page("screens/upload.py", title="Upload", icon=":material/upload_file:", help="Add logs to the store"),
-)
+RUN = st.Page("screens/run.py", title="Run", visibility="hidden")  # opened from a link or the table, as /run?run=ID
+UPLOAD = st.Page("screens/upload.py", title="Upload", icon=":material/upload_file:", help="Add logs to the store")
+OTHERS = (RUN,) if data.is_read_only() else (RUN, UPLOAD)
 
 page = st.navigation([*OF_RUNS, *OTHERS], position="top")
 with parts.told_errors(), data.one_look():
     if page in OF_RUNS:
         bar.show()
     page.run()
+gate.offer_sign_out()

@@ -10,11 +10,13 @@ import sys
 import threading
 import time
 import webbrowser
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from app import terminal
+from app.sign_in import read_allowed
 from schemas.errors import TachographError, UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -22,15 +24,33 @@ EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  names to recognise, not to bind
 _PATIENCE_SECONDS = 10
 
 
-def serve(location: str, host: str, port: int, *, browser: bool) -> None:
-    """Serve the dashboard until Ctrl-C. Raises UsageError where the address cannot be used."""
+@dataclass(frozen=True)
+class Access:
+    """What visitors may do. `sign_in` is the file with the settings of the sign-in, None where nobody has to."""
+
+    read_only: bool = False
+    sign_in: Path | None = None
+
+    def environment(self) -> dict[str, str]:
+        """What the dashboard is told of it."""
+        return {"TACHOGRAPH_READ_ONLY": "1" if self.read_only else "", "TACHOGRAPH_SIGN_IN": str(self.sign_in or "")}
+
+    def warning(self) -> str:
+        """What whoever serves beyond this machine must know; empty where all is well."""
+        return "" if self.sign_in else "It has no login: whoever reaches this address sees every run. --sign-in FILE asks for one."
+
+
+def serve(location: str, host: str, port: int, access: Access = Access(), *, browser: bool) -> None:
+    """Serve the dashboard until Ctrl-C. Raises UsageError where the address or the settings of the sign-in cannot be used."""
     require_free(host, port)
+    if access.sign_in:
+        read_allowed(access.sign_in)
     terminal.note(f"Dashboard of {terminal.plain(location)} on {_url(host, port)} (Ctrl-C ends it)")
-    if host not in LOOPBACK:
-        terminal.note("It has no login: whoever reaches this address sees every run.")
+    if host not in LOOPBACK and access.warning():
+        terminal.note(access.warning())
     signal.signal(signal.SIGTERM, _interrupt)
-    environment = os.environ | {"TACHOGRAPH_DB": location}
-    child = subprocess.Popen(command(host, port), env=environment, stdout=sys.stderr.fileno())  # noqa: S603  our own
+    environment = os.environ | {"TACHOGRAPH_DB": location} | access.environment()
+    child = subprocess.Popen(command(host, port, access), env=environment, stdout=sys.stderr.fileno())  # noqa: S603  our own
     if browser:
         threading.Thread(target=_open_browser, args=(host, port), daemon=True).start()
     try:
@@ -43,18 +63,19 @@ def serve(location: str, host: str, port: int, *, browser: bool) -> None:
         raise TachographError(f"the dashboard ended by itself with exit code {code}.", "Its own messages are above.")
 
 
-def command(host: str, port: int) -> list[str]:
+def command(host: str, port: int, access: Access = Access()) -> list[str]:
     """The Streamlit command line. It never asks for an e-mail address and sends no statistics.
 
     Headless also where a browser is wanted (which we open): else Streamlit advertises to the developer it takes every visitor for.
     """
-    options = {
+    options: dict[str, object] = {
         "server.address": host,
         "server.port": port,
         "server.headless": "true",
         "server.showEmailPrompt": "false",
         "browser.gatherUsageStats": "false",
     }
+    options |= {"secrets.files": access.sign_in} if access.sign_in else {}
     dashboard = Path(__file__).with_name("dashboard.py")
     return [sys.executable, "-m", "streamlit", "run", str(dashboard), *(f"--{key}={value}" for key, value in options.items())]
 

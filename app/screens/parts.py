@@ -44,7 +44,8 @@ def told_errors() -> Iterator[None]:
     try:
         yield
     except StoreMissing as error:
-        empty_state("No runs yet", error.message)
+        with told_errors():  # of the samples, which may be loaded from there
+            empty_state("No runs yet", error.message)
     except TachographError as error:
         st.error(f"**{plain(error.message)}**\n\n{plain(error.hint)}", icon=":material/error:")
         st.stop()
@@ -55,11 +56,23 @@ def empty_state(title: str, why: str) -> None:
     with st.container(border=True):
         st.subheader(title, anchor=False)
         st.markdown(plain(why))
-        st.markdown("Upload the result records that an agent wrote:")
-        st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
-        st.markdown("Or read them from a file or folder on this machine:")
+        if data.is_read_only():
+            st.markdown("This dashboard is read-only. Whoever serves it reads logs in with:")
+        else:
+            _offer_logs()
+            st.markdown("Or read them from a file or folder on this machine:")
         st.code("tachograph ingest PATH", language=None)
     st.stop()
+
+
+def _offer_logs() -> None:
+    """Two ways out of an empty store: the visitor's own logs, or ours to try."""
+    st.markdown("Upload the result records that an agent wrote, or load the sample logs to look around:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
+        if data.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
+            data.ingest_samples()
+            st.rerun()
 
 
 def card_grid(cards: Sequence[Card]) -> None:

@@ -10,7 +10,13 @@ from app.uploads import Arrived
 st.title("Upload", anchor=False)
 st.markdown("Result records as the agent wrote them: JSON, event streams, logs with text around them, archives of all that.")
 st.markdown('What counts is the content, not the name. For example what `claude -p "…" --output-format json > run.json` writes.')
-files = st.file_uploader("Logs", accept_multiple_files=True, key="logs", help="Logs read before change nothing when read again.")
+of_folder = parts.choice("Upload", {"files": "Files and archives", "folder": "A folder"}, "what") == "folder"
+files = st.file_uploader(
+    "A folder, with all that is below it" if of_folder else "Logs",
+    accept_multiple_files="directory" if of_folder else True,
+    key="folder" if of_folder else "logs",
+    help="Logs read before change nothing when read again. What is too large for a browser: `tachograph ingest PATH`.",
+)
 arrived = st.session_state.get("arrived", Arrived())
 fresh = arrived.fresh(files)
 if fresh:

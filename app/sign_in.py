@@ -1,0 +1,87 @@
+"""Who may see a dashboard that asks for a sign-in: the settings file, and the list of those allowed.
+
+The file is Streamlit's own for `st.login` (OpenID Connect), with our list beside it:
+
+    [auth]
+    redirect_uri = "https://runs.example.com/oauth2callback"
+    cookie_secret = "a long random text"
+    client_id = "…"
+    client_secret = "…"
+    server_metadata_url = "https://accounts.google.com/.well-known/openid-configuration"
+
+    [tachograph]
+    allow = ["@example.com", "guest@example.org"]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UsageError
+
+NEEDED = ("redirect_uri", "cookie_secret")
+PROVIDER = ("client_id", "client_secret", "server_metadata_url")
+FEWEST_CHARACTERS = 16
+"""A shorter secret of the cookie can be guessed, and with it anybody be signed in."""
+
+_EXAMPLE = "README.md, “Let others look”, has an example."
+
+
+def read_allowed(path: Path) -> tuple[str, ...]:
+    """Check a settings file and give the addresses and domains (`@example.com`) it allows. Raises UsageError, naming what is wrong."""
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}.", "Name the file with the settings of the sign-in.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML: {error}.", _EXAMPLE) from error
+    _require_provider(settings.get("auth"), path)
+    if find_spec("authlib") is None:
+        raise UsageError("signing in needs the library Authlib.", "Install it: pip install 'tachograph[sign-in]'")
+    return allowed_in(settings, path)
+
+
+def allowed_in(settings: Mapping[str, Any], path: Path | str) -> tuple[str, ...]:
+    """The allow-list of settings, in lower case. Raises UsageError where there is none: a sign-in that lets everybody in is a mistake."""
+    section = settings.get("tachograph")
+    listed = section.get("allow") if isinstance(section, Mapping) else None
+    entries = [str(entry).strip().lower() for entry in listed] if isinstance(listed, Sequence) and not isinstance(listed, str) else []
+    if not entries or not all(_is_entry(entry) for entry in entries):
+        raise UsageError(
+            f"{path} does not say who is allowed.", '[tachograph] takes a list such as allow = ["@example.com", "guest@example.org"].'
+        )
+    return tuple(entries)
+
+
+def is_allowed(user: Mapping[str, Any], allowed: Sequence[str]) -> bool:
+    """Whether a user that a provider signed in is on the list: by address, or by the domain of it. An unverified address is nobody's."""
+    email = user.get("email")
+    if not isinstance(email, str) or user.get("email_verified", True) is not True:
+        return False
+    address = email.strip().lower()
+    name, sign, domain = address.rpartition("@")
+    return bool(name and sign) and (address in allowed or f"@{domain}" in allowed)
+
+
+def _is_entry(entry: str) -> bool:
+    name, sign, domain = entry.rpartition("@")
+    return bool(sign and domain) and "@" not in name and " " not in entry
+
+
+def _require_provider(auth: object, path: Path) -> None:
+    if not isinstance(auth, Mapping):
+        raise UsageError(f"{path} has no section [auth].", _EXAMPLE)
+    missing = [key for key in NEEDED if not auth.get(key)]
+    providers = [auth, *(value for value in auth.values() if isinstance(value, Mapping))]
+    if not any(all(provider.get(key) for key in PROVIDER) for provider in providers):
+        missing += [key for key in PROVIDER if not auth.get(key)]
+    if missing:
+        raise UsageError(f"[auth] of {path} lacks {', '.join(missing)}.", _EXAMPLE)
+    if len(str(auth["cookie_secret"])) < FEWEST_CHARACTERS:
+        raise UsageError(
+            f"cookie_secret in {path} is too short.", "Make a random one: python -c 'import secrets; print(secrets.token_hex())'"
+        )

@@ -1,0 +1,157 @@
+"""Filters in addresses: a copied link opens the same view, a stale or hostile one falls back, and moving about keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from app import links
+from app.filters import FILTERS, Filters, Kind, choose, parse
+from app.screens.bar import POPOVERS
+from ingest.store import Store
+from schemas.errors import UsageError
+from tests.conftest import ROOT, record_text
+from tests.test_dashboard import add, figures
+
+ENTRY = ROOT / "app" / "dashboard.py"
+OF_KIND = {
+    Kind.NAMES: st.text("abc-/ .é'\"=", min_size=1, max_size=8).filter(str.strip).map(str.strip),
+    Kind.LABELS: st.just("branch=main"),
+    Kind.TIME: st.sampled_from(["2026-11-01", "2026-11-01T14:00+01:00"]),
+    Kind.USD: st.sampled_from(["0.5", "12"]),
+    Kind.FACTOR: st.sampled_from(["1.5", "2"]),
+    Kind.TEXT: st.just("two words"),
+}
+
+
+@st.composite
+def chosen_filters(draw: Callable[..., object]) -> Filters:
+    filters = Filters()
+    for key in draw(st.sets(st.sampled_from(list(FILTERS)))):  # type: ignore[attr-defined]
+        most = 3 if FILTERS[key].kind in (Kind.NAMES, Kind.LABELS) else 1
+        filters = filters.with_values(key, draw(st.lists(OF_KIND[FILTERS[key].kind], min_size=1, max_size=most)))  # type: ignore[arg-type]
+    return filters
+
+
+@given(chosen_filters())
+def test_a_link_leads_back_to_the_same_filters(filters: Filters) -> None:
+    assert links.read(links.write(filters)) == links.Link(filters)
+
+
+@given(chosen_filters())
+def test_what_is_printed_can_be_read_again(filters: Filters) -> None:
+    assert parse(filters.as_words()) == filters
+
+
+@given(st.dictionaries(st.sampled_from([*FILTERS, "run", "x"]), st.lists(st.text(max_size=20), max_size=4)))
+def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
+    link = links.read(query)
+    assert choose(dict(link.filters.chosen)) is not None
+    assert all(text.isprintable() for text in link.left_out)
+
+
+def test_what_cannot_be_read_is_told_and_left_out() -> None:
+    link = links.read({"since": ["yesterday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
+    assert link.filters == choose({"model": ["a"], "min-cost": "2"})
+    assert [text.split(":")[0] for text in link.left_out] == ["Model", "Since", "Cost from"]
+
+
+def test_names_that_nothing_goes_by_are_left_out() -> None:
+    link = links.known_only(links.Link(choose({"model": ["a", "b"], "repo": "r", "session": "s"})), {"model": ["b"], "repo": []})
+    assert link.filters == choose({"model": "b", "session": "s"})
+    assert link.left_out == ("Model: a", "Repository: r")
+
+
+@pytest.mark.parametrize(
+    ("words", "filters"),
+    [
+        ("model=glm-5.1 repo=vllm", {"repo": ["vllm"], "model": ["glm-5.1"]}),
+        ("--model glm-5.1 --label branch=main", {"model": ["glm-5.1"], "label": ["branch=main"]}),
+        ("label=branch=main search='two words'", {"label": ["branch=main"], "search": ["two words"]}),
+        ("", {}),
+    ],
+)
+def test_filters_in_one_text(words: str, filters: dict[str, list[str]]) -> None:
+    assert parse(words) == choose(filters)
+
+
+@pytest.mark.parametrize(("words", "complaint"), [("model", "has no value"), ("colour=red", "no filter 'colour'"), ("search='x", "quote")])
+def test_filters_in_one_text_say_what_is_wrong(words: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        parse(words)
+
+
+def test_every_filter_has_a_place_on_the_bar() -> None:
+    assert {key for keys in POPOVERS.values() for key in keys} <= FILTERS.keys()
+
+
+@pytest.fixture
+def two_runs(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A dear run that completed and a cheap one that hit a limit."""
+    limited = record_text(uuid="b", session_id="two", is_error=True, result="You've hit your limit", total_cost_usd=0.5)
+    add(store, record_text(uuid="a", total_cost_usd=4), limited)
+    monkeypatch.setenv("TACHOGRAPH_DB", store.location)
+    return store
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    app = AppTest.from_file(str(ENTRY), default_timeout=30)
+    for key, value in query.items():
+        app.query_params[key.replace("_", "-")] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_a_link_opens_the_filtered_view_on_every_screen(two_runs: Store) -> None:
+    app = opened(outcome="limit_reached")
+    assert figures(app)["Runs"] == "1"
+    app.switch_page("screens/runs.py").run()
+    assert list(app.dataframe[0].value["run_id"]) == ["b"]
+    assert app.query_params["outcome"] == "limit_reached"
+
+
+def test_a_stale_link_falls_back_and_says_so(two_runs: Store) -> None:
+    app = opened(model="gone-1", since="soon", min_cost="1")
+    assert figures(app)["Runs"] == "1"
+    [note] = [caption.value for caption in app.caption if "left out" in caption.value]
+    assert "gone" in note
+    assert "soon" in note
+    assert "model" not in app.query_params
+
+
+def test_a_chosen_value_filters_and_a_chip_takes_it_away(two_runs: Store) -> None:
+    app = opened()
+    app.multiselect(key="filter-outcome-1").select("limit_reached").run()
+    assert figures(app)["Runs"] == "1"
+    assert app.query_params["outcome"] == "limit_reached"
+    app.button(key="drop-outcome-limit_reached").click().run()
+    assert figures(app)["Runs"] == "2"
+    assert "outcome" not in app.query_params
+
+
+def test_filters_that_leave_nothing_say_which_and_offer_a_way_back(two_runs: Store) -> None:
+    app = opened(search="no such text", max_cost="1")
+    assert app.subheader[0].value == "No run matches these filters"
+    assert [element for element in app.markdown if "--max-cost 1" in element.value]
+    app.button(key="clear-no-match").click().run()
+    assert figures(app)["Runs"] == "2"
+
+
+def test_a_cost_that_is_typed_filters(two_runs: Store) -> None:
+    app = opened()
+    app.number_input(key="filter-min-cost-1").set_value(1.5).run()
+    assert (figures(app)["Runs"], app.query_params["min-cost"]) == ("1", "1.5")
+
+
+def test_an_empty_store_offers_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACHOGRAPH_DB", str(tmp_path / "new.duckdb"))
+    app = opened()
+    app.button(key="samples").click().run()
+    assert not app.exception
+    assert figures(app)["Reported cost"] == "$2.8251"

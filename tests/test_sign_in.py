@@ -1,0 +1,135 @@
+"""Who gets past the door: settings that are checked before anything is served, and a list that nobody talks his way around."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.serve import Access, command
+from app.sign_in import is_allowed, read_allowed
+from ingest.store import Store
+from schemas.errors import UsageError
+from tests.conftest import ROOT, Run
+
+GOOD = """
+[auth]
+redirect_uri = "http://localhost:8501/oauth2callback"
+cookie_secret = "a secret of more than sixteen characters"
+client_id = "x"
+client_secret = "y"
+server_metadata_url = "https://accounts.example.com/.well-known/openid-configuration"
+[tachograph]
+allow = ["@example.com", "Guest@example.org"]
+"""
+ALLOWED = ("@example.com", "guest@example.org")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    path = tmp_path / "sign-in.toml"
+    path.write_text(GOOD)
+    return path
+
+
+def test_good_settings_give_the_list(settings: Path) -> None:
+    assert read_allowed(settings) == ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("[auth]", "[other]", r"no section \[auth\]"),
+        ('client_id = "x"', "", "lacks client_id"),
+        ("a secret of more than sixteen characters", "short", "too short"),
+        ('allow = ["@example.com", "Guest@example.org"]', "", "who is allowed"),
+        ('["@example.com", "Guest@example.org"]', "[]", "who is allowed"),
+        ('["@example.com", "Guest@example.org"]', '["*"]', "who is allowed"),
+        ('["@example.com", "Guest@example.org"]', '"@example.com"', "who is allowed"),
+        ("[auth]", "[auth", "no TOML"),
+    ],
+)
+def test_bad_settings_say_what_is_wrong(old: str, new: str, complaint: str, settings: Path) -> None:
+    settings.write_text(GOOD.replace(old, new))
+    with pytest.raises(UsageError, match=complaint):
+        read_allowed(settings)
+
+
+@pytest.mark.parametrize(
+    ("user", "allowed"),
+    [
+        ({"email": "ann@example.com"}, True),
+        ({"email": "ANN@Example.COM", "email_verified": True}, True),
+        ({"email": "guest@example.org"}, True),
+        ({"email": "other@example.org"}, False),
+        ({"email": "ann@example.com", "email_verified": False}, False),
+        ({"email": "ann@example.com", "email_verified": "false"}, False),
+        ({"email": "ann@evil-example.com"}, False),
+        ({"email": "ann@example.com.evil.org"}, False),
+        ({"email": "@example.com"}, False),
+        ({"email": "example.com"}, False),
+        ({"email": None}, False),
+        ({}, False),
+    ],
+)
+def test_who_is_on_the_list(user: dict[str, object], allowed: bool) -> None:
+    assert is_allowed(user, ALLOWED) is allowed
+
+
+@pytest.mark.parametrize(
+    ("user", "heading"),
+    [
+        ({"is_logged_in": False}, "Sign in to see the runs"),
+        ({"is_logged_in": True, "email": "eve@evil.org"}, "Not on the list"),
+        ({"is_logged_in": True, "email": "ann@example.com"}, None),
+    ],
+)
+def test_the_door(
+    user: dict[str, object], heading: str | None, settings: Path, sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TACHOGRAPH_DB", sample_store.location)
+    monkeypatch.setenv("TACHOGRAPH_SIGN_IN", str(settings))
+    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30)
+    app.user = user
+    app.run()
+    assert not app.exception
+    if heading:
+        assert [element.value for element in app.subheader] == [heading]
+        assert not app.metric
+    else:
+        assert app.metric
+
+
+def test_settings_that_went_bad_let_nobody_in(settings: Path, sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACHOGRAPH_DB", sample_store.location)
+    monkeypatch.setenv("TACHOGRAPH_SIGN_IN", str(settings))
+    settings.unlink()
+    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30).run()
+    assert app.error
+    assert not app.metric
+
+
+def test_the_command_checks_before_it_serves(tachograph: Run, tmp_path: Path) -> None:
+    done = tachograph("dashboard", "--headless", "--port", "8599", "--sign-in", tmp_path / "none.toml")
+    assert done.returncode == 2
+    assert "cannot read" in done.stderr
+
+
+def test_the_server_is_told(settings: Path) -> None:
+    access = Access(read_only=True, sign_in=settings)
+    assert f"--secrets.files={settings}" in command("127.0.0.1", 8501, access)
+    assert access.environment() == {"TACHOGRAPH_READ_ONLY": "1", "TACHOGRAPH_SIGN_IN": str(settings)}
+    assert "no login" in Access().warning()
+    assert not access.warning()
+
+
+def test_read_only_takes_the_upload_away(sample_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACHOGRAPH_READ_ONLY", "1")
+    monkeypatch.setenv("TACHOGRAPH_DB", str(tmp_path / "none.duckdb"))
+    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30).run()
+    assert not app.exception
+    assert not app.get("page_link")
+    assert not app.button
+    with pytest.raises(Exception, match="upload"):
+        app.switch_page("screens/upload.py").run()
