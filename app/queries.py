@@ -111,7 +111,7 @@ def _aggregate(store: Store, filters: Filters, by: Sequence[Group], metrics: Seq
 
 
 def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric]) -> pa.Table:
-    """The same over model rows. The runs that each figure rests on are counted once for all: a distinct count of each took 9 s a million."""
+    """The same over model rows. The runs that figures rest on are counted once for all: a distinct count of each took 9 s a million."""
     condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
     keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
