@@ -14,7 +14,7 @@ import html
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from markdown_it import MarkdownIt
@@ -78,14 +78,15 @@ def cleaned(source: str) -> str:
 
 def fitted(source: str, marks: Iterable[Mark]) -> list[Mark]:
     """The marks on the text as the parser sees it: line ends are one character, and a mark neither begins nor ends with a blank."""
-    shifted = [(mark, *(place - source.count("\r\n", 0, place) for place in (mark.start, mark.end))) for mark in marks]
     parsed = source.replace("\r\n", "\n")
-    return [Mark(*_trimmed(parsed, start, end), mark.style, mark.title) for mark, start, end in shifted]
+    spans = [(mark, mark.start - source.count("\r\n", 0, mark.start), mark.end - source.count("\r\n", 0, mark.end)) for mark in marks]
+    return [_trimmed(parsed, replace(mark, start=start, end=end)) for mark, start, end in spans]
 
 
-def _trimmed(source: str, start: int, end: int) -> tuple[int, int]:
-    shown = source[start:end]
-    return start + len(shown) - len(shown.lstrip()), end - len(shown) + len(shown.rstrip())
+def _trimmed(source: str, mark: Mark) -> Mark:
+    shown = source[mark.start : mark.end]
+    start = mark.start + len(shown) - len(shown.lstrip())
+    return replace(mark, start=start, end=start + len(shown.strip()))
 
 
 class Lines:

@@ -18,6 +18,15 @@ CLAIM_METRICS = table(
         "neither",
         "Runs whose summary claims, in figures, that its work made something faster.",
     ),
+    Metric(
+        "runs_benchmarked",
+        "Benchmarked in runs",
+        "count(claimed_speedup) filter (claimed_evidence = 'benchmarked')",
+        "count(claims)",
+        Unit.COUNT,
+        "neither",
+        "Runs whose headline claim says how its numbers came about: a benchmark, a profile, measured runs.",
+    ),
     over(
         "claimed_speedup",
         "claimed_speedup_median",

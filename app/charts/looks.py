@@ -29,6 +29,15 @@ OUTCOMES = {
 EVIDENCE = {"benchmarked": "#009E73", "figures": "#0072B2", "stated": "#B07D00", "estimated": "#C0649B"}
 """Evidence of claims, the strongest first."""
 
+EVIDENCE_SIZES = {"benchmarked": 13, "figures": 11, "stated": 10, "estimated": 9}
+"""Sizes of their points in pixels: who sees no colours sees what weighs more."""
+
+SCOPES = {"end_to_end": "square", "component": "diamond", "micro": "triangle-up", "unspecified": "circle"}
+"""Marks of how much of the software a claim covers, the whole first."""
+
+TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "input_tokens": "#B07D00", "output_tokens": "#D55E00"}
+"""Classes of tokens: what the cache gives and takes is blue, what is paid in full is warm."""
+
 SEVERITIES = {"alarm": "#D55E00", "warning": "#B07D00", "info": "#3A93C8"}
 """Severities of findings, the gravest first."""
 

@@ -14,6 +14,7 @@ st.title("Overview", anchor=False)
 filters, page = bar.chosen(), st.context.theme.type
 row, options = data.figures(filters), data.options()
 parts.card_grid(cards(row, data.FIGURES))
+parts.claims_line(filters)
 colours, is_few = looks(options.get("model", ())), row["runs"] <= data.MARKS
 models = data.ask(queries.models, filters)
 

@@ -12,6 +12,7 @@ import streamlit as st
 from app import data, queries, queries_measures, queries_quality
 from app.charts import CHARTS, distributions
 from app.charts.looks import Looks
+from app.claim_words import overview_line
 from app.columns import Column
 from app.exports import EXPORTS
 from app.filters import FILTERS, Filters
@@ -89,6 +90,14 @@ def card_grid(cards: Sequence[Card]) -> None:
                 delta_color="off",
                 delta_arrow="off",
             )
+
+
+def claims_line(filters: Filters) -> None:
+    """What these runs claim, in a line that leads to the claims; nothing where none claims a speedup."""
+    asked = ("runs_with_claim", "runs_benchmarked", "claimed_speedup_median")
+    if said := overview_line(data.ask(queries.summary, filters, (), asked).to_pylist()[0]):
+        kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
+        st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=kept)
 
 
 def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "") -> None:

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from app import data, grids, queries
+from app import claim_marks, data, grids, queries, queries_claims
 from app.charts import looks
+from app.claim_words import headline
 from app.presentation import RUN_ENDING, RUN_ORIGIN, facts_html, plain, run_cards, run_id_of, short_id, shown, shown_record
 from app.screens import parts
 from app.summaries import summary_html
@@ -37,11 +38,32 @@ if run["tool_calls"].num_rows:
         st.subheader("Tool calls", anchor=False, help="Counted in the event stream around the record.")
         parts.table(grids.grid(run["tool_calls"], grids.TOOL_CALLS), "Calls of each tool and how many of them failed")
 summary, record = shown(run["result"] or ""), shown_record(run["raw"])
+facts = data.ask(queries_claims.of_run, run_id)
+claims = facts.claims.to_pylist()
 st.subheader("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
 with st.container(border=True):
-    html = summary_html(summary.text) or "<p>The record has no summary.</p>"
+    if claims:
+        st.markdown(plain(headline(run)) or "No claimed speedup in figures.")
+        st.html(claim_marks.legend_html(claims), width=SUMMARY_WIDTH)
+    html = summary_html(summary.text, claim_marks.marks_of(claims)) or "<p>The record has no summary.</p>"
     st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)
     parts.cut_note(summary)
+if claims:
+    st.subheader("What it claims", anchor=False, help="What the summary says; not measured by Tachograph.")
+    parts.table(grids.claim_grid(facts.claims), "Each claim of the summary with its ratio, evidence and scope")
+if facts.findings.num_rows:
+    st.subheader("Findings", anchor=False, help="What rules noticed when they compared what the record and its summary say.")
+    with st.container(border=True):
+        st.markdown(claim_marks.finding_lines(facts.findings.to_pylist()))
+stated, changed = st.columns(2)
+if facts.statements.num_rows:
+    with stated.container(border=True, height="stretch"):
+        st.subheader("What it states besides", anchor=False)
+        st.html(claim_marks.statements_html(facts.statements.to_pylist()))
+if facts.file_changes.num_rows:
+    with changed.container(border=True, height="stretch"):
+        st.subheader("What it says it changed", anchor=False)
+        parts.table(grids.grid(facts.file_changes, grids.FILE_CHANGES), "Files the summary says were changed, with lines")
 with st.expander("Raw record", icon=":material/data_object:"):
     parts.cut_note(record)
     st.download_button("Download the whole record", run["raw"], f"{short_id(run_id)}.json", "application/json", on_click="ignore")

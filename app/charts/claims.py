@@ -1,0 +1,287 @@
+"""Charts of what summaries claim: coloured and sized by evidence, shaped by scope, open where the text hedges.
+
+Rows as of `app.queries_claims`. The colours of models play no part here.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.base import Words, chart, counted, figure, nothing, safe
+from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES, Looks, name
+from app.claim_words import EVIDENCE_MEANINGS, claim_title, words
+from app.formatting import exact, human
+from schemas.unit_names import Unit
+
+ROW = 24
+HALVES = 10
+"""Of fewer runs nothing is said about the cheaper and the dearer half."""
+
+COST = Axis("cost_own_usd", "Reported cost (USD)", Unit.USD)
+RATIO = "Claimed ratio (logarithmic)"
+_LONGEST_QUOTE = 22
+_MOST_TICKS = 5
+_HOVERED, _HOVER_WIDTH = 300, 60
+"""Most characters of a quote on hovering, and of a line."""
+_GREY = "#7A7A7A"
+_INK = {"benchmarked": "#0B1012", "figures": "#FFFFFF", "stated": "#0B1012", "estimated": "#0B1012"}
+"""Colour of figures on bars of evidence, at 4.5:1."""
+_POWERS = range(-9, 13)
+_TICKS = (
+    [step / 50 for step in range(25, 101)],
+    [step / 20 for step in range(10, 41)],
+    [step / 10 for step in range(1, 41)],
+    [base * 10.0**power for power in _POWERS for base in (1, 1.5, 2, 3, 5, 7)],
+    [base * 10.0**power for power in _POWERS for base in (1, 2, 5)],
+    [10.0**power for power in _POWERS],
+    [1000.0**power for power in range(-3, 5)],
+)
+"""Places for the ticks of a ratio, from fine to coarse."""
+
+Row = Mapping[str, Any]
+
+
+def _forest_words(table: pa.Table) -> Words:
+    if not table.num_rows:
+        return Words("Claims across runs")
+    [row] = table.slice(0, 1).to_pylist()
+    claims, runs = counted(row["claims_found"], "claim"), counted(row["runs_found"], "run")
+    benchmarked = f"{row['benchmarked_found']:,} of them benchmarked"
+    finding = {
+        "headlines": f"{runs} with a claimed speedup, {benchmarked}",
+        "largest": f"{claims} of {runs} with a ratio, {benchmarked}",
+        "worse": f"{claims} of {runs} that something became worse",
+    }[row["pick"]]
+    return Words(finding, f"Drawn: {table.num_rows:,} of {claims}." if table.num_rows < row["claims_found"] else "")
+
+
+@chart(
+    "claims-forest",
+    "Each claim at its ratio, with its range where it gives one; what the agents say, not measured",
+    "One line per claim, named by its words, its point at the claimed ratio on a logarithmic axis; left of the line at 1× became worse",
+    _forest_words,
+)
+def claims_forest(table: pa.Table, _: Looks) -> go.Figure:
+    """A forest plot: claims beneath one another, in the order of the rows."""
+    rows = [(place, row) for place, row in enumerate(table.to_pylist()) if _is_drawable(row)]
+    if not rows:
+        return nothing("No claim here states a ratio.")
+    values = [row[key] for _, row in rows for key in ("ratio", "ratio_low", "ratio_high") if row[key]]
+    quotes = {
+        "tickvals": [place for place, _ in rows],
+        "ticktext": [safe(_short(row["quote"])) for _, row in rows],
+        "range": [max(table.num_rows, 4) - 0.4, -1.2],
+        "tickfont": {"size": 11},
+        "automargin": True,
+        "showgrid": False,
+        "zeroline": False,
+        "title": {"text": ""},
+    }
+    groups = [(evidence, [(place, row) for place, row in rows if row["evidence"] == evidence]) for evidence in EVIDENCE]
+    traces = [make(evidence, found) for make in (_ranges, _forest_points) for evidence, found in groups if found]
+    drawn = figure([*traces, *_legend([row for _, row in rows])], xaxis=_ratio_axis(values) | {"title": {"text": RATIO}}, yaxis=quotes)
+    drawn.update_layout(height=130 + ROW * max(table.num_rows, 4), showlegend=True)
+    return drawn.add_shape(_no_change("x")).add_annotation(
+        x=0, y=-1, text="no change", showarrow=False, xanchor="left", xshift=4, font={"size": 12, "color": _GREY}
+    )
+
+
+def _is_drawable(row: Row) -> bool:
+    return row["ratio"] is not None and row["ratio"] > 0 and math.isfinite(row["ratio"])
+
+
+def _forest_points(evidence: str, rows: Sequence[tuple[int, Row]]) -> go.Scatter:
+    shown = [row for _, row in rows]
+    points = _points(evidence, shown, [row["ratio"] for row in shown], [place for place, _ in rows])
+    return points.update(hovertext=[_claim_hover(row) for row in shown])
+
+
+def _ranges(evidence: str, rows: Sequence[tuple[int, Row]]) -> go.Scatter:
+    """A line from end to end of each claimed range, with gaps between the lines."""
+    ranged = [(place, row) for place, row in rows if row["ratio_low"] and row["ratio_high"]]
+    return go.Scatter(
+        x=[value for _, row in ranged for value in (row["ratio_low"], row["ratio_high"], None)],
+        y=[value for place, _ in ranged for value in (place, place, None)],
+        mode="lines",
+        line={"color": EVIDENCE[evidence], "width": 3},
+        hoverinfo="skip",
+        legendgroup=evidence,
+        showlegend=False,
+    )
+
+
+def _points(evidence: str, rows: Sequence[Row], x: Sequence[float], y: Sequence[float]) -> go.Scatter:
+    """Points that know their run, so that a click can open it."""
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        name=words(evidence),
+        legendgroup=evidence,
+        customdata=[[row["run_id"]] for row in rows],
+        hoverinfo="text",
+        showlegend=False,
+        marker={
+            "color": EVIDENCE[evidence],
+            "size": EVIDENCE_SIZES[evidence],
+            "symbol": [_symbol(row) for row in rows],
+            "opacity": 1,
+            "line": {"width": 1.5, "color": EVIDENCE[evidence]},
+        },
+    )
+
+
+def _symbol(row: Row) -> str:
+    """The mark of the scope; an open one is less sure."""
+    is_open = row["evidence"] == "estimated" or row["hedged"]
+    return SCOPES[row["scope"]] + ("-open" if is_open else "")
+
+
+def _legend(rows: Sequence[Row]) -> list[go.Scatter]:
+    """What colours and shapes mean, those in use: a point has one of each, so that no point can stand for either."""
+    evidence = [kind for kind in EVIDENCE if any(row["evidence"] == kind for row in rows)]
+    colours = [go.Scatter(mode="lines", line={"color": EVIDENCE[kind], "width": 8}, legendgroup=kind, name=kind) for kind in evidence]
+    shapes = [(words(scope), mark) for scope, mark in SCOPES.items() if any(row["scope"] == scope for row in rows)]
+    shapes += [("hedged or estimated", "circle-open")] if any(_symbol(row).endswith("-open") for row in rows) else []
+    marks = [go.Scatter(mode="markers", marker={"color": _GREY, "symbol": mark, "size": 10}, name=label) for label, mark in shapes]
+    return [trace.update(x=[None], y=[None], showlegend=True, hoverinfo="skip") for trace in (*colours, *marks)]
+
+
+def _no_change(along: str) -> dict[str, Any]:
+    """The line at 1×, across the whole plot."""
+    across = {"x": "y", "y": "x"}[along]
+    ends = {f"{along}0": 1, f"{along}1": 1, f"{across}0": 0, f"{across}1": 1, f"{across}ref": f"{across} domain"}
+    return {"type": "line", "layer": "below", "line": {"color": _GREY, "width": 1.5, "dash": "dash"}} | ends
+
+
+def _ratio_axis(values: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis with 1× on it and round factors as ticks."""
+    low, high = min([*values, 1.0]), max([*values, 1.0])
+    margin = max(0.02, 0.06 * math.log10(high / low))
+    ends = [math.log10(low) - margin, math.log10(high) + margin]
+    choices = [[place for place in places if 10 ** ends[0] <= place <= 10 ** ends[1]] for places in _TICKS]
+    ticks = next((ticks for ticks in choices if len(ticks) <= _MOST_TICKS), [1.0])
+    texts = [f"{tick / 1000:,g}k×" if tick >= 1000 else f"{tick:g}×" for tick in ticks]  # short: phones are narrow
+    return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": texts, "automargin": True, "tickangle": 0}
+
+
+def _claim_hover(row: Row) -> str:
+    about = " · ".join(row[key] for key in ("repo", "task", "model") if row[key])
+    quote = textwrap.shorten(row["quote"], _HOVERED, placeholder=" …") or row["quote"][:_HOVERED]
+    return _lines(quote, claim_title(row), about, f"Run: {row['run_id']}")
+
+
+def _lines(title: str, *lines: str) -> str:
+    """Hover text, broken where it would be wider than a page."""
+    first, *rest = ["<br>".join(safe(part) for part in textwrap.wrap(line, _HOVER_WIDTH)) for line in (title, *lines) if line]
+    return "<br>".join([f"<b>{first}</b>", *rest])
+
+
+def _short(quote: str) -> str:
+    """The beginning of a quote without the signs of Markdown."""
+    line = " ".join(quote.replace("**", "").replace("`", "").split())
+    return line if len(line) <= _LONGEST_QUOTE else f"{line[: _LONGEST_QUOTE - 1]}…"
+
+
+def _mix_words(table: pa.Table) -> Words:
+    if not table.num_rows:
+        return Words("Evidence of claimed speedups")
+    [row] = table.slice(0, 1).to_pylist()
+    runs, claim = counted(row["runs_found"], "run"), "claims" if row["benchmarked_found"] == 1 else "claim"
+    silent = row["groups_found"] - table.num_rows
+    note = f"Drawn: the {table.num_rows:,} of {row['groups_found']:,} groups with the most claims." if silent else ""
+    return Words(f"{row['benchmarked_found']:,} of {runs} {claim} a speedup that is benchmarked", note)
+
+
+@chart(
+    "claims-evidence",
+    "Runs with a claimed speedup by the evidence of their headline claim; beside each name, how many of the group's runs claim one",
+    "One bar per group, divided by evidence from the strongest to the weakest, the number of runs in each part",
+    _mix_words,
+)
+def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
+    """Bars of equal length: what the claims of each group rest on."""
+    rows = [row for row in table.to_pylist() if row["claiming"]]
+    if not rows:
+        return nothing("No run claims a speedup in figures.")
+    traces = [_share(evidence, rows) for evidence in EVIDENCE if any(row[evidence] for row in rows)]
+    names = {
+        "tickvals": list(range(len(rows))),
+        "ticktext": [f"{safe(_group(row))} · {row['claiming']:,} of {row['runs']:,}" for row in rows],
+        "range": [max(len(rows), 3) - 0.4, -0.6],
+        "automargin": True,
+        "ticklabelstandoff": 6,
+        "title": {"text": ""},
+    }
+    share = {"title": {"text": "Share of claiming runs"}, "tickformat": ",.0%", "range": [0, 1]}
+    drawn = figure(traces, barmode="stack", bargap=0.35, xaxis=share, yaxis=names)
+    return drawn.update_layout(height=120 + 32 * max(len(rows), 3), showlegend=True)
+
+
+def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:
+    said = [f"{counted(row[evidence], 'run')} of {row['claiming']:,} with a claimed speedup: {words(evidence)}" for row in rows]
+    return go.Bar(
+        x=[row[evidence] / row["claiming"] for row in rows],
+        y=list(range(len(rows))),
+        orientation="h",
+        name=words(evidence),
+        text=[f"{row[evidence]:,}" if row[evidence] else "" for row in rows],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        textfont={"color": _INK[evidence], "size": 13},
+        hovertext=[_lines(_group(row), line, EVIDENCE_MEANINGS[evidence]) for row, line in zip(rows, said, strict=True)],
+        hoverinfo="text",
+        showlegend=True,
+        marker={"color": EVIDENCE[evidence], "line": {"width": 0}},
+    )
+
+
+def _group(row: Row) -> str:
+    return name("not known" if row["group"] is None else str(row["group"]))
+
+
+def _cost_words(table: pa.Table) -> Words:
+    known = [row for row in table.to_pylist() if row["cost_own_usd"] is not None]
+    unknown = table.num_rows - len(known)
+    note = f"Left out: {counted(unknown, 'run')} without a reported cost." if unknown else ""
+    ratios = [row["ratio"] for row in sorted(known, key=lambda row: row["cost_own_usd"])]
+    if len(ratios) < HALVES:
+        return Words("Claimed speedup against reported cost", note)
+    cheaper, dearer = (human(median(half), Unit.RATIO) for half in (ratios[: len(ratios) // 2], ratios[len(ratios) // 2 :]))
+    return Words(f"The dearer half of the runs claims a median of {dearer}, the cheaper half {cheaper}", note)
+
+
+@chart(
+    "claims-cost",
+    "Claimed speedup of each run's headline claim against the run's reported cost; claimed, not measured",
+    "One point per run: its reported cost to the right, its claimed speedup upwards on a logarithmic axis, with a line at 1×",
+    _cost_words,
+)
+def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
+    """What a claimed speedup cost: one point per run."""
+    rows = [row for row in table.to_pylist() if _is_drawable(row) and row["cost_own_usd"] is not None]
+    costs = [float(row["cost_own_usd"]) for row in rows]
+    logarithmic = is_wide(costs) and min(costs) > 0
+    if not rows:
+        return nothing("No run has both a claimed speedup and a reported cost.")
+    groups = [(evidence, [row for row in rows if row["evidence"] == evidence]) for evidence in EVIDENCE]
+    traces = [_cost_points(evidence, found) for evidence, found in groups if found]
+    x, y = axis_layout(COST, costs, logarithmic=logarithmic), _ratio_axis([row["ratio"] for row in rows])
+    drawn = figure([*traces, *_legend(rows)], xaxis=x, yaxis=y | {"title": {"text": "Claimed speedup (logarithmic)"}})
+    return drawn.update_layout(height=460, showlegend=True).add_shape(_no_change("y"))
+
+
+def _cost_points(evidence: str, rows: Sequence[Row]) -> go.Scatter:
+    costs = [f"Reported cost: {exact(row['cost_own_usd'], Unit.USD)}" for row in rows]
+    hovertext = [_lines(claim_title(row), row["quote"] or "", cost, f"Run: {row['run_id']}") for row, cost in zip(rows, costs, strict=True)]
+    x, y = [float(row["cost_own_usd"]) for row in rows], [row["ratio"] for row in rows]
+    return _points(evidence, rows, x, y).update(hovertext=hovertext)
