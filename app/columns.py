@@ -36,19 +36,20 @@ _LABELS = {
 }
 """Stored columns whose name does not read well by itself."""
 
-_LABEL, _UNIT = b"label", b"unit"
+_LABEL, _UNIT, _MEANING = b"label", b"unit", b"meaning"
 _METRICS = MODEL_METRICS | RUN_METRICS
 _DIMENSIONS = MODEL_DIMENSIONS | DIMENSIONS
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column for people. `known` names the column that says how many rows its figures rest on."""
+    """One column for people. `known` names the column that says how many rows its figures rest on; `meaning` is often not told here."""
 
     name: str
     label: str
     unit: Unit
     known: str | None = None
+    meaning: str = ""
 
     @property
     def is_figure(self) -> bool:
@@ -92,6 +93,15 @@ def measured(table: pa.Table, units: Mapping[str, Unit]) -> pa.Table:
     return table.cast(pa.schema(fields))
 
 
+def explained(table: pa.Table, meanings: Mapping[str, str]) -> pa.Table:
+    """The table with what its columns mean, where that is not what a stored column of the name means: a sum over a group's runs, say."""
+    fields = [
+        field.with_metadata((field.metadata or {}) | {_MEANING: meanings[field.name]}) if field.name in meanings else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
 def columns(table: pa.Table) -> list[Column]:
     """The table's columns in order; a count of known rows is no column of its own, but the note of its figure."""
     names = set(table.column_names)
@@ -104,7 +114,8 @@ def _is_note(name: str, names: set[str]) -> bool:
 
 def _column(field: pa.Field, names: set[str]) -> Column:
     known = f"{field.name}{KNOWN_SUFFIX}"
-    return Column(field.name, _label(field), _unit(field), known if known in names else None)
+    meaning = (field.metadata or {}).get(_MEANING, b"").decode()
+    return Column(field.name, _label(field), _unit(field), known if known in names else None, meaning)
 
 
 def _label(field: pa.Field) -> str:

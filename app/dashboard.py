@@ -18,6 +18,7 @@ bar.follow_address()
 OF_RUNS = (
     st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="What all runs cost and took"),
     st.Page("screens/runs.py", title="Runs", icon=":material/list:", help="Every run, to sort, search and open"),
+    st.Page("screens/cost.py", title="Cost", icon=":material/payments:", help="Who spent what, at which prices, and what caching saved"),
     st.Page("screens/duration.py", title="Duration", icon=":material/timer:", help="How long runs take, and which take longer"),
     st.Page("screens/claims.py", title="Claims", icon=":material/campaign:", help="What agents claim, and on what evidence"),
     st.Page("screens/compare.py", title="Compare", icon=":material/compare_arrows:", help="Two cohorts of runs side by side"),

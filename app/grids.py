@@ -70,7 +70,7 @@ def grid(table: pa.Table, keys: Sequence[str], **labels: str) -> pa.Table:
 
 def grid_columns(table: pa.Table) -> list[tuple[Column, str]]:
     """Each column of a grid with what it means."""
-    return [(column, MEANINGS.get(column.name, "")) for column in columns(table)]
+    return [(column, column.meaning or MEANINGS.get(column.name, "")) for column in columns(table)]
 
 
 def _sortable(table: pa.Table) -> pa.Table:

@@ -1,0 +1,131 @@
+"""Charts of what groups of runs spent: by model, and by class of tokens. Rows as of `app.queries_cost`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.axes import Axis, axis_layout
+from app.charts.base import figure, hover, inked, nothing, safe
+from app.charts.looks import TOKENS, Look, Looks, name
+from app.cost_words import TOKEN_CLASSES, group_names
+from app.queries_cost import MOST_MODELS, Groups
+from schemas.unit_names import Unit
+
+COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
+TOKEN_AXIS = Axis("tokens", "Tokens", Unit.TOKENS)
+OTHERS = "other models"
+NO_MODEL = "no model named"
+ROW = 28
+_REST = Look("#7A7A7A", "circle", "/")
+
+Key = tuple[str | None, bool]
+"""A model and whether it stands for all others."""
+
+
+def by_model(found: Groups, shares: pa.Table, looks: Looks, page: str | None) -> go.Figure:
+    """A bar per group, its models' own shares one upon the other; lying, or upright where groups follow one another."""
+    key = found.table.column_names[0]
+    rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
+    if not rows:
+        return nothing("No run has a reported cost.")
+    places = {row[key]: place for place, row in enumerate(rows)}
+    totals = {row[key]: row["cost_usd"] for row in rows}
+    amounts = _amounts(row for row in shares.to_pylist() if row["group"] in places)
+    labels = dict(zip(places, group_names(rows, key), strict=True))
+    traces = [_share(model, part, places, labels, totals, looks, upright=found.in_order) for model, part in amounts.items()]
+    return _bars(traces, list(labels.values()), COST, page, upright=found.in_order)
+
+
+def _amounts(rows: Iterable[Mapping[str, Any]]) -> dict[Key, dict[Any, Decimal]]:
+    """Model → group → cost, dearest model first; the models beyond MOST_MODELS are one."""
+    sums: dict[str | None, dict[Any, Decimal]] = {}
+    for row in rows:
+        sums.setdefault(row["model"], {})[row["group"]] = row["cost_usd"]
+    ranked = sorted(sums.items(), key=lambda item: -sum(item[1].values()))
+    kept: dict[Key, dict[Any, Decimal]] = {(model, False): part for model, part in ranked[:MOST_MODELS]}
+    for _, part in ranked[MOST_MODELS:]:
+        rest = kept.setdefault((None, True), {})
+        for group, cost in part.items():
+            rest[group] = rest.get(group, Decimal(0)) + cost
+    return kept
+
+
+def _share(
+    key: Key,
+    part: Mapping[Any, Decimal],
+    places: Mapping[Any, int],
+    labels: Mapping[Any, str],
+    totals: Mapping[Any, Decimal],
+    looks: Looks,
+    *,
+    upright: bool,
+) -> go.Bar:
+    """One model's part of every bar."""
+    look = look_of(key, looks)
+    texts = [
+        hover(labels[group], **{model_name(key): (cost, Unit.USD), "All_models": (totals[group], Unit.USD)}) for group, cost in part.items()
+    ]
+    return _bar(
+        [places[group] for group in part],
+        [float(cost) for cost in part.values()],
+        upright=upright,
+        name=safe(model_name(key)),
+        marker={
+            "color": look.colour,
+            "line": {"width": 0},
+            "pattern": {"shape": look.pattern, "bgcolor": look.colour, "fgcolor": "#FFFFFF"},
+        },
+        hovertext=texts,
+    )
+
+
+def by_token_class(found: Groups, page: str | None) -> go.Figure:
+    """A bar per group, its tokens by class one upon the other, in the order of the bars of cost."""
+    key = found.table.column_names[0]
+    rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
+    names = group_names(rows, key)
+    traces = [
+        _bar(
+            [place for place, row in enumerate(rows) if row[column]],
+            [float(row[column]) for row in rows if row[column]],
+            upright=found.in_order,
+            name=label,
+            marker={"color": TOKENS[column], "line": {"width": 0}},
+            hovertext=[hover(group, **{label: (row[column], Unit.TOKENS)}) for group, row in zip(names, rows, strict=True) if row[column]],
+        )
+        for column, label in TOKEN_CLASSES.items()
+    ]
+    drawn = [trace for trace in traces if trace.hovertext]
+    return _bars(drawn, names, TOKEN_AXIS, page, upright=found.in_order) if drawn else nothing("No run counts its tokens.")
+
+
+def _bar(places: Sequence[int], values: Sequence[float], *, upright: bool, **look: Any) -> go.Bar:
+    x, y = (places, values) if upright else (values, places)
+    return go.Bar(x=list(x), y=list(y), orientation="v" if upright else "h", hoverinfo="text", showlegend=True, **look)
+
+
+def _bars(traces: Sequence[go.Bar], names: Sequence[str], axis: Axis, page: str | None, *, upright: bool) -> go.Figure:
+    places = {"tickvals": list(range(len(names))), "ticktext": [safe(name(text)) for text in names], "title": {"text": ""}}
+    places |= {"automargin": True, "showgrid": False, "ticklabelstandoff": 6}
+    values = axis_layout(axis, [], logarithmic=False)
+    layout = {"xaxis": places, "yaxis": values} if upright else {"xaxis": values, "yaxis": places | {"autorange": "reversed"}}
+    drawn = figure(list(traces), barmode="stack", bargap=0.3, **layout)
+    if not upright:
+        drawn.update_layout(height=110 + drawn.layout.height - 380 + ROW * max(len(names), 4))
+    return inked(drawn, page)
+
+
+def model_name(key: Key) -> str:
+    """What a part of a bar or area is called."""
+    model, is_other = key
+    return OTHERS if is_other else NO_MODEL if model is None else name(model)
+
+
+def look_of(key: Key, looks: Looks) -> Look:
+    model, is_other = key
+    return _REST if is_other else looks.get(model, looks[None])

@@ -1,0 +1,124 @@
+"""Chart of reported cost added up along time or order, an area per main model. Rows as of `queries_cost.spending`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.axes import axis_layout
+from app.charts.base import figure, hover, inked, nothing, safe
+from app.charts.cost import COST, Key, look_of, model_name
+from app.charts.looks import PLAIN, Looks
+from app.formatting import exact
+from app.queries_cost import TIME
+from schemas.unit_names import Unit
+
+TITLES = {TIME: "Time of the run (UTC)"}
+ORDER = "Runs, in the order in which they were read"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One place on the axis: what its runs cost by main model, and all up to it."""
+
+    x: datetime | int
+    parts: Mapping[Key, Decimal]
+    runs: int
+    run_id: str | None
+    so_far: Decimal
+
+
+def steps(table: pa.Table) -> list[Step]:
+    """The places in order; `run_id` where it is a single run's."""
+    places: dict[Any, list[dict[str, Any]]] = {}
+    for row in table.to_pylist():
+        places.setdefault(row["x"], []).append(row)
+    found, so_far = [], Decimal(0)
+    for x, rows in places.items():
+        parts = {(row["model"], row["is_other"]): row["cost_usd"] for row in rows}
+        so_far += sum(parts.values(), Decimal(0))
+        runs = sum(row["runs"] for row in rows)
+        found.append(Step(x, parts, runs, rows[0]["run_id"] if runs == 1 else None, so_far))
+    return found
+
+
+def spending(table: pa.Table, axis: str, looks: Looks, page: str | None) -> go.Figure:
+    """Areas one upon the other, dearest model at the bottom; the edge tells exact sums, its points are single runs."""
+    found = steps(table)
+    if not found:
+        return nothing("No run has both a reported cost and a place here.")
+    sums: dict[Key, Decimal] = {}
+    for step in found:
+        for key, cost in step.parts.items():
+            sums[key] = sums.get(key, Decimal(0)) + cost
+    traces = [_area(key, found, looks) for key in sorted(sums, key=lambda key: -sums[key])]
+    x = {"title": {"text": TITLES.get(axis, ORDER)}, "showgrid": False, "automargin": True}
+    y = axis_layout(COST, [], logarithmic=False)
+    return inked(figure([*traces, _edge(found), _runs(found)], xaxis=x, yaxis=y), page)
+
+
+def _area(key: Key, found: Sequence[Step], looks: Looks) -> go.Scatter:
+    so_far, heights = Decimal(0), []
+    for step in found:
+        so_far += step.parts.get(key, Decimal(0))
+        heights.append(float(so_far))
+    look = look_of(key, looks)
+    return go.Scatter(
+        x=_places(found),
+        y=[*heights, heights[-1]],
+        stackgroup="cost",
+        mode="lines",
+        line={"shape": "hv", "width": 0, "color": look.colour},
+        fillcolor=look.colour,
+        fillpattern={"shape": look.pattern, "bgcolor": look.colour, "fgcolor": "#FFFFFF", "size": 6},
+        name=safe(model_name(key)),
+        hoverinfo="skip",
+        showlegend=True,
+    )
+
+
+def _places(found: Sequence[Step]) -> list[Any]:
+    """Where the steps are, and a little further, so that the last one can be seen."""
+    first: Any = found[0].x
+    last: Any = found[-1].x
+    return [*(step.x for step in found), last + max((last - first) / 50, timedelta(minutes=1) if isinstance(last, datetime) else 1)]
+
+
+def _edge(found: Sequence[Step]) -> go.Scatter:
+    return go.Scatter(
+        x=_places(found),
+        y=[float(step.so_far) for step in [*found, found[-1]]],
+        mode="lines",
+        line={"shape": "hv", "width": 1.5, "color": PLAIN},
+        text=[_hover(step) for step in [*found, found[-1]]],
+        hoverinfo="text",
+        showlegend=False,
+    )
+
+
+def _runs(found: Sequence[Step]) -> go.Scatter:
+    """A point per step that is a single run, to click on."""
+    single = [step for step in found if step.run_id]
+    return go.Scatter(
+        x=[step.x for step in single],
+        y=[float(step.so_far) for step in single],
+        mode="markers",
+        marker={"size": 5, "color": PLAIN},
+        text=[_hover(step) for step in single],
+        hoverinfo="text",
+        customdata=[step.run_id for step in single] or None,
+        showlegend=False,
+    )
+
+
+def _hover(step: Step) -> str:
+    place = f"{step.x:%Y-%m-%d %H:%M}" if isinstance(step.x, datetime) else f"{step.x:,} runs"
+    text = hover(f"Up to {place}", All_so_far=(step.so_far, Unit.USD))
+    added = "".join(f"<br>{safe(model_name(key))}: +{exact(cost, Unit.USD)}" for key, cost in step.parts.items())
+    return f"{text}{added}<br>" + (f"Run: {safe(step.run_id)}" if step.run_id else f"Runs here: {step.runs:,}")

@@ -1,0 +1,183 @@
+"""Charts of list prices: reported against list cost, the causes of the difference, what caching saved. Rows as of `app.queries_cost`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.base import figure, hover, inked, nothing, safe
+from app.charts.looks import PLAIN, SEVERITIES, Looks, name
+from app.cost_words import NOT_KNOWN, group_names
+from app.formatting import human
+from app.queries_cost import Groups
+from schemas.cost import CAUSES, CostCause
+from schemas.unit_names import Unit
+
+MOST_MODELS = 15
+ROW = 34
+HOVER_WIDTH = 60
+BOTH = Axis("cost_usd", "Cost (USD)", Unit.USD)
+DELTA = Axis("cost_delta_usd", "List cost less reported cost (USD)", Unit.USD)
+LISTED = Axis("cost_list_usd", "List cost (USD)", Unit.USD)
+SIGNED = {"zeroline": True, "zerolinecolor": "#7A7A7A", "rangemode": "normal", "tickprefix": "", "tickformat": "$,~f"}
+"""Of an axis that goes below zero: `-$20`."""
+
+SIDES = {"cost_usd": ("reported", "circle"), "cost_list_usd": ("at list prices", "circle-open")}
+SAVED, LOST = "rgba(122,122,122,0.45)", "#D55E00"
+
+
+def models(table: pa.Table, looks: Looks, page: str | None) -> go.Figure:
+    """Two points per model on one line: filled as reported, open at list prices."""
+    known = [row for row in table.to_pylist() if row["cost_usd"] is not None and row["cost_list_usd"] is not None]
+    rows = known[:MOST_MODELS]
+    if not rows:
+        return nothing("No model has both a reported and a list cost.")
+    values = [float(row[key]) for row in rows for key in ("cost_usd", "cost_list_usd")]
+    logarithmic = is_wide(values)
+    traces: list[Any] = [_between(place, row) for place, row in enumerate(rows)]
+    traces += [_points(rows, key, looks) for key in SIDES] + [_named(*side) for side in SIDES.values()]
+    names = [" · ".join(filter(None, (name(row["model"]), row["region"]))) for row in rows]
+    drawn = figure(traces, xaxis=axis_layout(BOTH, [value for value in values if value > 0], logarithmic=logarithmic), yaxis=_places(names))
+    return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 4)), page)
+
+
+def _between(place: int, row: Mapping[str, Any]) -> go.Scatter:
+    ends = [float(row["cost_usd"]), float(row["cost_list_usd"])]
+    return go.Scatter(x=ends, y=[place, place], mode="lines", line={"color": "#7A7A7A", "width": 2}, hoverinfo="skip", showlegend=False)
+
+
+def _points(rows: Sequence[Mapping[str, Any]], key: str, looks: Looks) -> go.Scatter:
+    colours = [looks.get(row["model"], looks[None]).colour for row in rows]
+    return go.Scatter(
+        x=[float(row[key]) for row in rows],
+        y=list(range(len(rows))),
+        mode="markers",
+        marker={"color": colours, "symbol": SIDES[key][1], "size": 11, "line": {"width": 2, "color": colours}},
+        text=[_model_hover(row) for row in rows],
+        hoverinfo="text",
+        showlegend=False,
+    )
+
+
+def _named(label: str, symbol: str) -> go.Scatter:
+    """An entry of the legend in the colour of no model."""
+    look = {"color": "#7A7A7A", "symbol": symbol, "size": 11, "line": {"width": 2, "color": "#7A7A7A"}}
+    return go.Scatter(x=[None], y=[None], mode="markers", marker=look, name=label, showlegend=True, hoverinfo="skip")
+
+
+def _model_hover(row: Mapping[str, Any]) -> str:
+    figures = hover(
+        name(row["model"]),
+        Reported=(row["cost_usd"], Unit.USD),
+        List=(row["cost_list_usd"], Unit.USD),
+        List_less_reported=(row["cost_delta_usd"], Unit.USD),
+    )
+    served = " · ".join(filter(None, (row["provider"], row["region"])))
+    causes = ", ".join(CAUSES[CostCause(cause)].label for cause in (row["causes"] or "").split(", ") if cause in set(CostCause))
+    return f"{figures}<br>Served by: {safe(served or NOT_KNOWN)}<br>Cause: {causes or NOT_KNOWN}"
+
+
+def causes(table: pa.Table, page: str | None) -> go.Figure:
+    """A bar per cause: to the right where the list is dearer than what agents report, to the left where it is cheaper."""
+    rows = [row for row in table.to_pylist() if row["cost_delta_usd"]]
+    if not rows:
+        return nothing("Every known list cost is what the agent reports.")
+    words = [CAUSES[CostCause(row["cause"])] for row in rows]
+    traces = [
+        go.Bar(
+            x=[float(row["cost_delta_usd"]) for row, word in zip(rows, words, strict=True) if word.severity == severity],
+            y=[place for place, word in enumerate(words) if word.severity == severity],
+            orientation="h",
+            name={"info": "explained", "warning": "worth a look"}[severity],
+            marker={"color": SEVERITIES[severity]},
+            text=[human(row["cost_delta_usd"], Unit.USD) for row, word in zip(rows, words, strict=True) if word.severity == severity],
+            textposition="auto",
+            hovertext=[_cause_hover(row) for row, word in zip(rows, words, strict=True) if word.severity == severity],
+            hoverinfo="text",
+            showlegend=True,
+        )
+        for severity in ("info", "warning")
+    ]
+    drawn = figure(
+        [trace for trace in traces if trace.y],
+        xaxis=axis_layout(DELTA, [], logarithmic=False) | SIGNED,
+        yaxis=_places([word.label for word in words]),
+        bargap=0.35,
+    )
+    return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 4)), page)
+
+
+def _cause_hover(row: Mapping[str, Any]) -> str:
+    word = CAUSES[CostCause(row["cause"])]
+    figures = hover(
+        word.label,
+        List_less_reported=(row["cost_delta_usd"], Unit.USD),
+        Reported=(row["cost_usd"], Unit.USD),
+        List=(row["cost_list_usd"], Unit.USD),
+        Runs=(row["runs"], Unit.COUNT),
+    )
+    return f"{figures}<br>{'<br>'.join(wrap(word.meaning, HOVER_WIDTH))}"
+
+
+def caching(found: Groups, page: str | None) -> go.Figure:
+    """A bar per group: what its tokens cost at list prices, and what caching saved of what they would have cost without."""
+    key = found.table.column_names[0]
+    rows = [row for row in found.table.to_pylist() if row["cost_uncached_usd"]]
+    if not rows:
+        return nothing("No run has a list cost.")
+    names = group_names(rows, key)
+    texts = [_saved_hover(group, row) for group, row in zip(names, rows, strict=True)]
+    paid = [float(min(row["cost_uncached_usd"], row["cost_uncached_usd"] - row["cache_saved_usd"])) for row in rows]
+    parts = {
+        "paid": (paid, PLAIN),
+        "saved by caching": ([float(max(row["cache_saved_usd"], 0)) for row in rows], SAVED),
+        "caching cost more than it saved": ([float(max(-row["cache_saved_usd"], 0)) for row in rows], LOST),
+    }
+    places = list(range(len(rows)))
+    traces = [
+        go.Bar(
+            x=places if found.in_order else values,
+            y=values if found.in_order else places,
+            orientation="v" if found.in_order else "h",
+            name=label,
+            marker={"color": colour},
+            hovertext=texts,
+            hoverinfo="text",
+            showlegend=True,
+        )
+        for label, (values, colour) in parts.items()
+        if any(values)
+    ]
+    named, money = _places(names), axis_layout(LISTED, [], logarithmic=False)
+    named = named | {"autorange": True} if found.in_order else named
+    drawn = figure(traces, barmode="stack", bargap=0.3, xaxis=named if found.in_order else money, yaxis=money if found.in_order else named)
+    return inked(drawn if found.in_order else drawn.update_layout(height=130 + 28 * max(len(rows), 4)), page)
+
+
+def _saved_hover(group: str, row: Mapping[str, Any]) -> str:
+    figures = hover(
+        group,
+        List_cost=(row["cost_uncached_usd"] - row["cache_saved_usd"], Unit.USD),
+        Without_caching=(row["cost_uncached_usd"], Unit.USD),
+        Saved=(row["cache_saved_usd"], Unit.USD),
+        Cost_of_cache_writes=(row["cost_cache_write_usd"], Unit.USD),
+    )
+    return f"{figures}<br>Cache hit ratio: {human(row['cache_hit_ratio'], Unit.SHARE)}"
+
+
+def _places(names: Sequence[str]) -> dict[str, Any]:
+    """The axis of lying bars and lines, first on top."""
+    return {
+        "tickvals": list(range(len(names))),
+        "ticktext": [safe(name(text)) for text in names],
+        "autorange": "reversed",
+        "automargin": True,
+        "showgrid": False,
+        "ticklabelstandoff": 6,
+        "title": {"text": ""},
+    }

@@ -1,0 +1,221 @@
+"""What the charts of cost show, said in a sentence: the titles of the screen Cost. Pure; every figure comes from a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from app.formatting import exact, human, known_of
+from app.presentation import Card, cards, plain
+from app.queries import KNOWN_SUFFIX
+from app.queries_cost import TIME, Groups
+from schemas.cost import CAUSES, CostCause
+from schemas.metrics import RUN_METRICS
+from schemas.unit_names import Unit
+
+MOST_OF = Decimal("0.8")
+"""What makes so much of the cost is said to make most of it."""
+
+NOT_KNOWN = "not known"
+SHORT_LABELS = {
+    "cost_per_completed_usd": "Cost per completed run",
+    "cost_median_usd": "Cost per run, median",
+    "cost_per_turn_usd": "Cost per turn",
+}
+"""Names that fit on a card; its help says the whole."""
+
+TOKEN_CLASSES = {
+    "cache_read_tokens": "Cache read",
+    "cache_write_tokens": "Cache write",
+    "input_tokens": "Input",
+    "output_tokens": "Output",
+}
+
+Row = Mapping[str, Any]
+
+
+def percent(share: Decimal) -> str:
+    """`98 %`; never rounded up to a whole that it is not, nor down to nothing."""
+    if share > Decimal("0.99"):
+        return "100 %" if share == 1 else "over 99 %"
+    return f"{share * 100:.0f} %" if share >= Decimal("0.01") or not share else "under 1 %"
+
+
+def groups_finding(found: Groups, label: str) -> str:
+    """`2 of 12 models make 94 % of the reported cost`: as few as make most of it, where that are few."""
+    rows = [row for row in found.table.to_pylist() if row["cost_share"]]
+    if not rows:
+        return f"Reported cost by {lower(label)}"
+    rows.sort(key=lambda row: row["cost_usd"], reverse=True)
+    first = _name(rows[0], found.table.column_names[0])
+    if found.in_order:
+        return f"{first} was the dearest {lower(label)}: {human(rows[0]['cost_usd'], Unit.USD)}"
+    share, few = Decimal(0), 0
+    while few < len(rows) and share < MOST_OF:
+        share, few = share + Decimal(str(rows[few]["cost_share"])), few + 1
+    made = f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of the reported cost"
+    if few == 1:
+        return f"{first} makes {made}"
+    return f"{few:,} of {found.total:,} {plural(label)} make {made}"
+
+
+def groups_note(found: Groups, label: str) -> str:
+    """What the bars leave out; empty where nothing."""
+    rows = found.table.to_pylist()
+    silent = sum(row["cost_usd"] is None for row in rows)
+    said = [f"{'The last' if found.in_order else 'The dearest'} {len(rows):,} of {found.total:,} {plural(label)}."]
+    return " ".join((said if found.total > len(rows) else []) + ([f"Without a reported cost: {silent:,}."] if silent else []))
+
+
+def tokens_finding(table: pa.Table) -> str:
+    """`Cache read is 95 % of 272 M tokens`."""
+    sums = {label: sum(value for value in table[key].to_pylist() if value is not None) for key, label in TOKEN_CLASSES.items()}
+    total = sum(sums.values())
+    if not total:
+        return "Tokens by class"
+    label, most = max(sums.items(), key=lambda item: item[1])
+    return f"{label} is {percent(Decimal(int(most)) / Decimal(int(total)))} of {human(total, Unit.TOKENS)} tokens".replace(
+        "the whole", "all"
+    )
+
+
+def spending_finding(table: pa.Table, axis: str) -> str:
+    """Where half of the cost was reached: a time, or a number of runs."""
+    steps: dict[Any, Decimal] = {}
+    for row in table.to_pylist():
+        steps[row["x"]] = steps.get(row["x"], Decimal(0)) + row["cost_usd"]
+    total, so_far = sum(steps.values(), Decimal(0)), Decimal(0)
+    if not total:
+        return "Reported cost, added up"
+    reached = iter(steps.items())
+    while so_far * 2 < total:
+        half, cost = next(reached)
+        so_far += cost
+    spent = human(total, Unit.USD)
+    if axis == TIME:
+        return f"{spent} in all, half of it by {half:%Y-%m-%d}"
+    return f"{spent} in all, half of it in the first {half:,} of {max(steps):,} runs"
+
+
+def spending_note(about: Row, axis: str) -> str:
+    """Which times are known, and what is left out of the line."""
+    if axis != TIME:
+        known = (
+            f"The time is known of {about['timed']:,} of {about['runs']:,} runs, so runs stand in"
+            if about["timed"] < about["runs"]
+            else "In"
+        )
+        return f"{known} the order in which their logs were read, by name within one ingest."
+    said = []
+    if about["timed"] < about["runs"]:
+        left = about["runs"] - about["timed"]
+        said.append(f"Left out: {left:,} of {about['runs']:,} runs, {human(about['untimed_usd'], Unit.USD)}, whose time is not known.")
+    if about["of_files"]:
+        said.append(f"Of {about['of_files']:,} runs only the time of their file is known.")
+    return " ".join(said)
+
+
+def list_finding(totals: Row, causes: pa.Table) -> str:
+    """Which way list prices go, by how much, and mostly why."""
+    delta = totals["cost_delta_usd"]
+    if delta is None:
+        return "No run has both a reported and a list cost"
+    differing = [row for row in causes.to_pylist() if row["cost_delta_usd"]]
+    if not differing:
+        return "The reported cost is the list cost"
+    way = "more" if delta > 0 else "less"
+    share = f" ({abs(totals['cost_delta_share']) * 100:.1f} %)" if totals["cost_delta_share"] else ""
+    return f"At list prices: {human(abs(delta), Unit.USD)} {way}{share}, mostly {_cause(differing[0]['cause'])}"
+
+
+def models_finding(table: pa.Table) -> str:
+    """The model whose list cost differs most."""
+    rows = [row for row in table.to_pylist() if row["cost_delta_usd"]]
+    if not rows:
+        return "Reported cost and list cost by model"
+    most = max(rows, key=lambda row: abs(row["cost_delta_usd"]))
+    reported, listed = (human(most[key], Unit.USD) for key in ("cost_usd", "cost_list_usd"))
+    return f"{most['model'] or NOT_KNOWN}: {reported} reported, {listed} at list prices"
+
+
+def models_note(table: pa.Table, limit: int) -> str:
+    """Which models are not drawn."""
+    rows = table.to_pylist()
+    drawn = [row for row in rows if row["cost_usd"] is not None and row["cost_list_usd"] is not None]
+    unpriced = sorted({str(row["model"] or "no model named") for row in rows if not row["priced_uses"]})
+    said = [f"The {limit} dearest of {len(drawn):,}."] if len(drawn) > limit else []
+    return " ".join(said + ([f"Without a list price: {', '.join(unpriced[:5])}{' …' if len(unpriced) > 5 else ''}."] if unpriced else []))
+
+
+def causes_note(totals: Row, causes: pa.Table) -> str:
+    """How many runs agree, and how many cannot be compared."""
+    runs = {row["cause"]: row["runs"] for row in causes.to_pylist()}
+    said = [f"{runs[CostCause.SAME]:,} runs report the list cost."] if CostCause.SAME in runs else []
+    if known := known_of(int(totals[f"cost_delta_usd{KNOWN_SUFFIX}"]), int(totals["runs"])):
+        said.append(f"The difference is {known} runs.")
+    return " ".join(said)
+
+
+def caching_finding(totals: Row) -> str:
+    """What caching saved, or cost."""
+    saved, share = totals["cache_saved_usd"], totals["cache_saved_share"]
+    if not saved:
+        return "What caching saved is not known" if saved is None else "Caching saved nothing"
+    if saved < 0:
+        return f"Caching cost {human(-saved, Unit.USD)} more than it saved"
+    return f"Caching saved {human(saved, Unit.USD)}: {human(share, Unit.SHARE)} of what the same tokens would cost without"
+
+
+def caching_note(totals: Row) -> str:
+    """On how many runs the saving rests."""
+    known = known_of(int(totals[f"cache_saved_usd{KNOWN_SUFFIX}"]), int(totals["runs"]))
+    return f"At list prices, {known} runs." if known else "At list prices."
+
+
+def dearest_finding(table: pa.Table, totals: Row) -> str:
+    """What the listed runs make of the whole."""
+    whole, listed = totals["cost_usd"], sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
+    if not whole or table.num_rows >= totals["runs"]:
+        return f"All {table.num_rows:,} runs" if table.num_rows > 1 else "The run"
+    return f"The {table.num_rows:,} dearest of {totals['runs']:,} runs make {percent(listed / whole)} of the reported cost"
+
+
+def lower(label: str) -> str:
+    """A label within a sentence."""
+    return label[0].lower() + label[1:]
+
+
+def plural(label: str) -> str:
+    """`repositories`, `main models`, `values of label team`."""
+    word = lower(label)
+    if word.startswith("label "):
+        return f"values of {word}"
+    return f"{word[:-1]}ies" if word.endswith("y") and not word.endswith("ay") else f"{word}s"
+
+
+def group_names(rows: Sequence[Row], key: str) -> list[str]:
+    """The groups' names, each told apart from what is not known."""
+    return [_name(row, key) for row in rows]
+
+
+def _name(row: Row, key: str) -> str:
+    return NOT_KNOWN if row[key] is None else str(row[key]).replace("_", " ") if key in ("outcome", "cause") else str(row[key])
+
+
+def _cause(cause: str | None) -> str:
+    return "for a cause that is not known" if cause is None else f"by {CAUSES[CostCause(cause)].label}"
+
+
+def cost_cards(row: Row, keys: Sequence[str]) -> list[Card]:
+    """Figures for people, the exact amount in the help of each."""
+    made = zip(cards(row, keys), keys, strict=True)
+    return [replace(card, label=SHORT_LABELS.get(key, card.label), help=_with_exact(card, row, key)) for card, key in made]
+
+
+def _with_exact(card: Card, row: Row, key: str) -> str:
+    told = exact(row[key], RUN_METRICS[key].unit)
+    return card.help if told == card.value else f"{card.help} Exactly {plain(told)}."

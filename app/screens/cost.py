@@ -1,0 +1,109 @@
+"""What the runs cost: who made it so, when, how it compares with list prices, and what caching saved."""
+
+import streamlit as st
+
+from app import cost_grids, cost_words, data, queries, queries_cost, report_queries
+from app.charts import CHARTS, cost, cost_over, list_cost, looks
+from app.filters import FILTERS
+from app.grouping import LABEL_PREFIX, group
+from app.presentation import plain
+from app.screens import bar, parts
+
+CARDS = (
+    "cost_usd", "cost_list_usd", "cost_delta_usd", "cache_saved_usd",
+    "cost_per_completed_usd", "cost_median_usd", "cost_per_turn_usd", "unpriced_runs",
+)  # fmt: skip
+FIGURES = ("runs", *CARDS, "cost_delta_share", "cache_saved_share")
+GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "day", "week", "month")
+DRAWN, LISTED, DEAREST = 24, 500, 20
+
+st.title("Cost", anchor=False)
+filters, options, page = bar.chosen(), data.options(), st.context.theme.type
+colours = looks(options.get("model", ()))
+[totals] = data.ask(queries.summary, filters, (), FIGURES).to_pylist()
+parts.card_grid(cost_words.cost_cards(totals, CARDS))
+
+words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
+words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in dict.fromkeys(one.partition("=")[0] for one in options.get("label", ()))}
+by = parts.pick("Group by", words, "by", width=260)
+found = data.ask(queries_cost.groups, filters, by, DRAWN)
+shares = data.ask(queries_cost.shares, filters, by, DRAWN)
+left, right = st.columns(2)
+with left.container(border=True, height="stretch"):
+    parts.drawing(
+        cost_words.groups_finding(found, words[by]),
+        f"Reported cost by {cost_words.lower(words[by])}, stacked by each model's own share, helper models included.",
+        cost.by_model(found, shares, colours, page),
+        "cost-groups",
+        cost_words.groups_note(found, words[by]),
+    )
+with right.container(border=True, height="stretch"):
+    parts.drawing(
+        cost_words.tokens_finding(found.table),
+        "Tokens of the same groups by class. A click on a class in the legend hides it, so that the others can be seen.",
+        cost.by_token_class(found, page),
+        "token-classes",
+    )
+with st.expander(f"All figures by {cost_words.lower(words[by])} · {found.total:,}", icon=":material/table:"):
+    listed = data.ask(queries_cost.groups, filters, by, LISTED)
+    parts.table(cost_grids.group_grid(listed, words[by]), f"Cost, list cost, savings and tokens by {cost_words.lower(words[by])}")
+    st.caption(plain(cost_words.groups_note(listed, words[by])))
+
+with st.container(border=True):
+    about = data.ask(queries_cost.times, filters)
+    axes = {queries_cost.TIME: "Time", queries_cost.RECEIVED: "Order of receipt"}
+    if about["timed"] < about["runs"]:
+        axes = dict(reversed(axes.items())) if about["timed"] else {queries_cost.RECEIVED: axes[queries_cost.RECEIVED]}
+    axis = parts.choice("Added up along", axes, "axis") if len(axes) > 1 else next(iter(axes))
+    spent = data.ask(queries_cost.spending, filters, axis)
+    parts.drawing(
+        cost_words.spending_finding(spent, axis),
+        "Reported cost added up, by main model.",
+        cost_over.spending(spent, axis, colours, page),
+        "spending",
+        cost_words.spending_note(about, axis),
+    )
+
+models, causes = data.ask(queries_cost.models, filters), data.ask(queries_cost.by_cause, filters)
+left, right = st.columns(2)
+with left.container(border=True, height="stretch"):
+    parts.drawing(
+        cost_words.models_finding(models),
+        "Per model, filled: what agents report; open: what the same tokens cost at list prices (base tier, of the day of the run).",
+        list_cost.models(models, colours, page),
+        "list-models",
+        cost_words.models_note(models, list_cost.MOST_MODELS),
+    )
+with right.container(border=True, height="stretch"):
+    parts.drawing(
+        cost_words.list_finding(totals, causes),
+        "List cost less reported cost, by the cause that recomputing found; of several in a run, by the largest.",
+        list_cost.causes(causes, page),
+        "causes",
+        cost_words.causes_note(totals, causes),
+    )
+with st.expander(f"All models · {models.num_rows:,}", icon=":material/table:"):
+    parts.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
+unpriced = data.ask(report_queries.unpriced_models, filters)
+if unpriced.num_rows:
+    with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
+        parts.table(cost_grids.unpriced_grid(unpriced), "Models that no price list knows, with their tokens")
+        st.caption("Their list cost is unknown and counted nowhere. A price file can name them: `tachograph reprice --prices FILE`.")
+
+with st.container(border=True):
+    parts.drawing(
+        cost_words.caching_finding(totals),
+        f"By {cost_words.lower(words[by])}: what the tokens cost at list prices, and what caching saved of their cost without it.",
+        list_cost.caching(found, page),
+        "caching",
+        cost_words.caching_note(totals),
+    )
+
+dearest = data.ask(queries_cost.dearest, filters, DEAREST)
+if dearest.num_rows:
+    with st.container(border=True):
+        drawn = CHARTS["cost-models"].draw(data.ask(queries.model_rows, filters, DEAREST), colours, page)
+        parts.drawing(
+            cost_words.dearest_finding(dearest, totals), "Reported cost per run, by model. A click opens the run.", drawn, "dearest"
+        )
+        parts.run_table(cost_grids.run_grid(dearest), dearest, "dearest-runs", "The dearest runs, with list cost, cause and savings")
