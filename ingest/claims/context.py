@@ -53,12 +53,15 @@ _NAME = re.compile(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][
 """A name as code has them."""
 
 
-def scope_of(effect: Effect, around: Around) -> Scope:
+def scope_of(effect: Effect, metric: ClaimMetric, around: Around) -> Scope:
     """How much of the software it covers: a word for the whole, a name as in code, else the nearest word that says so."""
     if _WHOLE.search(around.left[-60:]) or _WHOLE.search(around.right[:30]) or _WHOLE.search(around.inside):
         return Scope.END_TO_END
     if _COMMAND.search(around.raw_left[-60:]):
         return Scope.END_TO_END
+    timed = _by_size(effect)
+    if timed:
+        return timed
     if _NAME.search(around.raw_left[-50:]) or _NAME.match(around.raw_right.lstrip(" *for")):
         return Scope.MICRO
     nearest = _last_scope(around.left[-120:]) or next(
@@ -66,7 +69,7 @@ def scope_of(effect: Effect, around: Around) -> Scope:
     )
     if nearest and nearest.lastgroup:
         return Scope[nearest.lastgroup]
-    return Scope.MICRO if _NAME.search(around.title.raw) else _by_size(effect)
+    return Scope.MICRO if _NAME.search(around.title.raw) else _by_metric(effect, metric)
 
 
 def _last_scope(part: str) -> re.Match[str] | None:
@@ -76,16 +79,27 @@ def _last_scope(part: str) -> re.Match[str] | None:
     return last
 
 
-_INSTANT, _NOTICEABLE = 1e-3, 1.0
+_INSTANT, _NOTICEABLE, _LONG = 1e-3, 1.0, 10.0
 """Seconds: below the one only a piece of code is timed, from the other on somebody waits."""
 
 
-def _by_size(effect: Effect) -> Scope:
-    """What a time tells of its subject where no word does."""
+_USUAL = {ClaimMetric.MEMORY: Scope.END_TO_END, ClaimMetric.SIZE: Scope.END_TO_END, ClaimMetric.OPERATIONS: Scope.COMPONENT}
+"""What a figure is usually taken of: memory of the process, size of the product, operations of a part."""
+
+
+def _by_metric(effect: Effect, metric: ClaimMetric) -> Scope:
+    """What is left to go by where no word tells; a lone factor stays open."""
+    if metric is ClaimMetric.TIME and effect.before is not None:
+        return Scope.END_TO_END if effect.before.sized()[1] >= _NOTICEABLE else Scope.COMPONENT
+    return _USUAL.get(metric, Scope.UNSPECIFIED)
+
+
+def _by_size(effect: Effect) -> Scope | None:
+    """What the length of a time tells of its subject."""
     if effect.before is None or effect.before.metric is not ClaimMetric.TIME:
-        return Scope.UNSPECIFIED
+        return None
     seconds = effect.before.sized()[1]
-    return Scope.MICRO if seconds < _INSTANT else Scope.END_TO_END if seconds >= _NOTICEABLE else Scope.UNSPECIFIED
+    return Scope.MICRO if seconds < _INSTANT else Scope.END_TO_END if seconds >= _LONG else None
 
 
 _CITED = re.compile(CITED)

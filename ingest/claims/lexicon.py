@@ -54,7 +54,7 @@ VERBS: dict[Sense, str] = {
     ),
     Sense.RISE: (
         r"increas(?:e[sd]?|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
-        r"|up"
+        r"|up\b(?! to)"
     ),
 }
 """Verbs whose object changed by a percentage or a factor."""
@@ -163,7 +163,8 @@ SCOPES: dict[Scope, str] = {
         r"|wall[- ](?:clock|time)|run ?time|full|cli\b|app\b|throughput|install\w*|deploy\w*|regression|installation|bundle|peak"
         r"|apks?\b|/step|step time|type[- ]?check\w*|datasets?|cpu time|eval\b|sync time|latency|script|files with|reload|fps\b"
         r"|html|archives?\b|shutdown|tests? execution|packages?\b|pkg\b|serial|blocking|loads?\b|save file|opening|solve time"
-        r"|tok/s|language server|workspace|per (?:review|document|page)|bills?\b|freeze\w*|initial js|vendor chunk|takes"
+        r"|tok/s|language server|workspace|per (?:review|document|page)|bills?\b|freeze\w*|initial js|vendor chunk|route changes"
+        r"|first byte|vram|checkout|listing page"
     ),
 }
 """How much of the software the words around a number cover."""

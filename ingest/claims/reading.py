@@ -111,7 +111,7 @@ def _claim(text: str, effect: Effect, metric: ClaimMetric, near: Around, evidenc
         _figure(effect.after, unit) if effect.is_pair else None,
         unit.name if unit else None,
         evidence,
-        context.scope_of(effect, near),
+        context.scope_of(effect, metric, near),
         context.is_hedged(effect, near),
         context.origin_of(effect, near),
         context.subject_of(near),
