@@ -48,7 +48,8 @@ def run_grid(table: pa.Table) -> pa.Table:
     """The dearest runs."""
     named = table.set_column(table.column_names.index("cost_cause"), "cost_cause", _cause_words(table["cost_cause"]))
     labels = {"cost_cause": "Cause", "cache_saved_usd": "Saved by caching", "cost_delta_usd": "List less reported"}
-    return _with_meanings(grid(named, (*RUN_COLUMNS[1:], RUN_COLUMNS[0]), **labels), {"cache_saved_usd": RUN_METRICS["cache_saved_usd"].meaning})
+    rows = grid(named, (*RUN_COLUMNS[1:], RUN_COLUMNS[0]), **labels)
+    return _with_meanings(rows, {"cache_saved_usd": RUN_METRICS["cache_saved_usd"].meaning})
 
 
 def unpriced_grid(table: pa.Table) -> pa.Table:

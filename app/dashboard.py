@@ -23,6 +23,7 @@ OF_RUNS = (
     st.Page("screens/claims.py", title="Claims", icon=":material/campaign:", help="What agents claim, and on what evidence"),
     st.Page("screens/compare.py", title="Compare", icon=":material/compare_arrows:", help="Two cohorts of runs side by side"),
     st.Page("screens/quality.py", title="Quality", icon=":material/fact_check:", help="What rules found, what is known, what was rejected"),
+    st.Page("screens/reports.py", title="Reports", icon=":material/summarize:", help="A cost report to look at and to take away"),
 )
 """Screens about many runs: the filter bar stands over them."""
 

@@ -30,7 +30,7 @@ class Export:
 
     `is_for_people` asks for what a terminal would show (chosen columns, a total row); programs get every column, exactly.
     `is_whole`: a report has all its sections, else its groups only (its totals where there are none), which any program can add up.
-    `runs` is how many runs a report lists in it.
+    `runs` is how many runs a report lists in it. `about` says to a reader what a report is in it.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Export:
     is_binary: bool = False
     is_whole: bool = True
     runs: int = 10
+    about: str = ""
 
 
 def _table(module: str, function: str) -> TableWriter:
@@ -70,8 +71,16 @@ EXPORTS = {
             _table("delimited", "write_csv"),
             _report("delimited", "write_report"),
             is_whole=False,
+            about="One table for a spreadsheet or a program: the groups, or the totals without groups.",
         ),
-        Export("json", ".json", "application/json", _table("json_text", "write_json"), _report("json_text", "write_report")),
+        Export(
+            "json",
+            ".json",
+            "application/json",
+            _table("json_text", "write_json"),
+            _report("json_text", "write_report"),
+            about="The whole report for a program, every figure exact.",
+        ),
         Export(
             "jsonl",
             ".jsonl",
@@ -79,6 +88,7 @@ EXPORTS = {
             _table("json_text", "write_jsonl"),
             _report("json_text", "write_report_lines"),
             is_whole=False,
+            about="A line of JSON per group for a program, or the totals without groups.",
         ),
         Export(
             "md",
@@ -87,12 +97,26 @@ EXPORTS = {
             _table("markdown", "write_markdown"),
             _report("markdown", "write_report"),
             is_for_people=True,
+            about="The whole report as text with tables: for a pull request or the summary of a CI job.",
         ),
         Export(
-            "html", ".html", "text/html; charset=utf-8", _table("page", "write_page"), _report("page", "write_report"), is_for_people=True
+            "html",
+            ".html",
+            "text/html; charset=utf-8",
+            _table("page", "write_page"),
+            _report("page", "write_report"),
+            is_for_people=True,
+            about="The whole report as one page with charts that loads nothing from anywhere and prints on A4.",
         ),
         Export(
-            "xlsx", ".xlsx", _XLSX, _table("workbook", "write_workbook"), _report("workbook", "write_report"), is_binary=True, runs=10_000
+            "xlsx",
+            ".xlsx",
+            _XLSX,
+            _table("workbook", "write_workbook"),
+            _report("workbook", "write_report"),
+            is_binary=True,
+            runs=10_000,
+            about="A workbook with a chart: summary, groups, models, the 10,000 dearest runs, findings. Money and times are numbers.",
         ),
         Export(
             "parquet",
@@ -102,6 +126,7 @@ EXPORTS = {
             _report("columnar", "write_report"),
             is_binary=True,
             is_whole=False,
+            about="One table with its types for DuckDB and its kin: the groups, or the totals without groups.",
         ),
     )
 }

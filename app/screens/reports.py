@@ -1,0 +1,88 @@
+"""A cost report of the runs that the filters leave: choose what it is grouped by and its format, look at it, take it away."""
+
+from functools import partial
+from zoneinfo import available_timezones
+
+import streamlit as st
+
+from app import data, report_files, report_grids
+from app.exports import EXPORTS
+from app.filters import Filters
+from app.grouping import LABEL_PREFIX, UTC_ZONE
+from app.presentation import plain
+from app.reports import Request, report
+from app.screens import bar, parts
+from schemas.dimensions import DIMENSIONS
+
+NOT_OFFERED = ("session", "source", "run")
+"""Groupings with nearly as many groups as runs; the command line has them."""
+
+MOST_GROUPINGS = 2
+PREVIEWED = 50_000
+"""Up to so many runs the preview is there at once; more take seconds, so it waits to be asked for."""
+
+st.title("Reports", anchor=False)
+filters, options = bar.chosen(), data.options()
+labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
+words = {key: dimension.label for key, dimension in DIMENSIONS.items() if key not in NOT_OFFERED}
+words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in labels}
+with st.container(border=True):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        by = st.multiselect(
+            "Group by",
+            list(words),
+            default=["model"],
+            format_func=lambda key: words.get(key, key),
+            key="grouping",
+            max_selections=MOST_GROUPINGS,
+            placeholder="Nothing: totals only",
+            help="One or two groupings. Runs of which a group is not known stand in a group of their own.",
+            bind="query-params",
+            width=380,
+        )
+        near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
+        zones = near | dict.fromkeys(sorted(available_timezones()))
+        zone = parts.pick("Time zone", {name: name for name in zones}, "tz", width=220)
+        reprice = st.selectbox(
+            "What if it had been",
+            list(options.get("model", ())),
+            index=None,
+            key="reprice",
+            placeholder="Another model",
+            accept_new_options=True,
+            help="The same tokens at this model's list prices: any MODEL or MODEL@PROVIDER that has one. Another model uses other tokens.",
+            bind="query-params",
+            width=260,
+        )
+    export = EXPORTS[parts.choice("Format", report_files.formats(), "format")]
+    request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=(reprice or "").strip())
+    total, stored = data.figures(filters)["runs"], data.figures(Filters())["runs"]
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.download_button(
+            f"Download {report_files.file_name(request, export)}",
+            partial(report_files.written, data.store(), request, export),
+            report_files.file_name(request, export),
+            export.mime,
+            type="primary",
+            icon=":material/download:",
+            on_click="ignore",
+            key=f"download-{export.name}",
+        )
+        st.markdown(plain(export.about))
+    covers = f"exactly the {total:,} of {stored:,} runs that the filters above leave" if filters else f"all {total:,} runs"
+    st.caption(f"It covers {covers}. The same in a terminal:")
+    st.code(report_files.command(request, export), language=None, wrap_lines=True)
+
+st.subheader("Preview", anchor=False, help="The figures of the file; the page and the workbook add charts.")
+if total > PREVIEWED and not st.toggle(f"Add up {total:,} runs for a preview", key="preview"):
+    st.stop()
+with st.spinner("Adding up …", show_time=True):
+    made = data.ask(report, request)
+with st.container(border=True):
+    st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))
+for section in made.shown:
+    st.subheader(plain(section.title), anchor=False)
+    if note := " ".join(filter(None, (section.note, report_grids.cut_note(section)))):
+        st.caption(plain(note))
+    rows = report_grids.totals_grid(section) if section.key == "totals" else report_grids.section_grid(section)
+    parts.table(rows, f"{section.title} of the report")
