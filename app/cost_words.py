@@ -50,8 +50,9 @@ def groups_finding(found: Groups, label: str) -> str:
     rows = [row for row in found.table.to_pylist() if row["cost_share"]]
     if not rows:
         return f"Reported cost by {lower(label)}"
-    rows.sort(key=lambda row: row["cost_usd"], reverse=True)
-    first = _name(rows[0], found.table.column_names[0])
+    key = found.table.column_names[0]
+    rows.sort(key=lambda row: (found.in_order and row[key] is None, -row["cost_usd"]))
+    first = _name(rows[0], key)
     if found.in_order:
         return f"{first} was the dearest {lower(label)}: {human(rows[0]['cost_usd'], Unit.USD)}"
     share, few = Decimal(0), 0

@@ -42,7 +42,10 @@ RUN_COLUMNS = (
 
 @dataclass(frozen=True)
 class Groups:
-    """Figures per group and how many groups there are in all; `table` is the dearest, or the last where groups follow one another."""
+    """Figures per group and how many groups there are in all; `table` is the dearest, or the last where groups follow one another.
+
+    What is not known is a group of its own; it comes after those that follow one another.
+    """
 
     table: pa.Table
     total: int
@@ -70,7 +73,7 @@ def shares(store: Store, filters: Filters, by: str, limit: int, zone: str = UTC_
     What runs report without saying of which model is a row without one, so that the shares add up to their group.
     """
     condition, chosen = where(filters), group(by, 0, zone)
-    order = '"group" desc nulls last' if chosen.in_order else 'cost_usd desc nulls last, "group"'
+    order = '"group" desc nulls first' if chosen.in_order else 'cost_usd desc nulls last, "group"'
     sql = f"""
         with wanted as (select run_id, {chosen.sql} as "group", cost_own_usd from v_runs where {condition.sql}),
         listed as (select "group", sum(cost_own_usd) as cost_usd from wanted group by "group" order by {order} limit {int(limit)}),

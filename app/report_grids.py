@@ -12,6 +12,9 @@ from schemas.metrics import MODEL_METRICS, RUN_METRICS
 MOST_ROWS = 200
 """Rows of a section that a preview shows; the file has them all."""
 
+AT_ONCE = 50_000
+"""Up to so many runs a preview is there at once; more take seconds, so it waits to be asked for."""
+
 TOTALS = {"figure": "Figure", "value": "Value", "exactly": "Exactly", "known": "Known for"}
 
 

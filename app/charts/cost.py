@@ -31,8 +31,8 @@ def by_model(found: Groups, shares: pa.Table, looks: Looks, page: str | None) ->
     """A bar per group, its models' own shares one upon the other; lying, or upright where groups follow one another."""
     key = found.table.column_names[0]
     rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
-    if not rows:
-        return nothing("No run has a reported cost.")
+    if not any(row["cost_usd"] for row in rows):
+        return nothing("No run has a reported cost above 0.")
     places = {row[key]: place for place, row in enumerate(rows)}
     totals = {row[key]: row["cost_usd"] for row in rows}
     amounts = _amounts(row for row in shares.to_pylist() if row["group"] in places)

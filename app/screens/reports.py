@@ -18,9 +18,6 @@ NOT_OFFERED = ("session", "source", "run")
 """Groupings with nearly as many groups as runs; the command line has them."""
 
 MOST_GROUPINGS = 2
-PREVIEWED = 50_000
-"""Up to so many runs the preview is there at once; more take seconds, so it waits to be asked for."""
-
 st.title("Reports", anchor=False)
 filters, options = bar.chosen(), data.options()
 labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
@@ -74,7 +71,7 @@ with st.container(border=True):
     st.code(report_files.command(request, export), language=None, wrap_lines=True)
 
 st.subheader("Preview", anchor=False, help="The figures of the file; the page and the workbook add charts.")
-if total > PREVIEWED and not st.toggle(f"Add up {total:,} runs for a preview", key="preview"):
+if total > report_grids.AT_ONCE and not st.toggle(f"Add up {total:,} runs for a preview", key="preview"):
     st.stop()
 with st.spinner("Adding up …", show_time=True):
     made = data.ask(report, request)

@@ -1,0 +1,137 @@
+"""The screen Reports: it covers exactly the filtered runs, shows what the file holds, and names the command that makes the same."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import queries, report_grids
+from app.data import WAIT_SECONDS
+from app.exports import EXPORTS
+from app.filters import Filters, choose
+from app.report_files import command, file_name, formats, of_format, written
+from app.reports import Request, report
+from ingest.store import Store
+from tests.conftest import ROOT, TOTAL_COST, Run
+from tests.reporting import READERS, fill
+
+HAIKU = choose({"model": "claude-haiku-4-5"})
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Open:
+    """The screen as a visitor of a store sees it."""
+
+    def open_(store: Store, **query: str) -> AppTest:
+        monkeypatch.setenv("TACHOGRAPH_DB", store.location)
+        app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=WAIT_SECONDS + 20).run()
+        for key, value in query.items():
+            app.query_params[key] = value
+        app.switch_page("screens/reports.py").run()
+        assert not app.exception
+        return app
+
+    return open_
+
+
+@pytest.fixture(scope="module")
+def awkward(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store full of awkward text and amounts."""
+    return fill(Store(tmp_path_factory.mktemp("reports") / "runs.duckdb", wait_seconds=5))
+
+
+def totals(app: AppTest) -> dict[str, str]:
+    """Each figure of the preview, to its last digit."""
+    frame = app.dataframe[0].value
+    return {row["figure"]: row["exactly"] or row["value"] for row in frame.to_dict("records")}
+
+
+def test_the_preview_has_the_totals_of_the_file(sample_store: Store, screen: Open) -> None:
+    app = screen(sample_store)
+    assert Decimal(totals(app)["Reported cost"].lstrip("$")) == Decimal(TOTAL_COST)
+    assert [heading.value for heading in app.subheader][:4] == ["Preview", "Totals", "By main model", "Models"]
+    assert "It covers all 3 runs" in app.caption[0].value
+    assert app.code[0].value == "tachograph report --by model -o cost-report-by-model.html"
+    assert app.get("download_button")
+
+
+def test_it_covers_the_filtered_runs_and_says_so(sample_store: Store, screen: Open) -> None:
+    [name] = queries.runs(sample_store, Filters(), 1)["model"].to_pylist()
+    [runs] = queries.summary(sample_store, choose({"model": name, "max-cost": "1"}), (), ("runs",))["runs"].to_pylist()
+    assert 0 < runs < 3
+    app = screen(sample_store, **{"model": name, "max-cost": "1", "format": "csv"})
+    assert totals(app)["Runs"] == str(runs)
+    assert f"exactly the {runs} of 3 runs" in app.caption[0].value
+    assert app.code[0].value == f"tachograph report --by model --model {name} --max-cost 1 -o cost-report-by-model.csv"
+
+
+def test_a_model_without_a_price_is_told_and_can_be_corrected(sample_store: Store, screen: Open) -> None:
+    app = screen(sample_store, reprice="claude-haiku-9-9")
+    assert "no list price for 'claude-haiku-9-9'" in app.error[0].value.replace("\\", "")
+    app.selectbox(key="reprice").set_value("claude-opus-4-5").run()
+    assert not app.exception
+    assert not app.error
+    assert [heading for heading in app.subheader if heading.value.replace("\\", "") == "What if it had been claude-opus-4-5"]
+
+
+def test_groupings_are_two_at_most_and_none_is_fine(sample_store: Store, screen: Open) -> None:
+    app = screen(sample_store)
+    app.multiselect(key="grouping").set_value([]).run()
+    assert not app.exception
+    assert app.code[0].value == "tachograph report -o cost-report.html"
+    app.multiselect(key="grouping").set_value(["repo", "day"]).run()
+    assert app.code[0].value.endswith("--by repo,day -o cost-report-by-repo-and-day.html")
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_every_format_that_is_offered_holds_the_totals(name: str, awkward: Store) -> None:
+    [expected] = queries.summary(awkward, Filters(), (), ("runs", "cost_usd")).to_pylist()
+    found = READERS[name](written(awkward, Request(), EXPORTS[name]))
+    assert found["runs"] == expected["runs"]
+    assert found["cost_usd"] == expected["cost_usd"]
+    assert EXPORTS[name].about
+    assert set(formats()) == set(EXPORTS)
+
+
+def test_the_command_it_names_makes_the_same_file(filled: Path, tachograph: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
+    request = Request(choose({"label": "branch=main"}), ("label:branch", "day"), zone="Asia/Tokyo", reprice="claude-haiku-4-5")
+    words = shlex.split(command(request, EXPORTS["json"]))
+    assert tachograph(*words[1:], cwd=filled).returncode == 0
+    monkeypatch.chdir(filled)
+    assert Path(words[-1]).read_bytes() == written(Store("tachograph.duckdb"), request, EXPORTS["json"])
+
+
+@pytest.mark.parametrize("word", ["label:../../etc/passwd", "label:a b;c", 'label:"\n', "label:" + "x" * 300, "label:ключ"])
+def test_a_file_has_a_plain_name_whatever_a_label_is_called(word: str) -> None:
+    name = file_name(Request(by=(word,)), EXPORTS["xlsx"])
+    assert name.startswith("cost-report-by-label")
+    assert name.endswith(".xlsx")
+    assert not set(name) & set('/\\:;"\n ')
+    assert len(name) < 80
+
+
+def test_a_long_section_is_cut_and_says_so(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_grids, "MOST_ROWS", 2)
+    section = report(sample_store, Request(by=("run",))).section("groups")
+    assert report_grids.section_grid(section).num_rows == 2
+    assert report_grids.cut_note(section) == "The first 2 of 3 rows; the file has all."
+
+
+def test_a_format_lists_as_many_runs_as_it_has_room_for() -> None:
+    request = Request(HAIKU, ("model",), zone="Asia/Tokyo", reprice="m")
+    assert of_format(request, EXPORTS["xlsx"]) == Request(HAIKU, ("model",), (), "Asia/Tokyo", 10_000, "m")
+
+
+def test_over_very_many_runs_the_preview_waits_to_be_asked_for(sample_store: Store, screen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.report_grids.AT_ONCE", 2)
+    app = screen(sample_store)
+    assert not app.dataframe
+    app.toggle(key="preview").set_value(True).run()
+    assert totals(app)["Runs"] == "3"
