@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from app.formatting import UNKNOWN, human
@@ -27,6 +27,9 @@ STATEMENT_NAMES = {
     "lines_inserted": "Lines inserted",
     "lines_deleted": "Lines deleted",
 }
+
+
+_NO_RANGE = {"ratio_low": None, "ratio_high": None}
 
 
 def words(value: str) -> str:
@@ -56,12 +59,16 @@ def claim_title(row: Row) -> str:
     return " · ".join([*said, f"about {row['subject'].replace('`', '')}"] if row["subject"] else said)
 
 
-def headline(run: Row) -> str:
-    """What a run is known to claim: `Claimed speedup: 3.17× (time) · benchmarked · micro`; empty where it claims none."""
+def headline(run: Row, claims: Iterable[Row]) -> str:
+    """What a run is known to claim: `Claimed speedup: 3.17× (time) · benchmarked · micro`; empty where it claims none.
+
+    The run has the figures of its headline claim, the claim itself also a range where it gives one.
+    """
     if run["claimed_speedup"] is None:
         return ""
-    figure = f"{human(run['claimed_speedup'], Unit.RATIO)} ({run['claimed_metric']})"
-    return f"Claimed speedup: {figure} · {words(run['claimed_evidence'])} · {words(run['claimed_scope'])}"
+    known = {field: run[f"claimed_{field}"] for field in ("metric", "evidence", "scope")} | {"ratio": run["claimed_speedup"]}
+    row = next((row for row in claims if all(row[field] == value for field, value in known.items())), _NO_RANGE | known)
+    return f"Claimed speedup: {ratio(row)} ({row['metric']}) · {words(row['evidence'])} · {words(row['scope'])}"
 
 
 def overview_line(row: Row) -> str:

@@ -16,26 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from ingest.store import Store
 from tests.conftest import ROOT, SAMPLES, record_text
 
 pytestmark = pytest.mark.xdist_group("browser")
 PATIENCE_SECONDS = 30
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """The system's Chromium, with a new profile."""
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.fail("the browser tests need Chromium: `apt-get install chromium`, or install Google Chrome", pytrace=False)
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        yield found
-        found.close()
 
 
 def free_port() -> int:
@@ -132,7 +119,7 @@ def cut_log(folder: Path) -> Path:
     return log
 
 
-def test_a_click_on_a_row_opens_its_run(sample_store: Store, browser: Browser, dashboard: str) -> None:
+def test_a_click_on_a_row_opens_its_run_with_its_claims_marked(sample_store: Store, browser: Browser, dashboard: str) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(f"{dashboard}/runs")
     grid = page.get_by_test_id("stDataFrame").locator(".dvn-scroller")
@@ -140,6 +127,9 @@ def test_a_click_on_a_row_opens_its_run(sample_store: Store, browser: Browser, d
     grid.click(position={"x": 120, "y": 52})
     expect(page.get_by_role("heading", name="Run 5e0c031e…")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
     assert page.url.endswith("/run?run=5e0c031e-eef9-49db-91be-235c0b535201")
+    claim = page.locator("strong mark", has_text="3.17x speedup")
+    expect(claim).to_have_attribute("title", re.compile("claimed 3.17× .* benchmarked"), timeout=PATIENCE_SECONDS * 1000)
+    expect(claim).to_have_css("border-bottom-color", "rgb(0, 158, 115)")  # the browser leaves marks their colours
     page.close()
 
 

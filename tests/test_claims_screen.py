@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import queries, queries_claims
 from app.charts import CHARTS
-from app.charts.claims import _ratio_axis
+from app.charts.claims import _INK, _ratio_axis
 from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES
 from app.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
 from app.claim_words import EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
@@ -101,13 +101,15 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
         "Claims": "2",
     }
     assert headings(app)[:3] == [
-        "1 run with a claimed speedup, 1 of them benchmarked",
+        "1 run with a claimed speedup, 1 benchmarked",
         "1 of 3 runs claims a speedup that is benchmarked",
         "Claimed speedup against reported cost",
     ]
     listed = app.dataframe[0].value
     assert list(listed["ratio"])[:2] == [3.17, 1.42]
     assert list(listed["evidence"])[:2] == ["benchmarked", "benchmarked"]
+    assert set(listed["hedged"]) == {"no"}
+    assert headings(app)[3] == f"{len(listed)} claims of 3 runs, as written"
 
 
 def test_runs_without_claims_say_so(store: Store, open_screen: Open) -> None:
@@ -279,6 +281,12 @@ def test_marked_text_can_be_read_by_day_and_by_night(page: str, ink: str, eviden
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
 
+@pytest.mark.parametrize("evidence", EVIDENCE)
+def test_figures_on_bars_can_be_read(evidence: str) -> None:
+    lighter, darker = sorted((luminance(_INK[evidence]), luminance(EVIDENCE[evidence])), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
 def blended(colour: str, page: str, share: float) -> str:
     pairs = [(int(colour[at : at + 2], 16), int(page[at : at + 2], 16)) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(top * share + under * (1 - share)):02X}" for top, under in pairs)
@@ -307,7 +315,10 @@ def test_words_of_claims() -> None:
         claim_title(ranged) == "claimed 3.00× (2.00× to 4.00×) (time) · stated · end to end · hedged · cited from others · about the parser"
     )
     assert claim_title(claim(ratio=None, kind="qualitative")) == "claimed better (time) · stated · micro · no figure"
-    assert headline({"claimed_speedup": None}) == ""
+    known = {"claimed_speedup": 3.0, "claimed_metric": "time", "claimed_evidence": "stated", "claimed_scope": "end_to_end"}
+    assert headline(known, [claim(), ranged]) == "Claimed speedup: 3.00× (2.00× to 4.00×) (time) · stated · end to end"
+    assert headline(known, []) == "Claimed speedup: 3.00× (time) · stated · end to end"
+    assert headline({"claimed_speedup": None}, []) == ""
     assert overview_line({"runs_with_claim": 0}) == overview_line({"runs_with_claim": None}) == ""
 
 

@@ -54,7 +54,7 @@ def _forest_words(table: pa.Table) -> Words:
         return Words("Claims across runs")
     [row] = table.slice(0, 1).to_pylist()
     claims, runs = counted(row["claims_found"], "claim"), counted(row["runs_found"], "run")
-    benchmarked = f"{row['benchmarked_found']:,} of them benchmarked"
+    benchmarked = f"{row['benchmarked_found']:,} benchmarked"
     finding = {
         "headlines": f"{runs} with a claimed speedup, {benchmarked}",
         "largest": f"{claims} of {runs} with a ratio, {benchmarked}",
@@ -90,7 +90,7 @@ def claims_forest(table: pa.Table, _: Looks) -> go.Figure:
     drawn = figure([*traces, *_legend([row for _, row in rows])], xaxis=_ratio_axis(values) | {"title": {"text": RATIO}}, yaxis=quotes)
     drawn.update_layout(height=130 + ROW * max(table.num_rows, 4), showlegend=True)
     return drawn.add_shape(_no_change("x")).add_annotation(
-        x=0, y=-1, text="no change", showarrow=False, xanchor="left", xshift=4, font={"size": 12, "color": _GREY}
+        x=0, y=-1, text="no change", showarrow=False, xanchor="left", xshift=4, font={"size": 12}
     )
 
 
