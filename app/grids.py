@@ -20,7 +20,8 @@ RUNS = (
 )  # fmt: skip
 MORE_RUNS = (
     "agent", "agent_version", "provider", "region", "duration_api_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
-    "permission_denials", "claimed_speedup", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at",
+    "permission_denials", "claimed_speedup", "claimed_evidence", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason",
+    "received_at",
 )  # fmt: skip
 """What the list of runs can show besides."""
 
@@ -113,6 +114,12 @@ def claim_grid(claims: pa.Table) -> pa.Table:
         "evidence": "Evidence of the claim",
         "subject": "About",
     }
+    spoken = {
+        "hedged": ["yes" if hedged else "no" for hedged in claims["hedged"].to_pylist()],
+        "scope": [scope.replace("_", " ") for scope in claims["scope"].to_pylist()],
+    }
+    for name, cells in spoken.items():
+        claims = claims.set_column(claims.column_names.index(name), name, pa.array(cells, pa.string()))
     return grid(claims, [key for key in CLAIMS if key in claims.column_names], **labels)
 
 
