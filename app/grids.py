@@ -25,9 +25,9 @@ MORE_RUNS = (
 )  # fmt: skip
 """What the list of runs can show besides."""
 
-MODELS = (
-    "model", "provider", "region", "runs", "cost_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
-)  # fmt: skip
+MODEL_GROUPS = ("model", "provider", "region")
+MODEL_FIGURES = ("runs", "cost_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+MODELS = (*MODEL_GROUPS, *MODEL_FIGURES)
 USAGE = (
     "model", "provider", "region", "cost_reported_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
     "web_search_requests", "context_window", "model_id",

@@ -41,11 +41,16 @@ def summary(
     return _aggregate(store, filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics])
 
 
-def models(store: Store, filters: Filters, by: Sequence[str] = ("model", "provider", "region")) -> pa.Table:
+def models(
+    store: Store,
+    filters: Filters,
+    by: Sequence[str] = ("model", "provider", "region"),
+    metrics: Sequence[str] = tuple(MODEL_METRICS),
+) -> pa.Table:
     """Metrics of model rows, one row per model, provider and region, dearest first."""
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
     chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
-    return _aggregate_models(store, filters, chosen, list(MODEL_METRICS.values()))
+    return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics])
 
 
 def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
@@ -124,8 +129,8 @@ def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metri
     same = " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
     order = f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics))}" if by else ""
     sql = f"""
-        with sums as (select {", ".join(keys + figures)} from v_model_usage where {inside} {"group by all" if by else ""}),
-        runs as (select {", ".join([*keys, "run_id", *met])} from v_model_usage where {inside} group by all),
+        with sums as (select {", ".join(keys + figures)} from v_model_rows where {inside} {"group by all" if by else ""}),
+        runs as (select {", ".join([*keys, "run_id", *met])} from v_model_rows where {inside} group by all),
         known as (select {", ".join(names + counts)} from runs {"group by all" if by else ""})
         select {", ".join([f"sums.{name}" for name in names] + shown)} from sums join known on {same}{order}"""
     table = fetch(store, sql, condition.parameters)

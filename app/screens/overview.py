@@ -16,7 +16,6 @@ row, options = data.figures(filters), data.options()
 parts.card_grid(cards(row, data.FIGURES))
 parts.claims_line(filters)
 colours, is_few = looks(options.get("model", ())), row["runs"] <= data.MARKS
-models = data.ask(queries.models, filters)
 
 with st.container(border=True):
     drawn = data.ask(queries.model_rows, filters, data.MARKS if is_few else parts.BARS)
@@ -46,6 +45,9 @@ with st.container(border=True):
         bands = data.ask(queries_screens.bands, filters, measure, along, STEPS)
         caption = f"The median of the runs of each time, and where eight in ten of them lie. {measure.meaning}"
         parts.drawing(over.finding(bands, measure), caption, over.bands(bands, measure, along, page), "along")
-st.subheader("Models", anchor=False)
-parts.table(grids.grid(models, grids.MODELS, model="Model"), "What each model cost and its tokens, dearest first")
+# a million runs have more model rows than a screen should count unasked: the list is open where it is quick
+with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
+    if models.open:
+        found = data.ask(queries.models, filters, grids.MODEL_GROUPS, grids.MODEL_FIGURES)
+        parts.table(grids.grid(found, grids.MODELS, model="Model"), "What each model cost and its tokens, dearest first")
 st.caption(f"Store: {plain(data.store().location)}")

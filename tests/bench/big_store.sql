@@ -1,0 +1,49 @@
+-- A large store for benchmarks of reading: runs of every outcome, of known and unknown time, task and cost.
+-- Run once for each batch of run numbers ($first to $last); $words is a text that summaries are cut from.
+create or replace temp table made as
+with numbers as (
+    select i, (hash(i) >> 2)::bigint as h, (hash(i + 7919) >> 2)::bigint as g, (hash(i + 104729) >> 2)::bigint as k
+    from range($first, $last) t(i)
+), timed as (
+    select *, case when h % 5 > 0 then timestamptz '2026-01-01' + to_seconds(i * 25 + h % 900) end as started_at,
+           20000 + g % 900000 as duration_ms,
+           ['claude-opus-4-6', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'glm-5.1', 'claude-opus-4-5'][1 + h % 5] as model
+    from numbers
+)
+select
+    md5(i::varchar) as run_id,
+    's' || (i // 1000) as source_id,
+    i % 1000 as ordinal,
+    'claude-code' as agent,
+    '2.' || (h % 40) as agent_version,
+    md5((i // 3)::varchar) as session_id,
+    started_at,
+    started_at + to_milliseconds(duration_ms) as ended_at,
+    case when started_at is not null then 'stream' end as time_source,
+    'success' as subtype,
+    g % 20 = 0 as is_error,
+    ['completed', 'completed', 'completed', 'completed', 'completed', 'limit_reached', 'api_error', 'max_turns'][1 + g % 8] as outcome,
+    duration_ms,
+    case when h % 50 > 0 then (duration_ms * (0.3 + (k % 1700) / 1000.0))::bigint end as duration_api_ms,
+    duration_api_ms as duration_api_own_ms,
+    case when h % 3 = 0 then 300 + k % 4000 end as ttft_ms,
+    1 + k % 120 as num_turns,
+    case when h % 40 > 0 then (exp((k % 10000) / 2500.0) / 10)::decimal(18, 9) end as cost_reported_usd,
+    cost_reported_usd as cost_own_usd,
+    model,
+    'anthropic' as provider,
+    case when h % 2 = 0 then list_sort(list_distinct(['claude-haiku-4-5', model])) else [model] end as models,
+    k % 9000 as input_tokens,
+    g % 30000 as output_tokens,
+    h % 4000000 as cache_read_tokens,
+    g % 200000 as cache_write_tokens,
+    run_id as chain_id,
+    1 as chain_position,
+    ['vllm', 'sglang', 'llama.cpp'][1 + g % 3] as repo,
+    'task-' || (k % 200) as task,
+    case when h % 4 > 0 then 'exp-' || (i // 100000) end as experiment,
+    map {'branch': ['main', 'next', 'old'][1 + h % 3], 'night': (i // 5000)::varchar} as labels,
+    g % 4 as permission_denials,
+    substr($words, 1 + h % 200, 200) || substr($words, 1 + g % 200, 200) || ' ' || i as result,
+    '{"type": "result", "uuid": "' || run_id || '"}' as raw
+from timed;
