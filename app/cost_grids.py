@@ -7,7 +7,6 @@ import pyarrow as pa
 from app.columns import explained
 from app.grids import grid
 from app.queries_cost import GROUP_METRICS, MODEL_FIGURES, RUN_COLUMNS, Groups
-from schemas.cost import CAUSES, CostCause
 from schemas.metrics import MODEL_METRICS, RUN_METRICS
 
 GROUPS = (
@@ -38,17 +37,15 @@ def group_grid(found: Groups, label: str) -> pa.Table:
 
 def model_grid(table: pa.Table) -> pa.Table:
     """Each model with what it cost as reported and at list prices, and why the two differ."""
-    named = table.set_column(table.column_names.index("causes"), "causes", _cause_words(table["causes"]))
-    rows = grid(named, MODELS, model="Model", uses="Uses", priced_uses="Uses with a list cost", cost_delta_share="Of reported")
+    rows = grid(table, MODELS, model="Model", uses="Uses", priced_uses="Uses with a list cost", cost_delta_share="Of reported")
     meanings = {name: MODEL_METRICS[name].meaning for name in MODEL_FIGURES}
     return _with_meanings(rows, meanings | {"uses": _USES, "priced_uses": _PRICED_USES})
 
 
 def run_grid(table: pa.Table) -> pa.Table:
     """The dearest runs."""
-    named = table.set_column(table.column_names.index("cost_cause"), "cost_cause", _cause_words(table["cost_cause"]))
     labels = {"cost_cause": "Cause", "cache_saved_usd": "Saved by caching", "cost_delta_usd": "List less reported"}
-    rows = grid(named, (*RUN_COLUMNS[1:], RUN_COLUMNS[0]), **labels)
+    rows = grid(table, (*RUN_COLUMNS[1:], RUN_COLUMNS[0]), **labels)
     return _with_meanings(rows, {"cache_saved_usd": RUN_METRICS["cache_saved_usd"].meaning})
 
 
@@ -60,10 +57,3 @@ def unpriced_grid(table: pa.Table) -> pa.Table:
 
 def _with_meanings(rows: pa.Table, meanings: dict[str, str]) -> pa.Table:
     return explained(rows, {name: meaning for name, meaning in meanings.items() if name in rows.column_names})
-
-
-def _cause_words(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Causes by their labels; several stand with commas between."""
-    known = {str(cause): CAUSES[cause].label for cause in CostCause}
-    words = [None if text is None else ", ".join(known.get(cause, cause) for cause in text.split(", ")) for text in values.to_pylist()]
-    return pa.chunked_array([words], pa.string())

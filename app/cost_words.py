@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.formatting import exact, human, known_of
-from app.presentation import Card, cards, plain
+from app.presentation import Card, cards, fact_words, plain
 from app.queries import KNOWN_SUFFIX
 from app.queries_cost import TIME, Groups
 from schemas.cost import CAUSES, CostCause
@@ -204,7 +204,7 @@ def group_names(rows: Sequence[Row], key: str) -> list[str]:
 
 
 def _name(row: Row, key: str) -> str:
-    return NOT_KNOWN if row[key] is None else str(row[key]).replace("_", " ") if key in ("outcome", "cause") else str(row[key])
+    return NOT_KNOWN if row[key] is None else fact_words(row[key], key)
 
 
 def _cause(cause: str | None) -> str:

@@ -29,8 +29,8 @@ MODEL_GROUPS = ("model", "provider", "region")
 MODEL_FIGURES = ("runs", "cost_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 MODELS = (*MODEL_GROUPS, *MODEL_FIGURES)
 USAGE = (
-    "model", "provider", "region", "cost_reported_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
-    "web_search_requests", "context_window", "model_id",
+    "model", "provider", "region", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "input_tokens", "output_tokens",
+    "cache_read_tokens", "cache_write_tokens", "web_search_requests", "context_window", "price_source", "model_id",
 )  # fmt: skip
 CLAIMS = (
     "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin", "kind", "subject", "repo",
@@ -55,6 +55,9 @@ LABELS = {
     "web_search_requests": "Web searches",
 }
 """Where a grid's header needs a shorter or plainer word than a report."""
+
+WORDED = ("outcome", "cost_cause", "causes")
+"""Columns whose values are keys of ours, told in words."""
 
 ROW_HEIGHT, MOST_ROWS = 35, 18
 
@@ -87,8 +90,8 @@ def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
         return pc.add(whole, 500).cast(pa.duration("ms")).cast(pa.duration("s"), safe=False)  # a cast alone would round down
     if unit is Unit.SHARE:
         return pc.multiply(values, 100.0)
-    if name == "outcome":
-        return pa.chunked_array([[fact_words(value, name) for value in values.to_pylist()]], pa.string())
+    if name in WORDED:
+        return pa.chunked_array([[None if value is None else fact_words(value, name) for value in values.to_pylist()]], pa.string())
     return values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
 
 

@@ -15,7 +15,7 @@ from app.formatting import UNITS_OF_COLUMNS, human, known_of
 from app.queries import KNOWN_SUFFIX
 from ingest.audit import RULES
 from ingest.pipeline import SourceReport
-from schemas.cost import CAUSES
+from schemas.cost import CAUSES, CostCause
 from schemas.metrics import RUN_METRICS
 from schemas.run import ModelUsageRow, RunRow
 from schemas.source import RejectRow, SourceRow
@@ -145,10 +145,15 @@ def _fact(label: str, meaning: str, value: str) -> str:
     return f'{name}<dd style="{_VALUE}">{html.escape(value)}</dd>'
 
 
+_OF_CAUSES = ("cost_cause", "causes", "cause")
+
+
 def fact_words(value: Any, key: str) -> str:
-    """A column's value for a reader: `yes`, `limit reached`, `2026-11-20 14:00`."""
+    """A column's value for a reader: `yes`, `limit reached`, `regional endpoint`, `2026-11-20 14:00`."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if key in _OF_CAUSES:
+        return ", ".join(CAUSES[CostCause(cause)].label if cause in set(CostCause) else cause for cause in str(value).split(", "))
     return str(value).replace("_", " ") if key == "outcome" else human(value, (UNITS_OF_COLUMNS | _TIMES).get(key, Unit.TEXT))
 
 

@@ -14,6 +14,7 @@ from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.looks import PLAIN, SEVERITIES, Looks, name
 from app.cost_words import NOT_KNOWN, group_names
 from app.formatting import human
+from app.presentation import fact_words
 from app.queries_cost import Groups
 from schemas.cost import CAUSES, CostCause
 from schemas.unit_names import Unit
@@ -78,8 +79,8 @@ def _model_hover(row: Mapping[str, Any]) -> str:
         List_less_reported=(row["cost_delta_usd"], Unit.USD),
     )
     served = " · ".join(filter(None, (row["provider"], row["region"])))
-    causes = ", ".join(CAUSES[CostCause(cause)].label for cause in (row["causes"] or "").split(", ") if cause in set(CostCause))
-    return f"{figures}<br>Served by: {safe(served or NOT_KNOWN)}<br>Cause: {causes or NOT_KNOWN}"
+    causes = fact_words(row["causes"], "causes") if row["causes"] else NOT_KNOWN
+    return f"{figures}<br>Served by: {safe(served or NOT_KNOWN)}<br>Cause: {safe(causes)}"
 
 
 def causes(table: pa.Table, page: str | None) -> go.Figure:
