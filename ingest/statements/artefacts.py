@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.statements.lines import lines_with, next_line
+from ingest.statements.lines import Lines, Mark, next_line
 from ingest.statements.paths import is_path
 from ingest.statements.statement import Statement, whole_number
 from schemas.statement import StatementKind
@@ -25,26 +25,26 @@ _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])\s")
 _QUOTED = re.compile(r"`([^`\n]{1,300})`")
 
 
-def artefacts(text: str) -> Iterator[Statement]:
+def artefacts(text: str, lines: Lines) -> Iterator[Statement]:
     """Each artefact once, at its first mention."""
     seen: set[str] = set()
-    for found in (*_patches(text), *_deliverables(text)):
+    for found in (*_patches(text, lines), *_deliverables(text, lines)):
         if found.subject not in seen:
             seen.add(found.subject or "")
             yield found
 
 
-def _patches(text: str) -> Iterator[Statement]:
+def _patches(text: str, lines: Lines) -> Iterator[Statement]:
     """Patch files of which their line says that they were made."""
-    for start, end in lines_with(text, ".diff", ".patch"):
+    for start, end in lines[Mark.ARTEFACTS]:
         made = _MADE.search(text, start, end)
         if made and not _UNMADE.search(text, start, made.start()):
             yield from (_statement(text, *found.span(), end) for found in _PATCH.finditer(text, start, end))
 
 
-def _deliverables(text: str) -> Iterator[Statement]:
+def _deliverables(text: str, lines: Lines) -> Iterator[Statement]:
     """The first path in backticks of each item of the list beneath such a heading."""
-    for start, end in lines_with(text, "eliverable")[:HEADINGS]:
+    for start, end in lines[Mark.DELIVERABLES][:HEADINGS]:
         line = next_line(text, end) if _HEADING.fullmatch(text, start, end) else None
         if line and not text[slice(*line)].strip():
             line = next_line(text, line[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.statements.lines import Span, lines_with, next_line
+from ingest.statements.lines import Lines, Mark, Span, next_line
 from ingest.statements.statement import Statement
 from schemas.statement import StatementKind
 
@@ -19,10 +19,10 @@ _HEADING = re.compile(r"[^\w\n]*(?:(?:git|new|the|all) )?commits?(?: (?:created|
 _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])?[\s*`]{0,6}(?=[0-9a-f]{7})")
 
 
-def commits(text: str) -> Iterator[Statement]:
+def commits(text: str, lines: Lines) -> Iterator[Statement]:
     """Hashes behind the word `commit` on its line, and those that begin the lines beneath a line that says no more than it."""
     read_to = 0
-    for start, end in lines_with(text, "ommit"):
+    for start, end in lines[Mark.COMMITS]:
         word = _WORD.search(text, max(start, read_to), end)
         if word is None:
             continue

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from ingest.statements.lines import Span, lines_with, next_line
+from ingest.statements.lines import Lines, Mark, Span, next_line
 from ingest.statements.paths import is_file_name, is_path
 from ingest.statements.statement import FileChange, Statement, whole_number
 from schemas.statement import StatementKind
@@ -51,12 +51,12 @@ _FILES = re.compile(
 )
 
 
-def read_files(text: str) -> tuple[tuple[FileChange, ...], list[Statement]]:
+def read_files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[Statement]]:
     """Every file once, in the order of its first mention, with the first numbers given for it; and the totals of the work."""
-    counted = [(line, _leading_path(text, line)) for line in lines_with(text, "nsertion", " lines", "+") if _COUNTED.search(text, *line)]
-    headed = lines_with(text, "iles", "FILES_MODIFIED")
+    counted = [(line, _leading_path(text, line)) for line in lines[Mark.LINES_CHANGED] if _COUNTED.search(text, *line)]
+    headed = lines[Mark.FILES]
     found: dict[str, FileChange] = {}
-    for change in (*_with_lines(text, counted), *_beneath_headings(text, headed), *_behind_verbs(text)):
+    for change in (*_with_lines(text, counted), *_beneath_headings(text, headed), *_behind_verbs(text, lines[Mark.VERBS])):
         found.setdefault(change.path, change)
     return _each_once(found.values()), [*_totals_of_files(text, headed), *_totals_of_lines(text, counted)]
 
@@ -149,9 +149,9 @@ def _path_of(item: re.Match[str] | None) -> str | None:
     return name if is_path(name) or (item[1] and is_file_name(name)) else None
 
 
-def _behind_verbs(text: str) -> Iterator[FileChange]:
+def _behind_verbs(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:
     """A line or an item that begins with a verb and a path in backticks."""
-    for line in lines_with(text, "ed `"):
+    for line in lines:
         found = _VERB.match(text, *line)
         if found and is_path(found[1]):
             yield FileChange(found[1])

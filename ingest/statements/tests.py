@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.statements.lines import Span, lines_with
+from ingest.statements.lines import Lines, Mark, Span
 from ingest.statements.statement import Statement, whole_number
 from schemas.statement import StatementKind
 
@@ -48,12 +48,12 @@ _UNREAL = _pattern(
 _BEFORE = 60
 
 
-def tests(text: str) -> Iterator[Statement]:
+def tests(text: str, lines: Lines) -> Iterator[Statement]:
     """What is said to pass, and what is said to fail. A condition, a plan or a quotation says neither."""
-    for line in lines_with(text, "pass", "TESTS_STATUS"):
+    for line in lines[Mark.TESTS_PASSED]:
         if _TEST_LINE.search(text, *line):
             yield from _passed(text, line)
-    for line in lines_with(text, " fail"):
+    for line in lines[Mark.TESTS_FAILED]:
         if _TEST_LINE.search(text, *line):
             yield from _failed(text, line)
 
