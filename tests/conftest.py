@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from playwright.sync_api import Browser, sync_playwright
 
 from ingest import containers
 from ingest.pipeline import IngestReport, Options, ingest
@@ -22,6 +24,8 @@ settings.load_profile("tachograph")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_logs" / "claude_code"
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 TOTAL_COST = "2.825104150"
 """Reported cost of the three sample runs, added up by hand."""
@@ -65,6 +69,18 @@ def record_text(**changes: Any) -> str:
 def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     """Ingest files and folders into the store, in this process."""
     return ingest(containers.read_paths(paths), store, Options(tuple(labels.items())))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium, with a new profile. One for all: tests that use it are of the xdist group "browser"."""
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        pytest.fail("the browser tests need Chromium: `apt-get install chromium`, or install Google Chrome", pytrace=False)
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        yield found
+        found.close()
 
 
 @pytest.fixture

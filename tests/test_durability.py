@@ -135,7 +135,7 @@ def test_ctrl_c_writes_nothing_and_leaves_nothing(store: Store, many: Path) -> N
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=20)
     if process.returncode:  # it may have been quicker than we
-        assert (process.returncode, b"nothing was written" in told) == (130, True)
+        assert (process.returncode, b"nothing was written" in told) == (130, True), told
         assert runs(store) == 0
     assert litter(store) == []
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 import re
-import shutil
 import zipfile
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -18,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 import simplejson
 from hypothesis import given, settings
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser
 
 from app.columns import columns
 from app.exports import EXPORTS
@@ -33,7 +32,6 @@ from ingest.pipeline import ingest
 from ingest.store import Store
 from tests.conftest import record_text
 from tests.reporting import FORMULAS, HOSTILE, READERS, SUMMED, Totals, fill
-from tests.test_browser import BROWSERS
 from tests.test_exports import tables
 
 
@@ -205,13 +203,11 @@ def test_a_page_names_no_other_place(grouped: Report) -> None:
 
 
 @pytest.mark.xdist_group("browser")
-def test_a_page_draws_its_charts_without_a_network_a_complaint_or_a_strangers_script(grouped: Report, tmp_path: Path) -> None:
+def test_a_page_draws_its_charts_without_a_network_a_complaint_or_a_strangers_script(
+    grouped: Report, browser: Browser, tmp_path: Path
+) -> None:
     (file := tmp_path / "cost.html").write_bytes(written(grouped, "html"))
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    assert executable, "needs Chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        page = browser.new_page()
+    with browser.new_page() as page:
         said: list[str] = []
         asked: list[str] = []
         page.on("console", lambda message: said.append(message.text))
@@ -221,5 +217,4 @@ def test_a_page_draws_its_charts_without_a_network_a_complaint_or_a_strangers_sc
         page.goto(file.as_uri())
         page.wait_for_function("document.querySelectorAll('.chart .main-svg').length >= 3")
         drawn = page.locator(".chart").count()
-        browser.close()
     assert (drawn, said, asked) == (3, [], [file.as_uri()])
