@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -102,7 +101,7 @@ def test_from_an_empty_store_to_a_run(scheme: str, browser: Browser, dashboard: 
     expect(cost).to_contain_text("$2.8251")
     expect(page.get_by_test_id("stMetric").filter(has_text="Turns")).to_contain_text("110")
     expect(page.get_by_text("claude-sonnet-4-5 makes 98 % of the reported cost")).to_be_visible()
-    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    expect(page.locator(".js-plotly-plot")).to_have_count(4)
 
     page.goto(f"{dashboard}/run?run=5e0c031e-eef9-49db-91be-235c0b535201")
     expect(page.get_by_role("heading", name="Run 5e0c031e…")).to_be_visible()
@@ -146,7 +145,29 @@ def test_a_hostile_record_does_nothing_in_a_browser(store: Store, browser: Brows
     expect(page.get_by_role("heading", name="Run evil")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
     expect(page.get_by_text("onerror").first).to_be_attached(timeout=PATIENCE_SECONDS * 1000)
     page.get_by_role("link", name="Overview").first.click()
-    expect(page.locator(".js-plotly-plot")).to_have_count(3, timeout=PATIENCE_SECONDS * 1000)
+    expect(page.locator(".js-plotly-plot")).to_have_count(4, timeout=PATIENCE_SECONDS * 1000)
     assert page.evaluate("window.hacked") is None
     assert not complaints
+    page.close()
+
+
+def test_filters_stay_while_moving_about_and_the_way_back_leads_back(sample_store: Store, browser: Browser, dashboard: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE_SECONDS * 1000)
+    page.goto(f"{dashboard}/")
+    page.get_by_role("button", name="Model", exact=True).click()
+    page.get_by_test_id("stMultiSelect").first.locator("input").click()
+    page.get_by_role("option", name=re.compile("claude-opus-4-5")).click()
+    page.wait_for_url("**/?model=claude-opus-4-5")
+    page.keyboard.press("Escape")
+    page.mouse.click(1000, 700)
+    page.get_by_role("link", name="Duration").click()
+    page.wait_for_url("**/duration?model=claude-opus-4-5")
+    chip = page.get_by_test_id("stButton").filter(has_text="Model: claude-opus-4-5")
+    expect(chip).to_be_visible()
+    page.go_back()
+    page.wait_for_url("**/?model=claude-opus-4-5")
+    page.go_back()
+    page.wait_for_url(f"{dashboard}/")
+    expect(chip).to_have_count(0)
     page.close()

@@ -98,7 +98,23 @@ def test_a_file_that_is_no_store_is_told(screen: str, tmp_path: Path, open_scree
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_a_hostile_link_does_nothing(screen: str, sample_store: Store, open_screen: Open) -> None:
-    keys = [*FILTERS, "by", "measure", "along", "order", "page", "columns", "rule", "first-model", "chart", "logs"]
+    keys = [
+        *FILTERS,
+        "by",
+        "per",
+        "time",
+        "show",
+        "compare-by",
+        "compared",
+        "along",
+        "order",
+        "page",
+        "columns",
+        "rule",
+        "first-model",
+        "chart",
+        "logs",
+    ]
     query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
     app = open_screen(screen, **query | {"run": HOSTILE["html"], "search": "", "session": ""})
     assert app.title[0].value == "No such run" if screen.endswith("run.py") else app.title

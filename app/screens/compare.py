@@ -20,11 +20,11 @@ if not options:
     st.stop()
 keys = [key for key in COMPARED_BY if key in options]
 with st.container(horizontal=True, gap="small"):
-    by = parts.pick("Compare by", {key: FILTERS[key].name for key in keys}, "by")
+    by = parts.pick("Compare by", {key: FILTERS[key].name for key in keys}, "compare-by")
     values = {value: fact_words(value, by) for value in options[by]}
     first = parts.pick("First", values, f"first-{by}", width=300)
     second = parts.pick("Second", values, f"second-{by}", width=300, default=1)
-    key = parts.pick("Measure", {key: measure.label for key, measure in MEASURES.items()}, "measure")
+    key = parts.pick("Measure", {key: measure.label for key, measure in MEASURES.items()}, "compared")
 kept = filters.values(by) if by == "label" else ()  # labels add up, other values take one another's place
 sides = (filters.with_values(by, [*kept, first]), filters.with_values(by, [*kept, second]))
 names, measure = (values[first], values[second]), MEASURES[key]

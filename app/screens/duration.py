@@ -18,7 +18,7 @@ st.title("Duration", anchor=False)
 filters, options = bar.chosen(), data.options()
 row = data.ask(queries.summary, filters, (), ("runs", *FIGURES)).to_pylist()[0]
 parts.card_grid(cards(row, FIGURES))
-measure = MEASURES[parts.choice("Measure", {key: MEASURES[key].label for key in TIMES}, "measure")]
+measure = MEASURES[parts.choice("Measure", {key: MEASURES[key].label for key in TIMES}, "time")]
 
 on = data.ask(queries_measures.scale, filters, measure)
 [whole] = data.ask(queries_measures.quantiles, filters, measure).to_pylist() or [None]
@@ -35,7 +35,7 @@ with st.container(border=True):
         distributions.known_note(measure, whole, on, counted),
     )
 with st.container(border=True):
-    by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "by")
+    by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "per")
     parts.groups(measure, by, filters, looks(options.get("model", ())) if by == "model" else None)
 far = data.ask(queries_measures.outliers, filters, measure, FAR, MOST)
 if far.num_rows:

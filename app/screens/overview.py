@@ -32,7 +32,7 @@ for column, key in zip(st.columns(2), density.AXES, strict=True):
             parts.drawing(density.finding(key, row), density.TITLES[key], density.cells(cells, key, page), key)
 with st.container(border=True):
     with st.container(horizontal=True, gap="small"):
-        key = parts.pick("What", {key: measure.label for key, measure in MEASURES.items()}, "measure")
+        key = parts.pick("What", {key: measure.label for key, measure in MEASURES.items()}, "show")
         along = parts.pick("Along", parts.axes(options), "along", width=240)
     measure = MEASURES[key]
     if along not in queries_screens.AXES:
