@@ -21,6 +21,9 @@ MOST_OF = Decimal("0.8")
 """What makes so much of the cost is said to make most of it."""
 
 NOT_KNOWN = "not known"
+NAMED = 5
+"""Names that a note lists before it only says that there are more."""
+
 SHORT_LABELS = {
     "cost_per_completed_usd": "Cost per completed run",
     "cost_median_usd": "Cost per run, median",
@@ -133,23 +136,36 @@ def list_finding(totals: Row, causes: pa.Table) -> str:
     return f"At list prices: {human(abs(delta), Unit.USD)} {way}{share}, mostly {_cause(differing[0]['cause'])}"
 
 
-def models_finding(table: pa.Table) -> str:
-    """The model whose list cost differs most."""
-    rows = [row for row in table.to_pylist() if row["cost_delta_usd"]]
+def comparable(found: Groups) -> list[dict[str, Any]]:
+    """The groups with both costs: `reported` is what the runs report that have a list cost, `listed` their list cost."""
+    rows: list[dict[str, Any]] = [row for row in found.table.to_pylist() if row[f"cost_delta_usd{KNOWN_SUFFIX}"]]
+    both = [row for row in rows if row[f"cost_delta_usd{KNOWN_SUFFIX}"] == row[f"cost_list_usd{KNOWN_SUFFIX}"]]
+    return [row | {"reported": row["cost_list_usd"] - row["cost_delta_usd"], "listed": row["cost_list_usd"]} for row in both]
+
+
+def prices_finding(found: Groups) -> str:
+    """The group whose list cost differs most."""
+    rows = [row for row in comparable(found) if row["cost_delta_usd"]]
     if not rows:
-        return "Reported cost and list cost by model"
+        return "Reported cost and list cost"
     most = max(rows, key=lambda row: abs(row["cost_delta_usd"]))
-    reported, listed = (human(most[key], Unit.USD) for key in ("cost_usd", "cost_list_usd"))
-    return f"{most['model'] or NOT_KNOWN}: {reported} reported, {listed} at list prices"
+    reported, listed = (human(most[side], Unit.USD) for side in ("reported", "listed"))
+    return f"{_name(most, found.table.column_names[0])}: {reported} reported, {listed} at list prices"
 
 
-def models_note(table: pa.Table, limit: int) -> str:
-    """Which models are not drawn."""
-    rows = table.to_pylist()
-    drawn = [row for row in rows if row["cost_usd"] is not None and row["cost_list_usd"] is not None]
-    unpriced = sorted({str(row["model"] or "no model named") for row in rows if not row["priced_uses"]})
-    said = [f"The {limit} dearest of {len(drawn):,}."] if len(drawn) > limit else []
-    return " ".join(said + ([f"Without a list price: {', '.join(unpriced[:5])}{' …' if len(unpriced) > 5 else ''}."] if unpriced else []))
+def prices_note(found: Groups, label: str) -> str:
+    """Which groups are not drawn, and which are in part only."""
+    drawn, key = comparable(found), found.table.column_names[0]
+    kept = {row[key] for row in drawn}
+    silent = [_name(row, key) for row in found.table.to_pylist() if row[key] not in kept]
+    partly = sum(row[f"cost_delta_usd{KNOWN_SUFFIX}"] < row["runs"] for row in drawn)
+    said = []
+    if silent:
+        named = ", ".join(silent[:NAMED]) + (" …" if len(silent) > NAMED else "")
+        said.append(f"Not drawn, for want of a list cost or a reported one: {named}.")
+    if partly:
+        said.append(f"Of {partly:,} {plural(label) if partly > 1 else lower(label)} only the runs with both.")
+    return " ".join(said)
 
 
 def causes_note(totals: Row, causes: pa.Table) -> str:

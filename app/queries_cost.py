@@ -5,13 +5,14 @@ Each opens the store for its own query, as `app.queries` does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from app.filters import Filters, where
-from app.grouping import UTC_ZONE, group
+from app.grouping import group
 from app.queries import fetch, summary
 from ingest.store import Store
 from schemas.metrics import MODEL_METRICS
@@ -24,11 +25,14 @@ PARTS = 200
 MOST_MODELS = 8
 """Models told apart along time, the dearest; the others are one."""
 
-GROUP_METRICS = (
-    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_delta_share", "cost_uncached_usd", "cache_saved_usd",
-    "cache_saved_share", "cache_hit_ratio", "cost_cache_write_usd", "cost_median_usd", "cost_per_completed_usd", "input_tokens",
-    "output_tokens", "cache_read_tokens", "cache_write_tokens",
+DRAWN_METRICS = (
+    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_uncached_usd", "cache_saved_usd", "cache_hit_ratio",
+    "cost_cache_write_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
 )  # fmt: skip
+"""Figures of groups that charts draw."""
+
+GROUP_METRICS = (*DRAWN_METRICS, "cost_delta_share", "cache_saved_share", "cost_median_usd", "cost_per_completed_usd")
+"""Figures of groups that a table lists."""
 
 CAUSE_METRICS = ("runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share")
 MODEL_FIGURES = ("cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share", "causes")
@@ -52,9 +56,9 @@ class Groups:
     in_order: bool
 
 
-def groups(store: Store, filters: Filters, by: str, limit: int, zone: str = UTC_ZONE) -> Groups:
-    """GROUP_METRICS per group, at most `limit` groups."""
-    found = summary(store, filters, (by,), GROUP_METRICS, zone)
+def groups(store: Store, filters: Filters, by: str, limit: int, metrics: Sequence[str] = DRAWN_METRICS) -> Groups:
+    """The metrics per group, at most `limit` groups; days are those of UTC."""
+    found = summary(store, filters, (by,), metrics)
     in_order = group(by).in_order
     first = max(0, found.num_rows - limit) if in_order else 0
     return Groups(found.slice(first, limit), found.num_rows, in_order)
@@ -67,12 +71,12 @@ def by_cause(store: Store, filters: Filters) -> pa.Table:
     return found.take(pa.array(sorted(range(len(sizes)), key=lambda place: -sizes[place]), pa.int64()))
 
 
-def shares(store: Store, filters: Filters, by: str, limit: int, zone: str = UTC_ZONE) -> pa.Table:
+def shares(store: Store, filters: Filters, by: str, limit: int) -> pa.Table:
     """Each model's own share of the same groups: `group`, `model`, `cost_usd`.
 
     What runs report without saying of which model is a row without one, so that the shares add up to their group.
     """
-    condition, chosen = where(filters), group(by, 0, zone)
+    condition, chosen = where(filters), group(by)
     order = '"group" desc nulls first' if chosen.in_order else 'cost_usd desc nulls last, "group"'
     sql = f"""
         with wanted as (select run_id, {chosen.sql} as "group", cost_own_usd from v_runs where {condition.sql}),
@@ -123,6 +127,13 @@ def dearest(store: Store, filters: Filters, limit: int) -> pa.Table:
     return fetch(store, sql, condition.parameters)
 
 
+def models_of(store: Store, run_ids: Sequence[str]) -> pa.Table:
+    """Each model's share of these runs, as `queries.model_rows` gives it: `run_id`, `model`, `cost_usd`."""
+    sql = """select run_id, model, cost_own_usd as cost_usd from model_usage where run_id in (select unnest($run_ids))
+             order by cost_usd desc nulls last, run_id, model"""
+    return fetch(store, sql, {"run_ids": list(run_ids)})
+
+
 _TIME = "coalesce(ended_at, started_at)"
 
 
@@ -137,14 +148,13 @@ def times(store: Store, filters: Filters) -> dict[str, Any]:
     return dict(row)
 
 
-def spending(store: Store, filters: Filters, axis: str) -> pa.Table:
-    """What runs cost along TIME, or in the order in which they were RECEIVED, in at most about PARTS steps.
+def spending(store: Store, filters: Filters, axis: str, about: dict[str, Any]) -> pa.Table:
+    """What runs cost along TIME, or in the order in which they were RECEIVED, in at most about PARTS steps. `about` is what `times` says.
 
     Each row is one main model in one step: `x` (the time of the step's last run, or how many runs there are up to it), `model`,
     `is_other` (a model beyond MOST_MODELS), `cost_usd`, `runs`, and `run_id` where it is a single run.
     """
-    condition, about = where(filters), times(store, filters)
-    is_timed = axis == TIME
+    condition, is_timed = where(filters), axis == TIME
     keys, width = (_time_keys if is_timed else _order_keys)(about)
     sql = f"""
         with pieces as (

@@ -15,7 +15,7 @@ from app import cost_grids, cost_words, queries, queries_cost
 from app.charts import cost, cost_over, list_cost, looks
 from app.columns import columns
 from app.data import WAIT_SECONDS
-from app.filters import Filters
+from app.filters import Filters, choose
 from app.queries_cost import PARTS, RECEIVED, TIME, Groups
 from ingest.containers import Source
 from ingest.pipeline import Options, ingest
@@ -142,7 +142,7 @@ def test_few_groups_are_the_same_few_in_both_questions(by: str, mixed: Store) ->
 def test_what_is_added_up_is_all_there_is(parts: int, mixed: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries_cost, "PARTS", parts)
     about = queries_cost.times(mixed, ALL)
-    along, ordered = queries_cost.spending(mixed, ALL, TIME), queries_cost.spending(mixed, ALL, RECEIVED)
+    along, ordered = (queries_cost.spending(mixed, ALL, axis, about) for axis in (TIME, RECEIVED))
     assert 0 < about["timed"] < about["runs"] == 16
     assert total(ordered) == total(along) + about["untimed_usd"] == reported(mixed)
     for table in (along, ordered):
@@ -155,7 +155,7 @@ def test_what_is_added_up_is_all_there_is(parts: int, mixed: Store, monkeypatch:
 
 
 def test_models_beyond_the_dearest_are_one(mixed: Store) -> None:
-    table = queries_cost.spending(mixed, ALL, RECEIVED)
+    table = queries_cost.spending(mixed, ALL, RECEIVED, queries_cost.times(mixed, ALL))
     named = {row["model"] for row in table.to_pylist() if not row["is_other"]}
     assert len(named) == queries_cost.MOST_MODELS
     assert "model-11" in named
@@ -190,7 +190,7 @@ def test_filters_and_groupings_come_from_the_address(mixed: Store, screen: Any) 
 
 
 def test_every_figure_of_the_tables_says_what_it_means(mixed: Store) -> None:
-    found = queries_cost.groups(mixed, ALL, "model", 100)
+    found = queries_cost.groups(mixed, ALL, "model", 100, queries_cost.GROUP_METRICS)
     grids = (
         cost_grids.group_grid(found, "Main model"),
         cost_grids.model_grid(queries_cost.models(mixed, ALL)),
@@ -200,9 +200,21 @@ def test_every_figure_of_the_tables_says_what_it_means(mixed: Store) -> None:
     assert total(queries_cost.models(mixed, ALL)) == total(queries.models(mixed, ALL)), "one definition of a model's cost"
 
 
+def test_groups_are_compared_over_the_runs_that_have_both_costs(mixed: Store) -> None:
+    """Else what is unpriced would look dear as reported."""
+    found = queries_cost.groups(mixed, ALL, "label:team", 9)
+    [team] = cost_words.comparable(found)
+    runs = queries_cost.dearest(mixed, choose({"label": f"team={HOSTILE}"}), 99).to_pylist()
+    assert 0 < team["cost_delta_usd_known"] < len(runs)
+    assert team["reported"] == sum(run["cost_own_usd"] for run in runs if run["cost_list_usd"] is not None)
+    assert "only the runs with both" in cost_words.prices_note(found, "Label team")
+
+
 def test_the_dearest_runs_are_the_dearest(mixed: Store) -> None:
     listed = queries_cost.dearest(mixed, ALL, 3)
     assert listed["run_id"].to_pylist() == ["m11", "m10", "m9"]
+    parts = queries_cost.models_of(mixed, listed["run_id"].to_pylist())
+    assert total(parts) == total(listed, "cost_own_usd"), "with their helpers"
     [totals] = queries.summary(mixed, ALL, (), ("runs", "cost_usd")).to_pylist()
     assert cost_words.dearest_finding(listed, totals) == "The 3 dearest of 17 runs make 36 % of the reported cost"
 
@@ -279,14 +291,15 @@ def test_charts_of_a_real_store_hide_nothing_and_believe_nothing(mixed: Store) -
         cost.by_model(found, queries_cost.shares(mixed, ALL, "label:team", 9), colours, None),
         cost.by_token_class(found, None),
         list_cost.caching(found, None),
-        list_cost.models(queries_cost.models(mixed, ALL), colours, None),
+        list_cost.prices(found, None, None),
+        list_cost.prices(queries_cost.groups(mixed, ALL, "model", 9), colours, None),
         list_cost.causes(queries_cost.by_cause(mixed, ALL), None),
-        cost_over.spending(queries_cost.spending(mixed, ALL, RECEIVED), RECEIVED, colours, None),
+        cost_over.spending(queries_cost.spending(mixed, ALL, RECEIVED, queries_cost.times(mixed, ALL)), RECEIVED, colours, None),
     ]
     for figure in drawn:
         assert "<a" not in figure.update_traces(customdata=None).to_json().replace("\\u003c", "<")
         assert sum(bool(trace.showlegend) for trace in figure.data) != 1 or not figure.layout.showlegend
-        assert figure.layout.xaxis.title.text or figure.layout.yaxis.title.text
+        assert figure.layout.annotations or figure.layout.xaxis.title.text or figure.layout.yaxis.title.text
 
 
 def test_a_point_of_the_line_leads_to_its_run_and_tells_exact_sums() -> None:

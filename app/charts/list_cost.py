@@ -12,14 +12,12 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout, is_wide
 from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.looks import PLAIN, SEVERITIES, Looks, name
-from app.cost_words import NOT_KNOWN, group_names
+from app.cost_words import comparable, group_names
 from app.formatting import human
-from app.presentation import fact_words
 from app.queries_cost import Groups
 from schemas.cost import CAUSES, CostCause
 from schemas.unit_names import Unit
 
-MOST_MODELS = 15
 ROW = 34
 HOVER_WIDTH = 60
 BOTH = Axis("cost_usd", "Cost (USD)", Unit.USD)
@@ -28,38 +26,38 @@ LISTED = Axis("cost_list_usd", "List cost (USD)", Unit.USD)
 SIGNED = {"zeroline": True, "zerolinecolor": "#7A7A7A", "rangemode": "normal", "tickprefix": "", "tickformat": "$,~f"}
 """Of an axis that goes below zero: `-$20`."""
 
-SIDES = {"cost_usd": ("reported", "circle"), "cost_list_usd": ("at list prices", "circle-open")}
+SIDES = {"reported": ("reported", "circle"), "listed": ("at list prices", "circle-open")}
 SAVED, LOST = "rgba(122,122,122,0.45)", "#D55E00"
 
 
-def models(table: pa.Table, looks: Looks, page: str | None) -> go.Figure:
-    """Two points per model on one line: filled as reported, open at list prices."""
-    known = [row for row in table.to_pylist() if row["cost_usd"] is not None and row["cost_list_usd"] is not None]
-    rows = known[:MOST_MODELS]
+def prices(found: Groups, looks: Looks | None, page: str | None) -> go.Figure:
+    """Two points per group on one line, of the runs with both: filled as reported, open at list prices. `looks` for groups of models."""
+    key = found.table.column_names[0]
+    rows = comparable(found)
     if not rows:
-        return nothing("No model has both a reported and a list cost.")
-    values = [float(row[key]) for row in rows for key in ("cost_usd", "cost_list_usd")]
-    logarithmic = is_wide(values)
+        return nothing("No run has both a reported and a list cost.")
+    values = [float(row[side]) for row in rows for side in SIDES]
+    names = group_names(rows, key)
+    colours = [looks.get(row[key], looks[None]).colour if looks else PLAIN for row in rows]
     traces: list[Any] = [_between(place, row) for place, row in enumerate(rows)]
-    traces += [_points(rows, key, looks) for key in SIDES] + [_named(*side) for side in SIDES.values()]
-    names = [" · ".join(filter(None, (name(row["model"]), row["region"]))) for row in rows]
-    drawn = figure(traces, xaxis=axis_layout(BOTH, [value for value in values if value > 0], logarithmic=logarithmic), yaxis=_places(names))
+    traces += [_points(rows, names, side, colours) for side in SIDES] + [_named(*side) for side in SIDES.values()]
+    x = axis_layout(BOTH, [value for value in values if value > 0], logarithmic=is_wide(values))
+    drawn = figure(traces, xaxis=x, yaxis=_places(names))
     return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 4)), page)
 
 
 def _between(place: int, row: Mapping[str, Any]) -> go.Scatter:
-    ends = [float(row["cost_usd"]), float(row["cost_list_usd"])]
+    ends = [float(row[side]) for side in SIDES]
     return go.Scatter(x=ends, y=[place, place], mode="lines", line={"color": "#7A7A7A", "width": 2}, hoverinfo="skip", showlegend=False)
 
 
-def _points(rows: Sequence[Mapping[str, Any]], key: str, looks: Looks) -> go.Scatter:
-    colours = [looks.get(row["model"], looks[None]).colour for row in rows]
+def _points(rows: Sequence[Mapping[str, Any]], names: Sequence[str], side: str, colours: Sequence[str]) -> go.Scatter:
     return go.Scatter(
-        x=[float(row[key]) for row in rows],
+        x=[float(row[side]) for row in rows],
         y=list(range(len(rows))),
         mode="markers",
-        marker={"color": colours, "symbol": SIDES[key][1], "size": 11, "line": {"width": 2, "color": colours}},
-        text=[_model_hover(row) for row in rows],
+        marker={"color": colours, "symbol": SIDES[side][1], "size": 11, "line": {"width": 2, "color": colours}},
+        text=[_both_hover(group, row) for group, row in zip(names, rows, strict=True)],
         hoverinfo="text",
         showlegend=False,
     )
@@ -71,16 +69,14 @@ def _named(label: str, symbol: str) -> go.Scatter:
     return go.Scatter(x=[None], y=[None], mode="markers", marker=look, name=label, showlegend=True, hoverinfo="skip")
 
 
-def _model_hover(row: Mapping[str, Any]) -> str:
-    figures = hover(
-        name(row["model"]),
-        Reported=(row["cost_usd"], Unit.USD),
-        List=(row["cost_list_usd"], Unit.USD),
+def _both_hover(group: str, row: Mapping[str, Any]) -> str:
+    return hover(
+        group,
+        Reported=(row["reported"], Unit.USD),
+        List=(row["listed"], Unit.USD),
         List_less_reported=(row["cost_delta_usd"], Unit.USD),
+        Runs_with_both=(row["cost_delta_usd_known"], Unit.COUNT),
     )
-    served = " · ".join(filter(None, (row["provider"], row["region"])))
-    causes = fact_words(row["causes"], "causes") if row["causes"] else NOT_KNOWN
-    return f"{figures}<br>Served by: {safe(served or NOT_KNOWN)}<br>Cause: {safe(causes)}"
 
 
 def causes(table: pa.Table, page: str | None) -> go.Figure:

@@ -26,13 +26,14 @@ parts.card_grid(cost_words.cost_cards(totals, CARDS))
 words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
 words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in dict.fromkeys(one.partition("=")[0] for one in options.get("label", ()))}
 by = parts.pick("Group by", words, "by", width=260)
+name = cost_words.lower(words[by])
 found = data.ask(queries_cost.groups, filters, by, DRAWN)
 shares = data.ask(queries_cost.shares, filters, by, DRAWN)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     parts.drawing(
         cost_words.groups_finding(found, words[by]),
-        f"Reported cost by {cost_words.lower(words[by])}, stacked by each model's own share, helper models included.",
+        f"Reported cost by {name}, stacked by each model's own share, helper models included.",
         cost.by_model(found, shares, colours, page),
         "cost-groups",
         cost_words.groups_note(found, words[by]),
@@ -44,10 +45,12 @@ with right.container(border=True, height="stretch"):
         cost.by_token_class(found, page),
         "token-classes",
     )
-with st.expander(f"All figures by {cost_words.lower(words[by])} · {found.total:,}", icon=":material/table:"):
-    listed = data.ask(queries_cost.groups, filters, by, LISTED)
-    parts.table(cost_grids.group_grid(listed, words[by]), f"Cost, list cost, savings and tokens by {cost_words.lower(words[by])}")
-    st.caption(plain(cost_words.groups_note(listed, words[by])))
+details = st.expander(f"All figures by {name} · {found.total:,}", icon=":material/table:", key="all-groups", on_change="rerun")
+if details.open:
+    listed = data.ask(queries_cost.groups, filters, by, LISTED, queries_cost.GROUP_METRICS)
+    with details:
+        parts.table(cost_grids.group_grid(listed, words[by]), f"Cost, list cost, savings and tokens by {name}")
+        st.caption(plain(cost_words.groups_note(listed, words[by])))
 
 with st.container(border=True):
     about = data.ask(queries_cost.times, filters)
@@ -55,7 +58,7 @@ with st.container(border=True):
     if about["timed"] < about["runs"]:
         axes = dict(reversed(axes.items())) if about["timed"] else {queries_cost.RECEIVED: axes[queries_cost.RECEIVED]}
     axis = parts.choice("Added up along", axes, "axis") if len(axes) > 1 else next(iter(axes))
-    spent = data.ask(queries_cost.spending, filters, axis)
+    spent = data.ask(queries_cost.spending, filters, axis, about)
     parts.drawing(
         cost_words.spending_finding(spent, axis),
         "Reported cost added up, by main model.",
@@ -64,15 +67,15 @@ with st.container(border=True):
         cost_words.spending_note(about, axis),
     )
 
-models, causes = data.ask(queries_cost.models, filters), data.ask(queries_cost.by_cause, filters)
+causes = data.ask(queries_cost.by_cause, filters)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     parts.drawing(
-        cost_words.models_finding(models),
-        "Per model, filled: what agents report; open: what the same tokens cost at list prices (base tier, of the day of the run).",
-        list_cost.models(models, colours, page),
-        "list-models",
-        cost_words.models_note(models, list_cost.MOST_MODELS),
+        cost_words.prices_finding(found),
+        "Filled: what agents report; open: what the same tokens cost at list prices (base tier, of the day of the run).",
+        list_cost.prices(found, colours if by == "model" else None, page),
+        "list-prices",
+        cost_words.prices_note(found, words[by]),
     )
 with right.container(border=True, height="stretch"):
     parts.drawing(
@@ -82,8 +85,11 @@ with right.container(border=True, height="stretch"):
         "causes",
         cost_words.causes_note(totals, causes),
     )
-with st.expander(f"All models · {models.num_rows:,}", icon=":material/table:"):
-    parts.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
+details = st.expander("Every model: reported cost, list cost, cause", icon=":material/table:", key="all-models", on_change="rerun")
+if details.open:
+    with details:
+        models = data.ask(queries_cost.models, filters)
+        parts.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
 unpriced = data.ask(report_queries.unpriced_models, filters)
 if unpriced.num_rows:
     with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
@@ -93,7 +99,7 @@ if unpriced.num_rows:
 with st.container(border=True):
     parts.drawing(
         cost_words.caching_finding(totals),
-        f"By {cost_words.lower(words[by])}: what the tokens cost at list prices, and what caching saved of their cost without it.",
+        f"By {name}: what the tokens cost at list prices, and what caching saved of their cost without it.",
         list_cost.caching(found, page),
         "caching",
         cost_words.caching_note(totals),
@@ -102,7 +108,8 @@ with st.container(border=True):
 dearest = data.ask(queries_cost.dearest, filters, DEAREST)
 if dearest.num_rows:
     with st.container(border=True):
-        drawn = CHARTS["cost-models"].draw(data.ask(queries.model_rows, filters, DEAREST), colours, page)
+        shown = data.ask(queries_cost.models_of, tuple(dearest["run_id"].to_pylist()))
+        drawn = CHARTS["cost-models"].draw(shown, colours, page)
         parts.drawing(
             cost_words.dearest_finding(dearest, totals), "Reported cost per run, by model. A click opens the run.", drawn, "dearest"
         )
