@@ -227,12 +227,26 @@ _OF_VALUES: tuple[Callable[[Place], Effect | None], ...] = (_with_delta, _unmove
 """What makes an effect of a single figure, in the order asked."""
 
 _COORDINATES = re.compile(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
+_COORDINATED_BY = re.compile(r"(?:[^.;\n]|\.(?=\d)){0,60}?(?:,\s*and|,|\band)\s+(?:[\w./`-]+\s+){1,3}by\s+[*_`~≈]*")
 
 
 def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
-    """`8.2x speedup for sequential reads and 7.6x for random reads`: the second factor takes its word from the first."""
-    if last is None or last.change is None or last.is_pair or last.change.kind is not quantity.kind:
+    """`8.2x speedup for reads and 7.6x for writes`, `speeds up a by 12% and b by 9%`: the second takes its word from the first."""
+    if last is None or quantity.kind is Kind.VALUE:
         return None
-    if not _COORDINATES.fullmatch(text, last.end, quantity.start) or not _APPLIED.match(text, quantity.end):
+    if last.is_pair:
+        return _coordinated_with_pair(text, quantity, last)
+    if last.change is None or last.change.kind is not quantity.kind:
+        return None
+    is_applied = _COORDINATES.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)
+    if not is_applied and not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
         return None
     return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)
+
+
+def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effect | None:
+    """`tokens fall from 48k to 9k and the bill by 70%`: the verb of the pair holds for the percentage too."""
+    if last.change or last.before is None or last.after is None or not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
+        return None
+    sense = Sense.FALL if last.after.sized() < last.before.sized() else Sense.RISE
+    return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word="by")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ingest.claims.changes import change
 from ingest.claims.effect import Effect
+from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, SETTINGS
 from ingest.claims.pairs import pair_from
 from ingest.claims.quantities import Quantity
 
@@ -20,5 +22,30 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
             effect = change(text, found[index], floor, end, last)
         index += taken
         if effect:
+            effect = _listed(text, effect, last)
             floor, last = effect.end, effect
             yield effect
+
+
+_NAMED = re.compile(r"(?:\s*\([^()\n]*\))?[,;]\s+(?:and\s+)?(?P<name>(?:[\w./`-]+\s+){1,3})[*_]*")
+_KNOWN = re.compile(rf"(?<![a-z])(?:{'|'.join([*METRICS.values(), NOT_PERFORMANCE])})|{SETTINGS}", re.IGNORECASE)
+
+
+def _listed(text: str, effect: Effect, last: Effect | None) -> Effect:
+    """`SHA-256 284 ms → 119 ms, ChaCha20 115 → 68`: in a list the unit is given once, unless a name is of another quantity."""
+    first = last.after.unit if last and last.is_pair and last.after else None
+    if first is None or last is None or not (effect.before and effect.after) or effect.before.unit or effect.after.unit:
+        return effect
+    named = _NAMED.fullmatch(text, last.end, effect.start)
+    if named is None or _KNOWN.search(named["name"]) or not _goes_as(effect, last):
+        return effect
+    return effect._replace(before=effect.before._replace(unit=first), after=effect.after._replace(unit=first))
+
+
+def _goes_as(effect: Effect, last: Effect) -> bool:
+    """Whether both pairs fall, or both rise."""
+    assert effect.before
+    assert effect.after
+    assert last.before
+    assert last.after
+    return (effect.after.low < effect.before.low) is (last.after.sized() < last.before.sized())

@@ -46,15 +46,15 @@ VERBS: dict[Sense, str] = {
         r"improv(?:e[sd]?|ing)|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?"
         r"|optimiz(?:e[sd]?|ing)"
     ),
-    Sense.LOSS: r"slow(?:s|ed|ing)?(?: \w+)? down|regress(?:es|ed)?|degrad(?:e[sd]?|ing)",
+    Sense.LOSS: r"slow(?:s|ed|ing)?(?: \w+)? down|slow(?:s|ed|ing)\b|regress(?:es|ed)?|degrad(?:e[sd]?|ing)",
     Sense.FALL: (
         r"reduc(?:e[sd]?|ing)|cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shrink(?:s|ing)?"
-        r"|shrank|shrunk|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)"
+        r"|shrank|shrunk|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en|ing)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)"
         r"|slash(?:es|ed|ing)?|lose[sd]?|losing|lost|baja|reduce|senkt|sinkt|réduit|baisse|down"
     ),
     Sense.RISE: (
-        r"increas(?:e[sd]?|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
-        r"|up\b(?! to)"
+        r"increas(?:e[sd]?|ing)|ris(?:es?|en|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
+        r"|(?<!speed )(?<!speeds )(?<!speeding )(?<!sped )up\b(?! to)"
     ),
 }
 """Verbs whose object changed by a percentage or a factor."""
@@ -66,8 +66,8 @@ METRICS: dict[ClaimMetric, str] = {
         r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),
     ClaimMetric.MEMORY: (
-        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|memoria|mémoire|speicher|resident|working set|gc pressure|bytes allocated"
-        r"|allocated bytes|churn"
+        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|memoria|mémoire|speicher|resident|working set|gc pressure"
+        r"|b/op|alloc/op|bytes/op|bytes allocated|allocated bytes|churn"
     ),
     ClaimMetric.SIZE: (
         r"sizes?\b|体积|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
@@ -84,21 +84,24 @@ METRICS: dict[ClaimMetric, str] = {
     ),
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?clock"
-        r"|elapsed|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|builds?\b|cpu\b|execution|milliseconds|seconds|took|takes"
-        r"|runs in|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|性能|速度|启动"
+        r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|builds?\b"
+        r"|cpu\b|execution|milliseconds|seconds|took|takes|runs in"
+        r"|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|性能|速度|启动"
     ),
 }
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
 
 SETTINGS = words(
     r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b"
-    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b|xm[xs]\b"
+    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b|rotation\b|xm[xs]\b"
     r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew"
     r"|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b"
-    r"|max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier"
-    r"|stability|maximum|minimum|requirements?|upload limit|animations?\b|transitions?\b|fade\b|easing|golden"
-    r"|sample (?:corpus|data)|test data|prices?\b|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
+    r"|(?<!m\d )max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier"
+    r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time))|requirements?"
+    r"|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data|prices?\b"
+    r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
     r"|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
+    r"|life-?times?|pacing|spawn rate|respawn\w*|enem(?:y|ies)\b|cadence|trial\b|snooze|refresh (?:token|every|rate)"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
 

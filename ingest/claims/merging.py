@@ -14,7 +14,7 @@ _NEAR = 90
 
 _OPENS = re.compile(r"[\s*_`]*(?:[\w/-]+\s+){0,3}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|→|\|)[^.;\d]{0,30}")
 _BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
-_SENTENCE_ENDS = re.compile(r"[.;!?]\s|\n\s*[-*•]")
+_SENTENCE_ENDS = re.compile(r"(?<!i\.e)(?<!e\.g)[.;!?]\s|\n\s*[-*•]")
 _REMARK = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−-]?[\d.]+%\*{0,2}")
 
 

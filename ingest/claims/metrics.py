@@ -6,18 +6,16 @@ import re
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, SETTINGS, Sense
+from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, Sense
 from ingest.claims.quantities import NUMBER_WORDS, Kind
+from ingest.claims.settings import is_a_setting
 from schemas.claim import ClaimMetric
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
 _NOUNS = re.compile(f"(?<![a-z])(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
-_SETTINGS = re.compile(SETTINGS)
 _BURDEN = re.compile(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
 """What is done per second without being of use to anybody."""
 
-_BRACKET = re.compile(r"\([^()]{0,80}\)")
-_CORRECTED = re.compile(r"[\s(\[]*fixed\b")
 _AFTERWARDS = 25
 """Characters behind a figure in which a noun is taken to be that of the figure."""
 
@@ -26,8 +24,11 @@ _OF_TIME = (
 )  # fmt: skip
 """Comparisons that are of time by themselves."""
 
-_PEOPLE_AND_FILMS = re.compile(r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*|than real[- ]time)\b")
-"""What is also said to be faster."""
+_PEOPLE_AND_FILMS = re.compile(
+    r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*"
+    r"|than (?:real[- ]time|normal|estimated|expected|planned|usual))\b"
+)
+"""What is also said to be faster, or to take longer."""
 
 _TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
 """`3 times` is no time."""
@@ -35,22 +36,31 @@ _TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
 _BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
 """Comparisons that say of what they are where no noun does."""
 
-_AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b")
+_AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
 """What keeps a noun behind a pair of bare numbers from being what they count."""
 
 
 def metric_of(effect: Effect, around: Around) -> ClaimMetric | None:
     """What changed; None where it is no performance quantity."""
-    named = _unit_metric(effect)
-    if (effect.before or effect.after) and _is_a_setting(around):
+    if (effect.before or effect.after) and is_a_setting(effect, around):
         return None
+    named = _unit_metric(effect)
+    return _named(named, effect, around) if named else _by_nouns(effect, around)
+
+
+def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | None:
+    """The metric of figures whose unit tells it."""
     if named is ClaimMetric.MEMORY:
         return _of_bytes(around)
+    if named is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
+        return None
     if named is ClaimMetric.THROUGHPUT and _BURDEN.search(around.left[-40:]):
         return ClaimMetric.OPERATIONS
-    if named:
-        return named
-    nearest = _nearest_noun(effect, around)
+    return named
+
+
+def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:
+    nearest = "NONE" if _PEOPLE_AND_FILMS.match(around.right) else _nearest_noun(effect, around)
     if nearest == "NONE":
         return None
     return ClaimMetric[nearest] if nearest else _unnamed(effect, around)
@@ -59,14 +69,6 @@ def metric_of(effect: Effect, around: Around) -> ClaimMetric | None:
 def _unit_metric(effect: Effect) -> ClaimMetric | None:
     figures = (figure.metric for figure in (effect.before, effect.after) if figure)
     return next(filter(None, figures), None)
-
-
-def _is_a_setting(around: Around) -> bool:
-    """Whether the figures are of a timeout, a limit and the like, or of a corrected error."""
-    if _CORRECTED.match(around.right) or _SETTINGS.search(around.right[:_AFTERWARDS]):
-        return True
-    before = f"{around.sentence[-120:]} {around.inside}"
-    return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before else before))
 
 
 def _of_bytes(around: Around) -> ClaimMetric:
@@ -83,22 +85,18 @@ def _of_bytes(around: Around) -> ClaimMetric:
 def _nearest_noun(effect: Effect, around: Around) -> str | None:
     """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
     if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
-        return _of_speed(around)
+        return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside)) else "TIME"
     if (inside := _NOUNS.search(_TIMES.sub("", around.inside))) is not None:
         return inside.lastgroup
     if effect.word in ("+", "-", "−"):
         return _adjacent_noun(around)
     behind = _NOUNS.search(around.right)
-    if behind and behind.start() <= _AFTERWARDS and not (effect.change is None and _AWAY.search(around.right, 0, behind.start())):
+    if behind and effect.change is None and _AWAY.search(around.right, 0, behind.start()):
+        behind = None
+    if behind and behind.start() <= _AFTERWARDS:
         return behind.lastgroup
     nearest = _last_noun(around.left[-80:]) or behind
     return nearest.lastgroup if nearest else None
-
-
-def _of_speed(around: Around) -> str:
-    if _PEOPLE_AND_FILMS.match(around.right):
-        return "NONE"
-    return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside)) else "TIME"
 
 
 def _last_noun(part: str) -> re.Match[str] | None:

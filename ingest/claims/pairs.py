@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE, SENTENCE
 from ingest.claims.lexicon import VERBS, Sense
 from ingest.claims.quantities import Kind, Quantity
-from ingest.claims.ratios import agrees
 
 _REACH = 90
 """Characters that may stand between the two figures of a pair."""
@@ -44,9 +44,10 @@ class Candidate(NamedTuple):
 
 def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
     """The pair that begins with that quantity, if one does, and how many quantities were used up. Nothing before `floor` is read."""
-    three = found[index : index + 3]
-    step = 2 if _skips(text, three) else 1
-    if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor) or _columns(text, three)):
+    if row := columns(text, found, index):
+        return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
+    step = 2 if _skips(text, found[index : index + 3]) else 1
+    if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor)):
         return _whole_chain(text, found, index + step + 1, effect, step + 1)
     return None, 1
 
@@ -74,7 +75,8 @@ _ARROW = re.compile(
 
 
 def _by_arrow(candidate: Candidate) -> Effect | None:
-    return candidate.whole if _ARROW.fullmatch(candidate.glue) else None
+    is_condition = candidate.second.unit is None and candidate.text[candidate.first.start] in "><≥≤"  # `> 10 MB → 413`
+    return candidate.whole if _ARROW.fullmatch(candidate.glue) and not is_condition else None
 
 
 _FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+{DECOR}{HEDGE}{DECOR}$|从\s*$", re.IGNORECASE)
@@ -157,28 +159,17 @@ _RULES: tuple[Callable[[Candidate], Effect | None], ...] = (_by_arrow, _from_to,
 
 
 _BRACKETED_FORMER = re.compile(r"\s*\((?:was|from)\b")
+_REMARK = re.compile(r"\s*\([^()\n]{1,60}\)\s")
 
 
 def _skips(text: str, three: list[Quantity]) -> bool:
-    """Whether the second of three figures is a bare one before the former figure: `562 s (was 1.09 in 1573 s)`."""
-    if len(three) < 3 or three[0].unit is None or three[1].unit is not None or three[2].metric is not three[0].metric:
+    """Whether the second of three figures is but a remark: `562 s (was 1.09 in 1573 s)`, `from 40 min (at 40%) to 7 min`."""
+    if len(three) < 3 or three[0].unit is None or three[2].metric is not three[0].metric:
         return False
-    return bool(_BRACKETED_FORMER.match(text, three[0].end, three[1].start))
-
-
-_GAP = re.compile(r"[ \t]{2,}|\t+")
-_LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
-
-
-def _columns(text: str, three: list[Quantity]) -> Effect | None:
-    """Two like figures in columns without lines, the change that is theirs in a third: `2226 ms   1159 ms   (48% faster)`."""
-    if len(three) < 3 or three[0].unit is None or not _alike(three[0], three[1]) or three[2].kind is Kind.VALUE:
-        return None
-    if not _GAP.fullmatch(text, three[0].end, three[1].start) or not _LAST_COLUMN.match(text, three[2].end):
-        return None
-    whole = Effect(three[0].start, three[2].end, three[0], three[1])
-    is_change = three[1].low < three[0].low or "(" in text[three[1].end : three[2].start]  # a column of growth is none
-    return whole if is_change and agrees(whole, three[2]) else None
+    if three[1].unit is not None:
+        return three[1].metric is not three[0].metric
+    remark = _REMARK.match(text, three[0].end, three[2].start)
+    return bool(remark and remark.end() > three[1].end) or bool(_BRACKETED_FORMER.match(text, three[0].end, three[1].start))
 
 
 def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:

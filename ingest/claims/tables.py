@@ -11,6 +11,7 @@ from ingest.claims.grammar import effects
 from ingest.claims.lexicon import AFTER, BEFORE, CHANGE, RECIPROCAL_HEADS, Sense
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
+from ingest.claims.units import unit
 
 
 class Cell(NamedTuple):
@@ -39,6 +40,9 @@ _RULE = re.compile(r"[ \t]*\|[\s:|-]+$")
 _COLUMN = re.compile(
     rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))\b", re.IGNORECASE
 )
+_UNIT_OF_HEAD = re.compile(r"[(\[,]\s*(?P<unit>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?$")
+"""`Before (ms)`: the unit that the figures of the column leave out."""
+
 _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 
 
@@ -104,14 +108,16 @@ def _with_next_cell(effect: Effect, row: tuple[Cell, ...]) -> Effect:
     return effect._replace(end=change.end, change=change) if change and agrees(effect, change) else effect
 
 
-def _figure(row: tuple[Cell, ...], column: int | None) -> Quantity | None:
+def _figure(row: tuple[Cell, ...], columns: Columns, column: int | None) -> Quantity | None:
     if column is None or column >= len(row):
         return None
-    return next((quantity for quantity in row[column].quantities if quantity.kind is not Kind.PERCENT), None)
+    found = next((quantity for quantity in row[column].quantities if quantity.kind is not Kind.PERCENT), None)
+    in_head = _UNIT_OF_HEAD.search(columns.heads[column]) if found and found.kind is Kind.VALUE and found.unit is None else None
+    return found._replace(unit=unit(in_head["unit"])) if found and in_head else found
 
 
 def _by_heads(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
-    before, after = _figure(row, columns.before), _figure(row, columns.after)
+    before, after = _figure(row, columns, columns.before), _figure(row, columns, columns.after)
     if before is None or after is None or before.kind is not after.kind:
         return None
     if before.unit and after.unit and before.unit.metric is not after.unit.metric:

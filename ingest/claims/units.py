@@ -30,7 +30,7 @@ _SIZES = {
             "s sec secs second seconds 秒": 1.0,
             "m min mins minute minutes 分钟": 60.0,
             "h hr hrs hour hours 小时": 3600.0,
-            "day days 天": 86400.0,
+            "d day days 天": 86400.0,
         },
     ),
     **_each(
@@ -70,7 +70,21 @@ _SIZES = {
         },
     ),
 }
-_PER_TIME = {"s": 1.0, "sec": 1.0, "second": 1.0, "秒": 1.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hr": 3600.0, "hour": 3600.0}
+_PER_TIME = {
+    "s": 1.0,
+    "sec": 1.0,
+    "second": 1.0,
+    "秒": 1.0,
+    "min": 60.0,
+    "minute": 60.0,
+    "h": 3600.0,
+    "hr": 3600.0,
+    "hour": 3600.0,
+    "day": 86400.0,
+    "night": 86400.0,
+}
+_DAYS = ("day", "night")
+"""`3 GB/day` is the volume of a log, no throughput."""
 
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "万": 1e4}
 """Suffixes of a number."""
@@ -84,9 +98,11 @@ def unit(words: str) -> Unit | None:
     """
     name = " ".join(words.split())
     counted, _, per = name.replace(" per ", "/").partition("/")
-    if per in _PER_TIME:
-        known = _SIZES.get(counted.strip().lower())
+    known = _SIZES.get(counted.strip().lower())
+    is_volume = per in _DAYS and known is not None and known[0] is ClaimMetric.MEMORY
+    if per in _PER_TIME and counted in ("m", "km", "px"):  # per second: how fast something moves
+        return None
+    if per in _PER_TIME and not is_volume:
         size = known[1] if known and known[0] is ClaimMetric.MEMORY else 1.0
         return Unit(name, ClaimMetric.THROUGHPUT, size / _PER_TIME[per])
-    known = _SIZES.get(counted.strip().lower())
     return Unit(name, *known) if known else None
