@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -123,25 +122,14 @@ def bands(store: Store, filters: Filters, measure: Measure, axis: str, steps: in
     return fetch(store, sql, condition.parameters | {"first": ends["first"], "width": width, "steps": steps})
 
 
-def density(store: Store, filters: Filters, x: str, y: str, steps: int) -> pa.Table:
-    """How many `runs` lie in each cell of a grid of `steps` by `steps`: the cells' middle as logarithms `x` and `y` (base 10)."""
+def density(store: Store, filters: Filters, x: str, y: str, cells: int) -> pa.Table:
+    """How many `runs` lie in each cell, `cells` to a power of ten either way: the cells' middle as logarithms `x` and `y` (base 10)."""
     condition = where(filters)
-    chosen = f"v_runs where {condition.sql} and {x} > 0 and {y} > 0"
-    ends = f"select min({x})::double as x, max({x})::double as x_end, min({y})::double as y, max({y})::double as y_end from {chosen}"
-    [found] = fetch(store, ends, condition.parameters).to_pylist()
-    if found["x"] is None:
-        return pa.table({name: pa.array([], pa.float64()) for name in ("x", "y", "runs")})
-    low = {name: math.log10(found[name]) for name in ("x", "y")}
-    step = {name: max((math.log10(found[f"{name}_end"]) - low[name]) / steps, 1e-9) for name in ("x", "y")}
     sql = f"""
-        select $x + (across + 0.5) * $x_step as x, $y + (up + 0.5) * $y_step as y, runs
-        from (
-            select least($steps - 1, floor((log10({x}::double) - $x) / $x_step)) as across,
-                   least($steps - 1, floor((log10({y}::double) - $y) / $y_step)) as up, count(*) as runs
-            from {chosen} group by across, up
-        ) order by x, y"""
-    bound = low | {f"{name}_step": width for name, width in step.items()} | {"steps": steps}
-    return fetch(store, sql, condition.parameters | bound)
+        select (floor(log10({x}::double) * $cells) + 0.5) / $cells as x, (floor(log10({y}::double) * $cells) + 0.5) / $cells as y,
+               count(*) as runs
+        from v_runs where {condition.sql} and {x} > 0 and {y} > 0 group by all order by x, y"""
+    return fetch(store, sql, condition.parameters | {"cells": cells})
 
 
 def count(store: Store, filters: Filters) -> int:

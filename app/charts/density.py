@@ -14,8 +14,8 @@ from app.charts.runs import API, COST, TURNS, WALL
 from app.formatting import human
 from schemas.unit_names import Unit
 
-STEPS = 40
-"""Cells to a side: 1,600 at most, whatever the number of runs."""
+CELLS = 16
+"""Cells to a power of ten: a few hundred in all, whatever the number of runs."""
 
 AXES = {"wall-api": (WALL, API), "turns-cost": (TURNS, COST)}
 """The charts of one point per run that become grids, by their key in CHARTS."""
@@ -41,7 +41,7 @@ def cells(table: pa.Table, key: str, page: str | None) -> go.Figure:
         mode="markers",
         marker={
             "symbol": "square",
-            "size": 9,
+            "size": 10,
             "color": [row["runs"] for row in rows],
             "colorscale": SCALES.get(page or "light", SCALES["light"]),
             "colorbar": {"title": {"text": "Runs"}, "thickness": 10, "tickformat": ",d", "outlinewidth": 0},

@@ -28,7 +28,7 @@ for column, key in zip(st.columns(2), density.AXES, strict=True):
             parts.chart(key, runs, colours)
         else:
             x, y = density.AXES[key]
-            cells = data.ask(queries_screens.density, filters, x.column, y.column, density.STEPS)
+            cells = data.ask(queries_screens.density, filters, x.column, y.column, density.CELLS)
             parts.drawing(density.finding(key, row), density.TITLES[key], density.cells(cells, key, page), key)
 with st.container(border=True):
     with st.container(horizontal=True, gap="small"):

@@ -20,7 +20,9 @@ for text in filters.values(bar.SEARCH):
     runs, shown = grids.with_excerpts(runs, found), ("excerpt", *shown)
 rows = grids.grid(runs, shown)
 first = (number - 1) * data.PAGE + 1
+listed = data.PAGE * data.PAGES
+cut = f" Listed are the first {listed:,} in this order; filters bring up others." if total > listed else ""
 st.caption(
-    f"Runs {first:,} to {first - 1 + runs.num_rows:,} of {total:,}. Choose a row to open its run; a click on a header sorts these rows."
+    f"Runs {first:,} to {first - 1 + runs.num_rows:,} of {total:,}. Choose a row to open its run; a click on a header sorts these.{cut}"
 )
 parts.run_table(rows, runs, "runs", "Runs with their reported cost, times, turns, model and outcome")
