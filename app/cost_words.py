@@ -12,7 +12,7 @@ import pyarrow as pa
 from app.formatting import exact, human, known_of
 from app.presentation import Card, cards, fact_words, plain
 from app.queries import KNOWN_SUFFIX
-from app.queries_cost import TIME, Groups
+from app.queries_cost import RECEIVED, TIME, Groups
 from schemas.cost import CAUSES, CostCause
 from schemas.metrics import RUN_METRICS
 from schemas.unit_names import Unit
@@ -105,15 +105,22 @@ def spending_finding(table: pa.Table, axis: str) -> str:
     return f"{spent} in all, half of it in the first {half:,} of {max(steps):,} runs"
 
 
+def is_timed(about: Row) -> bool:
+    """Whether the log or its path tells the time of every run; what a file's date says may be when it was copied."""
+    return bool(about["timed"] - about["of_files"] == about["runs"])
+
+
+def along(about: Row) -> dict[str, str]:
+    """What cost can be added up along, the better way first."""
+    axes = {TIME: "Time", RECEIVED: "Order of receipt"} if is_timed(about) else {RECEIVED: "Order of receipt", TIME: "Time"}
+    return axes if about["timed"] else {RECEIVED: axes[RECEIVED]}
+
+
 def spending_note(about: Row, axis: str) -> str:
     """Which times are known, and what is left out of the line."""
     if axis != TIME:
-        known = (
-            f"The time is known of {about['timed']:,} of {about['runs']:,} runs, so runs stand in"
-            if about["timed"] < about["runs"]
-            else "In"
-        )
-        return f"{known} the order in which their logs were read, by name within one ingest."
+        told = f"The time is known of {about['timed'] - about['of_files']:,} of {about['runs']:,} runs. "
+        return f"{'' if is_timed(about) else told}Runs stand in the order in which their logs were read, by name within one ingest."
     said = []
     if about["timed"] < about["runs"]:
         left = about["runs"] - about["timed"]
@@ -164,7 +171,7 @@ def prices_note(found: Groups, label: str) -> str:
         named = ", ".join(silent[:NAMED]) + (" …" if len(silent) > NAMED else "")
         said.append(f"Not drawn, for want of a list cost or a reported one: {named}.")
     if partly:
-        said.append(f"Of {partly:,} {plural(label) if partly > 1 else lower(label)} only the runs with both.")
+        said.append(f"Of {partly:,} {plural(label) if partly > 1 else lower(label)} only the runs with both costs are drawn.")
     return " ".join(said)
 
 

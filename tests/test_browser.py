@@ -12,13 +12,15 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from ingest.store import Store
-from tests.conftest import ROOT, SAMPLES, record_text
+from tests.conftest import ROOT, SAMPLES, TOTAL_COST, record_text
+from tests.reporting import READERS
 
 pytestmark = pytest.mark.xdist_group("browser")
 PATIENCE_SECONDS = 30
@@ -171,3 +173,16 @@ def test_filters_stay_while_moving_about_and_the_way_back_leads_back(sample_stor
     page.wait_for_url(f"{dashboard}/")
     expect(chip).to_have_count(0)
     page.close()
+
+
+def test_a_report_is_downloaded_with_the_right_totals(sample_store: Store, browser: Browser, dashboard: str, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page.goto(f"{dashboard}/reports?format=xlsx")
+    expect(page.get_by_role("heading", name="Dearest runs")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
+    with page.expect_download(timeout=PATIENCE_SECONDS * 1000) as download:
+        page.get_by_role("button", name="Download cost-report-by-model.xlsx").click()
+    download.value.save_as(tmp_path / download.value.suggested_filename)
+    page.close()
+    totals = READERS["xlsx"]((tmp_path / "cost-report-by-model.xlsx").read_bytes())
+    assert totals["runs"] == 3
+    assert totals["cost_usd"] == Decimal(TOTAL_COST)

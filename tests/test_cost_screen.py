@@ -112,7 +112,7 @@ def test_the_samples_as_a_visitor_sees_them(sample_store: Store, screen: Any) ->
     assert cards["Reported cost"].help == f"{RUN_METRICS['cost_usd'].meaning} Exactly \\${TOTAL_COST.rstrip('0')}."
     titles = [heading.value for heading in app.subheader]
     assert titles[0] == "claude-sonnet-4-5 makes 100 % of the reported cost"
-    assert any("half of it by" in title for title in titles)
+    assert any("half of it in the first 2 of 3 runs" in title for title in titles), "the date of a file is not when its run was"
     assert any(title.startswith("At list prices") and title.endswith("mostly by regional endpoint") for title in titles)
     assert any(title.startswith("Caching saved") for title in titles)
     assert len(app.get("plotly_chart")) == 7
@@ -207,7 +207,7 @@ def test_groups_are_compared_over_the_runs_that_have_both_costs(mixed: Store) ->
     runs = queries_cost.dearest(mixed, choose({"label": f"team={HOSTILE}"}), 99).to_pylist()
     assert 0 < team["cost_delta_usd_known"] < len(runs)
     assert team["reported"] == sum(run["cost_own_usd"] for run in runs if run["cost_list_usd"] is not None)
-    assert "only the runs with both" in cost_words.prices_note(found, "Label team")
+    assert "only the runs with both costs" in cost_words.prices_note(found, "Label team")
 
 
 def test_the_dearest_runs_are_the_dearest(mixed: Store) -> None:

@@ -54,9 +54,7 @@ if details.open:
 
 with st.container(border=True):
     about = data.ask(queries_cost.times, filters)
-    axes = {queries_cost.TIME: "Time", queries_cost.RECEIVED: "Order of receipt"}
-    if about["timed"] < about["runs"]:
-        axes = dict(reversed(axes.items())) if about["timed"] else {queries_cost.RECEIVED: axes[queries_cost.RECEIVED]}
+    axes = cost_words.along(about)
     axis = parts.choice("Added up along", axes, "axis") if len(axes) > 1 else next(iter(axes))
     spent = data.ask(queries_cost.spending, filters, axis, about)
     parts.drawing(
