@@ -6,7 +6,7 @@ import re
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import CITED, ESTIMATES, HEDGES, INPUTS, MEASURED, SCOPES, SWITCH, WHOLE
+from ingest.claims.lexicon import CITED, ESTIMATES, HEDGES, INPUTS, MACHINES, MEASURED, SCOPES, SWITCH, TOOLS, WHOLE
 from schemas.claim import ClaimMetric, Evidence, Origin, Scope
 
 _HEDGED_INSIDE = re.compile(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+")
@@ -22,28 +22,48 @@ def is_hedged(effect: Effect, around: Around) -> bool:
 
 
 _ESTIMATES = re.compile(ESTIMATES)
-_MEASURED = re.compile(MEASURED)
+_MEASURED = re.compile(f"{MEASURED}|计测|測|测试|实测")
+_SEEN_ON = re.compile(f"{TOOLS}|{MACHINES}")
 _INPUTS = re.compile(INPUTS)
-_NEAR_A_PAIR, _NEAR_A_CHANGE = 700, 160
-"""Characters around a number in which a word on how it came about is taken to be of it: figures have a section, a factor its lines."""
+_TO_THE_DIGIT = re.compile(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
+_TIMES = re.compile(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
+_SECTION, _LINES, _CLAUSES = 700, 220, 120
+"""Characters around a number in which a word on how it came about is taken to be of it: measuring is told once for a section, a tool or
+machine with its figures, an input beside them. A factor alone has only its lines."""
 
 
 def evidence_of(text: str, effect: Effect, around: Around, figures: Evidence | None) -> Evidence:
-    """What the number rests on. `figures` is the evidence of the pairs elsewhere in the text: a headline has that of its figures."""
+    """What the number rests on. `figures` is the evidence of the pair elsewhere in the text that says the same."""
     if _ESTIMATES.search(around.left) or _ESTIMATES.search(around.inside) or _ESTIMATES.search(around.right, 0, 30):
         return Evidence.ESTIMATED
     if effect.is_pair:
-        return Evidence.BENCHMARKED if around.is_table or _is_measured(text, effect, around, _NEAR_A_PAIR) else Evidence.FIGURES
-    if figures and effect.start <= around.title.end:
+        return Evidence.BENCHMARKED if around.is_table or _is_measured(text, effect, around) else Evidence.FIGURES
+    if figures:
         return figures
-    return Evidence.BENCHMARKED if not around.is_table and _is_measured(text, effect, around, _NEAR_A_CHANGE) else Evidence.STATED
+    if around.is_table:
+        is_measured = bool(_MEASURED.search(around.left) or _TIMES.search(_line(text, effect)))
+    else:
+        is_measured = _is_measured(text, effect, around)
+    return Evidence.BENCHMARKED if is_measured else Evidence.STATED
 
 
-def _is_measured(text: str, effect: Effect, around: Around, reach: int) -> bool:
+def _is_measured(text: str, effect: Effect, around: Around) -> bool:
     """Whether the text says near the number, or in its title, how it came about, or on what input of which size."""
-    if _MEASURED.search(around.title.lower) or _MEASURED.search(text[max(0, effect.start - reach) : effect.end + reach].lower()):
+    if _MEASURED.search(around.title.lower) or _MEASURED.search(_near(text, effect, _SECTION if effect.is_pair else _LINES)):
         return True
-    return effect.is_pair and bool(_INPUTS.search(text[max(0, effect.start - 120) : effect.end + 100].lower()))
+    if _SEEN_ON.search(_near(text, effect, _LINES)) or _TO_THE_DIGIT.search(around.inside):
+        return True
+    before, after = text[max(0, effect.start - _CLAUSES) : effect.start].lower(), text[effect.end : effect.end + _CLAUSES].lower()
+    return effect.is_pair and bool(_INPUTS.search(before) or _INPUTS.search(after))
+
+
+def _near(text: str, effect: Effect, reach: int) -> str:
+    return text[max(0, effect.start - reach) : effect.end + reach].lower()
+
+
+def _line(text: str, effect: Effect) -> str:
+    start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
+    return text[start : end if end >= 0 else len(text)]
 
 
 _SCOPES = re.compile("|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()))

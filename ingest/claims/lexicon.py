@@ -125,25 +125,47 @@ HEDGES = (
 """Words before a number that make it inexact."""
 
 ESTIMATES = words(
-    r"expect(?:ed|s)?\b|should\b|would\b|could\b|theoretical\w*|projected|projections?|target(?:s|ing|ed)?\b"
-    r"|potential(?:ly)?|estimat\w+|planned|goal|aim(?:s|ing)?\b|may\b|might\b|anticipat\w+|likely|predicted|prediction"
+    r"expect(?:ed|s)?\b|should\b|would\b|could\b|theoretical\w*|projected|projection (?:of|is|says)|target(?:s|ing|ed)?\b"
+    r"|potential(?:ly)?|estimat\w+|planned|goal|aim(?:s|ing)?\b|may\b(?! ?[\d,])|might\b|anticipat\w+|likely|predicted|prediction"
     r"|will\b|possible"
 )
 """Words that make a claim one about what is not yet seen."""
 
 MEASURED = words(
-    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es)?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b"
-    r"|hyperfine|criterion|median|wall[- ](?:clock|time)|timed\b|p50\b|p9[059]\b|interleaved|n ?= ?\d+|validated|tested"
-    r"|timings?\b|ns/op|allocs/op|load test\w*|stress test\w*|macbook|rtx|h100|a100|m[1-4] (?:pro|max|ultra)|xeon|epyc"
-    r"|\d+[- ]cores?\b|synthetic|smoke|locally|in ci\b|runtime drops"
+    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es|marks?)?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b"
+    r"|criterion|median|mean of|best of|averaged?\b|wall[- ](?:clock|time)|timed\b|timings\b|stopwatch|interleaved|n ?= ?\d+"
+    r"|\d+ (?:runs|samples|iterations|repetitions|repeats|rounds|seeds|boots|requests)\b|(?:three|five|ten) runs"
+    r"|ns/op|allocs/op|(?:load|stress|soak|smoke|perf|contention) test\w*|tested\b|validated|locally|local test"
+    r"|on my (?:machine|laptop)|on (?:this|the) (?:machine|laptop|box|runner|ci runner)|on an? (?:copy|clone|replay|throttled)"
+    r"|in ci\b|replay\w*|synthetic|simulated|gemessen|mesur[ée]\w*|medid[oa]"
 )
 """Words that say how numbers came about."""
 
+TOOLS = words(
+    r"hyperfine|wrk\b|pgbench|timeit|nsight|lighthouse|strace|ltrace|perf stat|perf record|explain \(?analyze|heaptrack|valgrind"
+    r"|callgrind|massif|sysbench|fio\b|asv\b|k6\b|vegeta|apachebench|`?ab -|hey run|`?hey -|iperf\w*|`?time -v|`?dd (?:if|over)"
+    r"|benchstat|pyperf|py-spy|jmh\b|source-map-explorer|bundle-?analyzer|max_memory_allocated|rocprof|nvprof|mprof|memray"
+    r"|tracemalloc|pprof|flamegraph|tpc-?\w+|sysstat|vmstat"
+)
+"""Tools that measure."""
+
+MACHINES = words(
+    r"macbook|rtx\b|gtx\b|h100|a100|l4\b|t4\b|v100|(?:apple |on (?:an? )?)m[1-5]\b|m[1-5] (?:pro|max|ultra|mac|air)"
+    r"|apple silicon|xeon|epyc|ryzen|threadripper|i[3579]-\d{4}|raspberry|rpi \d|jetson|steam deck|pixel \d|iphone \d|moto g"
+    r"|nvme|sata|\d+[- ]cores?\b|[a-z]\d[a-z]?\.\d*x?large"
+)
+"""Machines that numbers were seen on."""
+
+_COUNTED = (
+    r"(?:files|sessions|rows|records|texts|messages|issues|projects|tasks|documents|items|entries|nodes|objects|users|rounds|seeds|steps"
+    r"|tokens|levels|observations|events|lines|images|invoices|photos|prompts|vaults?|packages)\b"
+)
 INPUTS = (
-    r"\b\d[\d,.]*\s?[kKM]?\+?\s(?:\w+\s)?(?:files|sessions|rows|records|texts|messages|issues|projects|tasks|documents|items|entries|nodes|objects|users|rounds|seeds|steps|tokens)\b"
+    rf"\b\d[\d,.]*\s?[km]?\+?\s(?:\w+\s)?{_COUNTED}"
     r"|\b\d{2,5}x\d{2,5}\b"
-    r"|\b\d+(?:\.\d+)?\s?[KMGT]B (?:index|database|db|file|payload|dataset|corpus|archive|observation|repo)"
-    r"|\b\d+-(?:hour|minute|page|project|session|file|row)\b"
+    r"|\b\d+(?:\.\d+)?\s?[kmgt]i?b (?:index|database|db|file|payload|dataset|corpus|archive|observation|repo|chat|log|download)"
+    r"|\b\d[\d,.]*[km]?-(?:hour|minute|page|project|session|file|row|line|record|node|observation|token|entry|item|element)\b"
+    r"|\bper \d+ ?[kmg]i?b\b|\bat (?:c|concurrency|batch(?: size)?|bs)[ =]\d+"
 )
 """Inputs that are named with their size, beside the numbers that were seen on them."""
 

@@ -88,7 +88,7 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
         return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside)) else "TIME"
     if (inside := _NOUNS.search(_TIMES.sub("", around.inside))) is not None:
         return inside.lastgroup
-    if effect.word in ("+", "-", "−"):
+    if effect.word in ("+", "-", "−") and not effect.is_pair:
         return _adjacent_noun(around)
     behind = _NOUNS.search(around.right)
     if behind and effect.change is None and _AWAY.search(around.right, 0, behind.start()):

@@ -94,6 +94,7 @@ def _from_to(candidate: Candidate) -> Effect | None:
 
 _BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{DECOR}{HEDGE}", re.IGNORECASE)
 _CHANGING = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
+_FALLING = re.compile(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", re.IGNORECASE)
 _BECAME = re.compile(
     rf"{SENTENCE}{{0,50}}?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
     rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
@@ -103,7 +104,7 @@ _BECAME = re.compile(
 
 def _by_verb(candidate: Candidate) -> Effect | None:
     """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
-    if not candidate.has_units:
+    if not candidate.has_units and not (_FALLING.search(candidate.left) and _BARE_TO.fullmatch(candidate.glue)):
         return None
     changes = _BECAME.fullmatch(candidate.glue) or (_BARE_TO.fullmatch(candidate.glue) and _CHANGING.search(candidate.left))
     return candidate.whole if changes else None

@@ -19,7 +19,7 @@ from ingest.claims.metrics import metric_of
 from ingest.claims.passages import Passage, passages
 from ingest.claims.qualitative import qualitative
 from ingest.claims.quantities import Kind, Quantity, quantities
-from ingest.claims.ratios import HIGHER_IS_BETTER, Range, middle, ratio_of
+from ingest.claims.ratios import HIGHER_IS_BETTER, Range, agrees, middle, ratio_of
 from ingest.claims.signs import signs
 from ingest.claims.tables import row_effects
 from ingest.claims.units import Unit
@@ -27,6 +27,9 @@ from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence
 
 MOST_CLAIMS, MOST_SIGNS = 1000, 5000
 """Claims and signs of a text that are read; a text with more is no summary but data."""
+
+_PAIRS = 50
+"""Pairs of a text that a factor is compared with."""
 
 _PLACE = attrgetter("start", "end")
 _STRENGTH = list(Evidence)
@@ -45,14 +48,20 @@ def extract(text: str) -> tuple[Claim, ...]:
 def _quantified(text: str, numbers: list[int]) -> list[Claim]:
     judged = ((effect, metric_of(effect, near), near) for effect, near in _effects(text, numbers))
     found = list(islice(((effect, metric, near) for effect, metric, near in judged if metric is not None), MOST_CLAIMS))
-    pairs = [context.evidence_of(text, effect, near, None) for effect, _, near in found if effect.is_pair]
-    figures = min(pairs, key=_STRENGTH.index) if pairs else None
+    pairs = [(effect, context.evidence_of(text, effect, near, None)) for effect, _, near in found if effect.is_pair]
     own = iter(pairs)
     claims = (
-        _claim(text, effect, metric, near, next(own) if effect.is_pair else context.evidence_of(text, effect, near, figures))
+        _claim(text, effect, metric, near, next(own)[1] if effect.is_pair else _of_change(text, effect, near, pairs))
         for effect, metric, near in found
     )
     return sorted(filter(None, claims), key=_PLACE)
+
+
+def _of_change(text: str, effect: Effect, near: Around, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
+    """The evidence of a factor or percentage: that of the pair which says the same; in the title, of the best pair of the text."""
+    is_title = effect.start <= near.title.end
+    same = [evidence for pair, evidence in pairs[:_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
+    return context.evidence_of(text, effect, near, min(same, key=_STRENGTH.index) if same else None)
 
 
 def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
