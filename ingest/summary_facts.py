@@ -52,12 +52,10 @@ def complete(rows: Rows) -> Rows:
     return replace(
         rows,
         run=rows.run.completed(facts.columns),
-        claims=tuple(ClaimRow.unchecked(run_id=run_id, claim_no=number, **claim._asdict()) for number, claim in enumerate(facts.claims, 1)),
-        file_changes=tuple(FileChangeRow.unchecked(run_id=run_id, **change._asdict()) for change in facts.file_changes),
-        statements=tuple(
-            StatementRow.unchecked(run_id=run_id, statement_no=number, **one._asdict()) for number, one in enumerate(facts.statements, 1)
-        ),
-        findings=tuple(FindingRow.unchecked(run_id=run_id, **finding._asdict()) for finding in facts.findings),
+        claims=tuple(ClaimRow.of(run_id, number, *claim) for number, claim in enumerate(facts.claims, 1)),
+        file_changes=tuple(FileChangeRow.of(run_id, *change) for change in facts.file_changes),
+        statements=tuple(StatementRow.of(run_id, number, *one) for number, one in enumerate(facts.statements, 1)),
+        findings=tuple(FindingRow.of(run_id, *finding) for finding in facts.findings),
     )
 
 

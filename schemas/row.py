@@ -22,6 +22,11 @@ class Row(BaseModel):
         """
         return cls._of({**_defaults(cls), **values})
 
+    @classmethod
+    def of(cls, *values: Any) -> Self:
+        """A row of all its values in the order of its fields, unchecked as above. Raises TypeError."""
+        return cls._of(dict(zip(cls.model_fields, values, strict=False)))
+
     def completed(self, values: Mapping[str, Any]) -> Self:
         """The same row with these values, unchecked as above. Raises TypeError."""
         return self._of({**self.__dict__, **values})
@@ -29,7 +34,7 @@ class Row(BaseModel):
     @classmethod
     def _of(cls, values: dict[str, Any]) -> Self:
         if len(values) != len(cls.model_fields):
-            raise TypeError(f"{cls.__name__} has no {', '.join(values.keys() - cls.model_fields.keys())}")
+            raise TypeError(f"{cls.__name__} does not take {', '.join(values.keys() ^ cls.model_fields.keys())}")
         row = cls.__new__(cls)
         object.__setattr__(row, "__dict__", values)
         object.__setattr__(row, "__pydantic_fields_set__", set())

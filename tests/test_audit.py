@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from ingest.audit import RULES, Facts, audit
+from ingest.audit import RULES, Facts, Finding, audit
 from ingest.claims import Claim
 from ingest.formats.base import Context
 from ingest.formats.claude_code import ClaudeCode
 from ingest.scanner import Document
-from ingest.statements import FileChange, Statements
+from ingest.statements import FileChange, Statement, Statements
 from ingest.summary_facts import complete, facts_of, headline
 from schemas.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
-from schemas.run import ModelUsageRow, Outcome, RunRow
+from schemas.row import Row
+from schemas.run import FileChangeRow, ModelUsageRow, Outcome, RunRow
 from schemas.source import FindingRow, Severity
 from schemas.statement import StatementRow
 from tests.conftest import SAMPLES, record_text
@@ -238,3 +239,11 @@ def test_claims_that_count_are_the_runs_own_numbers() -> None:
 def test_every_rule_has_a_case_on_either_side() -> None:
     assert set(FIRES) == set(SILENT) == set(RULES)
     assert Counter(rule.severity for rule in RULES.values())[Severity.ALARM] == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "row", "known"), [(Claim, ClaimRow, 2), (Statement, StatementRow, 2), (FileChange, FileChangeRow, 1), (Finding, FindingRow, 1)]
+)
+def test_what_is_found_has_the_fields_of_its_row_in_their_order(found: type[Any], row: type[Row], known: int) -> None:
+    """`complete` fills rows by place."""
+    assert tuple(row.model_fields)[known:] == found._fields

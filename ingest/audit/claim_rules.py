@@ -30,7 +30,8 @@ Interval = tuple[float, float]
 def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
     """Before and after give one ratio, the percentage or factor beside them another, beyond what rounding explains."""
     for claim in facts.claims:
-        pair, other = _of_pair(claim), _of_percentage(claim.quote)
+        pair = _of_pair(claim)
+        other = _of_percentage(claim.quote) if pair else []
         if pair and other and not any(_meet(pair, reading) for reading in other):
             low, high = other[0]
             yield Noticed(
