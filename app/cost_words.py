@@ -63,7 +63,7 @@ def groups_finding(found: Groups, label: str) -> str:
         share, few = share + Decimal(str(rows[few]["cost_share"])), few + 1
     made = f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of the reported cost"
     if few == 1:
-        return f"{first} makes {made}"
+        return f"Runs mainly on {first} make {made}" if key == "model" else f"{first} makes {made}"
     return f"{few:,} of {found.total:,} {plural(label)} make {made}"
 
 

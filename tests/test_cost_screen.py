@@ -111,7 +111,7 @@ def test_the_samples_as_a_visitor_sees_them(sample_store: Store, screen: Any) ->
     assert cards["Reported cost"].value == "$2.8251"
     assert cards["Reported cost"].help == f"{RUN_METRICS['cost_usd'].meaning} Exactly \\${TOTAL_COST.rstrip('0')}."
     titles = [heading.value for heading in app.subheader]
-    assert titles[0] == "claude-sonnet-4-5 makes 100 % of the reported cost"
+    assert titles[0] == "Runs mainly on claude-sonnet-4-5 make 100 % of the reported cost"
     assert any("half of it in the first 2 of 3 runs" in title for title in titles), "the date of a file is not when its run was"
     assert any(title.startswith("At list prices") and title.endswith("mostly by regional endpoint") for title in titles)
     assert any(title.startswith("Caching saved") for title in titles)
@@ -183,9 +183,9 @@ def test_where_some_times_are_known_the_order_comes_first_and_time_says_what_it_
 
 
 def test_filters_and_groupings_come_from_the_address(mixed: Store, screen: Any) -> None:
-    app = screen(mixed, model="model-3", by="Label team")
+    app = screen(mixed, model="model-3", group="Label team")
     assert {metric.label: metric.value for metric in app.metric}["Reported cost"] == "$4.5000"
-    assert app.selectbox(key="by").value == "label:team"
+    assert app.selectbox(key="group").value == "label:team"
     assert not [element for element in app.markdown if "<a" in element.value]
 
 

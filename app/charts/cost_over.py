@@ -20,6 +20,9 @@ from app.queries_cost import TIME
 from schemas.unit_names import Unit
 
 TITLES = {TIME: "Time of the run (UTC)"}
+FEW = 20
+"""Up to so many runs each has a tick; there is none between two of them."""
+
 ORDER = "Runs, in the order in which they were read"
 
 
@@ -59,6 +62,7 @@ def spending(table: pa.Table, axis: str, looks: Looks, page: str | None) -> go.F
             sums[key] = sums.get(key, Decimal(0)) + cost
     traces = [_area(key, found, looks) for key in sorted(sums, key=lambda key: -sums[key])]
     x = {"title": {"text": TITLES.get(axis, ORDER)}, "showgrid": False, "automargin": True}
+    x |= {"tickformat": ",d", "dtick": 1 if len(found) <= FEW else None} if axis != TIME else {}
     y = axis_layout(COST, [], logarithmic=False)
     return inked(figure([*traces, _edge(found), _runs(found)], xaxis=x, yaxis=y), page)
 

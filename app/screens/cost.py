@@ -25,7 +25,7 @@ parts.card_grid(cost_words.cost_cards(totals, CARDS))
 
 words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
 words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in dict.fromkeys(one.partition("=")[0] for one in options.get("label", ()))}
-by = parts.pick("Group by", words, "by", width=260)
+by = parts.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
 found = data.ask(queries_cost.groups, filters, by, DRAWN)
 shares = data.ask(queries_cost.shares, filters, by, DRAWN)
