@@ -242,7 +242,8 @@ def test_every_rule_has_a_case_on_either_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "row", "known"), [(Claim, ClaimRow, 2), (Statement, StatementRow, 2), (FileChange, FileChangeRow, 1), (Finding, FindingRow, 1)]
+    ("found", "row", "known"),
+    [(Claim, ClaimRow, 2), (Statement, StatementRow, 2), (FileChange, FileChangeRow, 1), (Finding, FindingRow, 1)],
 )
 def test_what_is_found_has_the_fields_of_its_row_in_their_order(found: type[Any], row: type[Row], known: int) -> None:
     """`complete` fills rows by place."""
