@@ -173,14 +173,17 @@ SCOPES: dict[Scope, str] = {
     Scope.MICRO: words(
         r"micro-?benchmarks?|functions?\b|methods?\b|kernels?\b|operators?\b|loops?\b|per call|ns/op|allocs?/op|b/op"
         r"|dot[- ]product|gemm|matmul\w*|softmax|detection|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b"
-        r"|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates"
+        r"|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates|binary search|flood fill|sieve|increments?\b|lock-free|atomics?\b"
+        r"|memcpy|regex\w*|prefilter|simd|avx\w*|/op\b|bisect|histogram|stencils?|hashing|comparisons|ecdsa|sha-\d+|scheduler pick"
     ),
     Scope.COMPONENT: words(
         r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading"
         r"|embedd\w+|index\w*|rules?\b|denois\w+|cache[ds]?\b|render\w*|inserts?|batch\w*|serializ\w+|compress\w*|attention"
         r"|vae\b|tokeniz\w+|subsystem|handlers?|database|db\b|api calls|transactions?|logs?\b|sheet|verification|lint\w*|prefill"
         r"|graph|memory per|search(?:es)?\b|initiali[sz]ation|file reading|prompt|actions?\b|step \d|per step|linking|backfill"
-        r"|join\b|calls\b|context\b"
+        r"|join\b|calls\b|context\b|\bstep\b|passes\b|history|atlas|textures?\b|importer|consumer|producer|sink\b|listener|workers?\b"
+        r"|ingest\w*|gc pauses?|lexer|emitter|planner|codec|thumbnail\w*|migrations?\b|wal\b|handshake|hydration|simplification"
+        r"|upload\w*|package import|translation|enrichment|first-chunk|code size|undo"
     ),
     Scope.END_TO_END: words(
         r"total|builds?\b|start-?ups?\b|pages?\b|requests?\b|commands?\b|test suites?|suites?\b|tests?\b|ci\b|pipelines?\b"
