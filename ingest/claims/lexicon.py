@@ -50,11 +50,12 @@ VERBS: dict[Sense, str] = {
     Sense.FALL: (
         r"reduc(?:e[sd]?|ing)|cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shrink(?:s|ing)?"
         r"|shrank|shrunk|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en|ing)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)"
-        r"|slash(?:es|ed|ing)?|lose[sd]?|losing|lost|baja|reduce|senkt|sinkt|réduit|baisse|down"
+        r"|slash(?:es|ed|ing)?|lose[sd]?|losing|lost|baja|reduce|senkt|sinkt|réduit|baisse|down(?! from)"
     ),
     Sense.RISE: (
         r"increas(?:e[sd]?|ing)|ris(?:es?|en|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
-        r"|(?<!speed )(?<!speeds )(?<!speeding )(?<!sped )up\b(?! to)"
+        r"|(?<!speed[- ])(?<!speeds )(?<!speeding )(?<!sped )"
+        r"(?<!take )(?<!takes )(?<!taking )(?<!took )(?<!use )(?<!uses )(?<!using )up\b(?! to| from)"
     ),
 }
 """Verbs whose object changed by a percentage or a factor."""
@@ -112,7 +113,8 @@ NOT_PERFORMANCE = (
     r"|confidence|lines?\b|loc\b|code\b|boilerplate|tests\b|assertions?|insertions|deletions|instances|warnings?|errors?\b"
     r"|bugs?\b|issues\b|duplicat\w+|complexity|capacity|parallelism|similarity|quality|success|failures?|flak\w+|complian\w+"
     r"|stars\b|commits?\b|information|density|productivity|developers?\b|batch_\w+|iterations?\b"
-    r"|(?:cell|font|step|batch|chunk|buffer|pool|page|grid|icon|text|sample|tile|block|window|vocab|hidden|head)[ _-]?sizes?\b"
+    r"|(?:cell|font|step|batch|chunk|buffer|pool|page|grid|icon|text|sample|tile|block|window|vocab|hidden|head"
+    r"|cache|table|queue|stack|key)[ _-]?sizes?\b"
     r"|gap\b|varianc\w+|deviation|amplitude|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*"
     r"|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
 )
@@ -173,8 +175,9 @@ SCOPES: dict[Scope, str] = {
     Scope.MICRO: words(
         r"micro-?benchmarks?|functions?\b|methods?\b|kernels?\b|operators?\b|loops?\b|per call|ns/op|allocs?/op|b/op"
         r"|dot[- ]product|gemm|matmul\w*|softmax|detection|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b"
-        r"|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates|binary search|flood fill|sieve|increments?\b|lock-free|atomics?\b"
-        r"|memcpy|regex\w*|prefilter|simd|avx\w*|/op\b|bisect|histogram|stencils?|hashing|comparisons|ecdsa|sha-\d+|scheduler pick"
+        r"|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates|binary search|flood fill|sieve|increments?\b"
+        r"|lock-free|atomics?\b|memcpy|regex\w*|prefilter|simd|avx\w*|/op\b|bisect|histogram|stencils?|hashing|comparisons"
+        r"|ecdsa|sha-\d+|scheduler pick"
     ),
     Scope.COMPONENT: words(
         r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading"

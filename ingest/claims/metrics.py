@@ -61,6 +61,8 @@ def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | 
 
 def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:
     nearest = "NONE" if _PEOPLE_AND_FILMS.match(around.right) else _nearest_noun(effect, around)
+    if nearest == "SIZE" and effect.is_pair and not around.is_table and not (_OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)):
+        return None
     if nearest == "NONE":
         return None
     return ClaimMetric[nearest] if nearest else _unnamed(effect, around)
@@ -131,3 +133,28 @@ def _unnamed(effect: Effect, around: Around) -> ClaimMetric | None:
         found = _NOUNS.search(around.title.lower)
         return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None
     return None
+
+
+_OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
+"""Without one of these words, bare numbers beside a file or an image are versions of it, or how many there are."""
+
+_BETTER_IF_MORE = re.compile(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
+
+
+_SUBJECT = 60
+"""Characters before a verb in which its subject is looked for."""
+
+
+def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | None:
+    """What the change means: more time is worse, more speed and more performance, which are of time too, are better."""
+    if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
+        return effect.sense
+    told = f"{around.inside} {around.right[:_AFTERWARDS].partition('(')[0]}"
+    if effect.word in ("+", "-", "−"):
+        nearest = _NOUNS.match(around.right, 1) or _last_noun(around.left[-_SUBJECT:])
+        told = nearest[0] if nearest else ""
+    elif not any(match.lastgroup == "TIME" for match in _NOUNS.finditer(told)):
+        told = around.left[-_SUBJECT:]
+    if not _BETTER_IF_MORE.search(told):
+        return effect.sense
+    return Sense.GAIN if effect.sense is Sense.RISE else Sense.LOSS

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE, SENTENCE
-from ingest.claims.lexicon import VERBS, Sense
+from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import Kind, Quantity
 
 _REACH = 90
@@ -57,13 +57,14 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     if not 0 < second.start - first.end <= _REACH or not _alike(first, second):
         return None
     candidate = Candidate(text, first, second, text[first.end : second.start], text[max(floor, first.start - _LEFT) : first.start])
-    return next((effect for rule in _RULES if (effect := rule(candidate))), None)
+    is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
+    return _between(candidate) or (next((effect for rule in _RULES if (effect := rule(candidate))), None) if is_pair else None)
 
 
 def _alike(first: Quantity, second: Quantity) -> bool:
     """Whether two quantities can be the same thing before and after: kinds agree, and units where both have one."""
-    if first.kind is not second.kind or first.kind is Kind.PERCENT:  # 62% → 95% is a rate, and no rate is performance
-        return False
+    if first.kind is not second.kind:
+        return first.kind is Kind.VALUE and first.unit is None and second.kind is not Kind.VALUE  # between 2 and 5 times
     return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
 
 
@@ -75,8 +76,14 @@ _ARROW = re.compile(
 
 
 def _by_arrow(candidate: Candidate) -> Effect | None:
+    if not _ARROW.fullmatch(candidate.glue):
+        return None
     is_condition = candidate.second.unit is None and candidate.text[candidate.first.start] in "><≥≤"  # `> 10 MB → 413`
-    return candidate.whole if _ARROW.fullmatch(candidate.glue) and not is_condition else None
+    return None if is_condition or _NAME_GOES_ON.match(candidate.text, candidate.second.end) else candidate.whole
+
+
+_NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
+"""`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
 
 
 _FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+{DECOR}{HEDGE}{DECOR}$|从\s*$", re.IGNORECASE)
@@ -100,6 +107,24 @@ _BECAME = re.compile(
     rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
+
+
+_BOUNDS = re.compile(rf"\b(?:from|between)\s+{DECOR}{HEDGE}$", re.IGNORECASE)
+_BOUNDED = re.compile(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"\s+(?:" + "|".join(f"(?P<{sense.name}>{COMPARISONS[sense]})" for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)) + ")", re.IGNORECASE
+)
+
+
+def _between(candidate: Candidate) -> Effect | None:
+    """`between 2.5 and 5 times faster`, `from 10x up to 70x faster`: the ends of a range."""
+    first, second = candidate.first, candidate.second
+    compared = _COMPARED.match(candidate.text, second.end) if second.kind is not Kind.VALUE else None
+    if compared is None or not (_BOUNDED.fullmatch(candidate.glue) and _BOUNDS.search(candidate.left)) or first.low >= second.high:
+        return None
+    sense = next(sense for sense in Sense if sense.name in compared.re.groupindex and compared[sense.name])
+    change = second._replace(start=first.start, low=first.low)
+    return Effect(first.start, compared.end(), change=change, sense=sense, word=compared[sense.name].lower())
 
 
 def _by_verb(candidate: Candidate) -> Effect | None:

@@ -15,7 +15,7 @@ from ingest.claims.idioms import idiomatic
 from ingest.claims.labelled import labelled_effects
 from ingest.claims.lexicon import Sense
 from ingest.claims.merging import merged, with_remark
-from ingest.claims.metrics import metric_of
+from ingest.claims.metrics import metric_of, sense_of
 from ingest.claims.passages import Passage, passages
 from ingest.claims.qualitative import qualitative
 from ingest.claims.quantities import Kind, Quantity, quantities
@@ -101,6 +101,7 @@ def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effec
 
 
 def _claim(text: str, effect: Effect, metric: ClaimMetric, near: Around, evidence: Evidence) -> Claim | None:
+    effect = effect._replace(sense=sense_of(effect, metric, near))
     ends = ratio_of(effect, metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None

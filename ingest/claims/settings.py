@@ -20,6 +20,8 @@ _BRACKET = re.compile(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`")
 _CORRECTED = re.compile(r"[\s(\[]*fixed\b")
 _EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
 _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
+_DIFFSTAT = re.compile(r"\| bin $")
+_RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
 _REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
@@ -27,10 +29,16 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
     """Whether the figures are of a setting, a condition or a corrected error."""
     if _CORRECTED.match(around.right) or _SETTINGS.search(around.right[:_AFTERWARDS]):
         return True
+    if _DIFFSTAT.search(around.near) or (effect.is_pair and not _has_unit(effect) and _RAISED.search(around.left)):
+        return True
     if _EVERY.search(around.left) or (effect.is_pair and _CONDITION.search(around.left)) or _grows_like_a_setting(effect, around):
         return True
     before = f"{around.sentence[-120:]} {around.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
+
+
+def _has_unit(effect: Effect) -> bool:
+    return any(figure.unit is not None for figure in (effect.before, effect.after) if figure)
 
 
 _TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost")
