@@ -22,8 +22,10 @@ _MODELS = (
 )
 
 
-def rechain(connection: duckdb.DuckDBPyConnection, sessions: str) -> None:
+def rechain(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
     """Find the chains of some sessions anew (`sessions`: SQL that selects their ids) and write what each record added by itself.
+
+    Returns whether there was anything to do.
 
     A session of one record needs nothing: it was written as a chain of its own.
     """
@@ -33,11 +35,12 @@ def rechain(connection: duckdb.DuckDBPyConnection, sessions: str) -> None:
     )
     found = [place for links in _sessions(connection) for place in places(links).items()]
     if not found:
-        return
+        return False
     connection.register("places", _places_table(found))
     for step in ("06_added", "07_chained_models", "08_chained_runs"):
         connection.execute((_STEPS / f"{step}.sql").read_text())
     connection.unregister("places")
+    return True
 
 
 def _sessions(connection: duckdb.DuckDBPyConnection) -> Iterable[list[Link]]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ingest.chaining import rechain
 from ingest.formats.base import CHILD_TABLES
 from ingest.reading import Card
-from ingest.repricing import keep_price_file, price
+from ingest.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.spool import KEYS, SPOOLED
 from ingest.store import Writer
 from schemas.price import PriceFileRow
@@ -29,7 +29,7 @@ _CARD_COLUMNS = dict.fromkeys(("source_id", "name", "container"), pa.string()) |
 )
 
 
-_NEW_OR_RECHAINED = "select run_id from winners union all select run_id from runs join rechained using (session_id)"
+_RECHAINED = "select run_id from runs join rechained using (session_id)"
 
 
 def commit(
@@ -48,11 +48,12 @@ def commit(
         connection.execute(_spool_view(spool, table))
     for step in ("01_chosen", "02_portions", "03_incoming", "04_winners"):
         _run(connection, step)
+    has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection)
     _run(connection, "05_recount")
-    rechain(connection, "select distinct session_id from winners where session_id is not null")
-    has_new_prices = prices is not None and keep_price_file(writer, prices)
-    price(writer, "select run_id from runs" if has_new_prices else _NEW_OR_RECHAINED)
+    rechained = rechain(connection, "select distinct session_id from winners where session_id is not null")
+    if rechained or has_new_prices:
+        price(writer, "select run_id from runs" if has_new_prices else _RECHAINED)
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
     connection.unregister("cards")
     return dict(found)
@@ -88,8 +89,6 @@ def _write(connection: duckdb.DuckDBPyConnection) -> None:
         " 0 as duplicates, rejected, ignored from chosen",
         {"now": datetime.now(UTC)},
     )
-    placed = _columns("runs", "source_id", "ordinal")
-    connection.execute(f"insert into runs by name select {placed}, winners.source_id, winners.ordinal {_from_winners('runs')}")
     placed = _columns("rejects", "source_id", "ordinal")
     connection.execute(
         f"insert into rejects by name select {placed}, chosen.source_id, first_ordinal + document as ordinal"
@@ -97,6 +96,22 @@ def _write(connection: duckdb.DuckDBPyConnection) -> None:
     )
     for table in CHILD_TABLES:
         connection.execute(f"insert into {table} by name select {_columns(table)} {_from_winners(table)}")
+    _write_runs(connection)
+
+
+def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
+    """Runs come last and with their prices: to update rows that the same transaction inserted took six times as long as all else."""
+    price_touched(
+        connection,
+        "select spooled.run_id, cost_own_usd, false as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
+        f" {_from_winners('runs')} join sources on sources.source_id = winners.source_id",
+    )
+    placed = _columns("runs", "source_id", "ordinal", *PRICED)
+    priced = ", ".join(f"priced_runs.{column}" for column in PRICED)
+    connection.execute(
+        f"insert into runs by name select {placed}, winners.source_id, winners.ordinal, {priced} {_from_winners('runs')}"
+        " join priced_runs on priced_runs.run_id = spooled.run_id"
+    )
 
 
 def _columns(table: str, *known_later: str) -> str:

@@ -35,6 +35,12 @@ RATE_WORDS = {
 }
 """A rate's name in SQL → its field in `Rates`."""
 
+PRICED = (
+    "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd", "price_status", "unpriced_tokens",
+    "findings", "alarms",
+)  # fmt: skip
+"""The columns of runs that pricing gives; it counts findings anew, since it adds some."""
+
 _STEPS = resources.files("ingest") / "sql" / "pricing"
 _REGISTERED = ("prices", "alternatives", "rules")
 
@@ -70,9 +76,24 @@ def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
 
 
 def price(writer: Writer, runs: str) -> None:
-    """Price the model rows of some runs (`runs`: SQL that selects their ids), add them up, and note what differs and why."""
+    """Price runs that are in the store (`runs`: SQL that selects their ids): their rows, what they add up to, and what differs and why."""
     connection = writer.connection
-    connection.execute(f"create or replace temp table touched as select distinct run_id from ({runs})")
+    price_touched(
+        connection,
+        "select run_id, cost_own_usd, chain_position > 1 as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
+        f" from runs left join sources using (source_id) where run_id in ({runs})",
+    )
+    written = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
+    connection.execute(f"update runs set {written} from priced_runs where runs.run_id = priced_runs.run_id")
+
+
+def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
+    """Price the model rows of some runs, which need not be in the store themselves yet, and note what differs and why.
+
+    `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day whose prices hold. What is to stand in
+    the runs is left in the temporary table `priced_runs`: run_id and PRICED.
+    """
+    connection.execute(f"create or replace temp table touched as {touched}")
     run_step(connection, "01_costs_at")
     run_step(connection, "02_counted")
     prices = _prices(connection)

@@ -25,7 +25,7 @@ class Row(BaseModel):
     @classmethod
     def of(cls, *values: Any) -> Self:
         """A row of all its values in the order of its fields, unchecked as above. Raises TypeError."""
-        return cls._of(dict(zip(cls.model_fields, values, strict=False)))
+        return cls._of(dict(zip(cls.__pydantic_fields__, values, strict=False)))
 
     def completed(self, values: Mapping[str, Any]) -> Self:
         """The same row with these values, unchecked as above. Raises TypeError."""
@@ -33,7 +33,7 @@ class Row(BaseModel):
 
     @classmethod
     def _of(cls, values: dict[str, Any]) -> Self:
-        if len(values) != len(cls.model_fields):
+        if len(values) != len(cls.__pydantic_fields__):  # as `model_fields`, which costs as much as all the rest here
             raise TypeError(f"{cls.__name__} does not take {', '.join(values.keys() ^ cls.model_fields.keys())}")
         row = cls.__new__(cls)
         object.__setattr__(row, "__dict__", values)

@@ -1,14 +1,9 @@
--- The model rows of the runs in `touched`: what each added to its chain, and the day whose prices hold.
+-- The model rows of the runs in `touched` (run_id, cost_own_usd, whether it continues another, the day whose prices hold): what each
+-- added to its chain.
 -- Cache writes that the record does not tell apart are taken for 5-minute writes. The first of a chain added all that it has; what the
 -- others added was written when their chain was found.
 create or replace temp view counted as
-with dated as (
-    select run_id, chain_position > 1 as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day
-    from runs
-    join touched using (run_id)
-    left join sources using (source_id)
-),
-own as (
+with own as (
     select
         model_usage.*, day,
         case
@@ -17,7 +12,7 @@ own as (
         end as one_hour,
         case when continues then own_web_search_requests else web_search_requests end as searches
     from model_usage
-    join dated using (run_id)
+    join touched using (run_id)
 )
 select
     run_id, model_id, model, provider, region, cost_own_usd, day, one_hour, searches,

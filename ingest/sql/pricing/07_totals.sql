@@ -18,15 +18,14 @@ with of_models as (
     group by run_id
 )
 select
-    runs.run_id,
-    runs.cost_own_usd,
+    touched.run_id,
+    touched.cost_own_usd,
     case when used is null then 0 when priced = used then of_models.cost_list_usd end as cost_list_usd,
     case when used is null then 0 when priced = used then of_models.cost_uncached_usd end as cost_uncached_usd,
     case when used is null then 0 when priced = used then of_models.cost_cache_write_usd end as cost_cache_write_usd,
     coalesce(of_models.unpriced_tokens, 0) as unpriced_tokens,
-    runs.cost_own_usd - of_models.cost_own_usd as unlisted,
+    touched.cost_own_usd - of_models.cost_own_usd as unlisted,
     largest
-from runs
-join touched on touched.run_id = runs.run_id
-left join of_models on of_models.run_id = runs.run_id
-where used is not null or runs.cost_own_usd = 0;
+from touched
+left join of_models on of_models.run_id = touched.run_id
+where used is not null or touched.cost_own_usd = 0;

@@ -1,27 +1,27 @@
--- Prices into the runs, and the number of findings anew. A total that its models do not add up to is the cause where it weighs more
--- than any difference among them.
-update runs
-set
-    cost_list_usd = totals.cost_list_usd,
-    cost_delta_usd = totals.cost_list_usd - totals.cost_own_usd,
-    cost_cause = case
+-- What becomes of the columns of each run, and the number of its findings anew. A total that its models do not add up to is the cause
+-- where it weighs more than any difference among them.
+create or replace temp table priced_runs as
+select
+    touched.run_id,
+    totals.cost_list_usd,
+    totals.cost_list_usd - totals.cost_own_usd as cost_delta_usd,
+    case
         when totals.cost_list_usd - totals.cost_own_usd is null then null
         when abs(unlisted) > 0.000001 and abs(unlisted) > coalesce(largest.size, 0)
             then case when unlisted > 0 then 'helper_model_missing' else 'unexplained' end
         else coalesce(largest.cause, 'same')
-    end,
-    cost_uncached_usd = totals.cost_uncached_usd,
-    cost_cache_write_usd = totals.cost_cache_write_usd,
-    price_status = case when totals.cost_list_usd is null then 'unpriced' else 'priced' end,
-    unpriced_tokens = totals.unpriced_tokens,
-    findings = noticed.findings,
-    alarms = noticed.alarms
-from
-    (
-        select touched.run_id, count(rule) as findings, count(rule) filter (severity = 'alarm') as alarms
-        from touched
-        left join findings using (run_id)
-        group by touched.run_id
-    ) as noticed
-    left join totals using (run_id)
-where runs.run_id = noticed.run_id;
+    end as cost_cause,
+    totals.cost_uncached_usd,
+    totals.cost_cache_write_usd,
+    case when totals.cost_list_usd is null then 'unpriced' else 'priced' end as price_status,
+    totals.unpriced_tokens,
+    coalesce(noticed.findings, 0) as findings,
+    coalesce(noticed.alarms, 0) as alarms
+from touched
+left join totals on totals.run_id = touched.run_id
+left join (
+    select run_id, count(*) as findings, count(*) filter (severity = 'alarm') as alarms
+    from findings
+    where run_id in (select run_id from touched)
+    group by run_id
+) as noticed on noticed.run_id = touched.run_id;
