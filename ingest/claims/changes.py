@@ -47,6 +47,7 @@ def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect
 
 
 _FACTOR = re.compile(r"\b(?:factor|speed-?up) of\s+$", re.IGNORECASE)
+_OTHER_END = re.compile(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
 
 
 def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
@@ -54,7 +55,10 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
     is_factor = (
         quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text, max(floor, quantity.start - 20), quantity.start)
     )
-    return quantity._replace(kind=Kind.TIMES) if is_factor else quantity
+    if not is_factor:
+        return quantity
+    to = _OTHER_END.match(text, quantity.end)
+    return quantity._replace(kind=Kind.TIMES, high=float(to["high"]), end=to.end()) if to else quantity._replace(kind=Kind.TIMES)
 
 
 def _by_sense(patterns: Mapping[Sense, str]) -> str:
@@ -106,14 +110,19 @@ def _raised(place: Place) -> Effect | None:
 
 
 _NAMED = re.compile(
-    rf"(?:{_by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
+    rf"(?<![A-Za-z])(?:{_by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
+
+
+_SPED = re.compile(rf"\b(?:{VERBS[Sense.GAIN]})\b[^.;\n]{{0,30}}$", re.IGNORECASE)
 
 
 def _named(place: Place) -> Effect | None:
     """`a speedup of 3x`, `Improvement: 40%`."""
     found = _NAMED.search(place.left)
+    if found and _sense(found) is Sense.FALL and _SPED.search(place.left, 0, found.start()):  # `speeds up the compression by 70%`
+        return None
     return place.effect(found.start(), place.quantity.end, (sense := _sense(found)), found[sense.name]) if found else None
 
 

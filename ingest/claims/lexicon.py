@@ -53,7 +53,9 @@ VERBS: dict[Sense, str] = {
         r"|slash(?:es|ed|ing)?|lose[sd]?|losing|lost|baja|reduce|senkt|sinkt|réduit|baisse|down(?! from)"
     ),
     Sense.RISE: (
-        r"increas(?:e[sd]?|ing)|ris(?:es?|en|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?|add(?:s|ed|ing)?|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
+        r"increas(?:e[sd]?|ing)|ris(?:es?|en|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?"
+        r"|add(?:s|ed|ing)?(?=\s+(?:(?:an?|about|roughly|up to|another) )?[~≈*]*$)"
+        r"|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
         r"|(?<!speed[- ])(?<!speeds )(?<!speeding )(?<!sped )"
         r"(?<!take )(?<!takes )(?<!taking )(?<!took )(?<!use )(?<!uses )(?<!using )up\b(?! to| from)"
     ),
@@ -103,6 +105,7 @@ SETTINGS = words(
     r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
     r"|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
     r"|life-?times?|pacing|spawn rate|respawn\w*|enem(?:y|ies)\b|cadence|trial\b|snooze|refresh (?:token|every|rate)"
+    r"|(?:compression|log|zoom) levels?"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
 

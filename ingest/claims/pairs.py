@@ -57,6 +57,8 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     if not 0 < second.start - first.end <= _REACH or not _alike(first, second):
         return None
     candidate = Candidate(text, first, second, text[first.end : second.start], text[max(floor, first.start - _LEFT) : first.start])
+    if _OF_FACTOR.search(candidate.left):  # by a factor of 2 to 3
+        return None
     is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
     return _between(candidate) or (next((effect for rule in _RULES if (effect := rule(candidate))), None) if is_pair else None)
 
@@ -109,6 +111,7 @@ _BECAME = re.compile(
 )
 
 
+_OF_FACTOR = re.compile(r"\bfactor of\s+$", re.IGNORECASE)
 _BOUNDS = re.compile(rf"\b(?:from|between)\s+{DECOR}{HEDGE}$", re.IGNORECASE)
 _BOUNDED = re.compile(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", re.IGNORECASE)
 _COMPARED = re.compile(
@@ -144,6 +147,9 @@ _FORMER = re.compile(
 _SWAPPING = ("vs", "versus", "against", "compared")
 """Words that do not say which of the two figures was first."""
 
+_COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
+"""`10 seconds, instead of 10 iterations` are two things."""
+
 _ASIDE = re.compile(r"[(,;—–-][^()]*\b(?:was|before)\b", re.IGNORECASE)
 _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
 
@@ -152,7 +158,7 @@ def _latter_first(candidate: Candidate) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
     has_unit = candidate.first.metric is not None or candidate.second.metric is not None
     former = _FORMER.fullmatch(candidate.glue) if has_unit else None
-    if former is None:
+    if former is None or (candidate.second.unit is None and _COUNTED_THINGS.match(candidate.text, candidate.second.end)):
         return None
     word = former["word"].lower().rstrip(":")
     if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in ("was", "before") and not _ASIDE.search(candidate.glue)):

@@ -79,7 +79,7 @@ _QUANTITY = re.compile(
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
       (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
-      (?P<unit>\s?[%×٪]|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
+      (?P<unit>\s?[%×٪](?!\d)|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时)
         |/(?:s|sec|min|h)(?![\w/])
         |(?:[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])

@@ -22,6 +22,7 @@ _EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$
 _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
 _DIFFSTAT = re.compile(r"\| bin $")
 _RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
+_TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost")
 _REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
@@ -29,7 +30,7 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
     """Whether the figures are of a setting, a condition or a corrected error."""
     if _CORRECTED.match(around.right) or _SETTINGS.search(around.right[:_AFTERWARDS]):
         return True
-    if _DIFFSTAT.search(around.near) or (effect.is_pair and not _has_unit(effect) and _RAISED.search(around.left)):
+    if _DIFFSTAT.search(around.near) or (effect.is_pair and _RAISED.search(around.left) and _is_of_setting(effect, around)):
         return True
     if _EVERY.search(around.left) or (effect.is_pair and _CONDITION.search(around.left)) or _grows_like_a_setting(effect, around):
         return True
@@ -37,11 +38,11 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
 
 
-def _has_unit(effect: Effect) -> bool:
-    return any(figure.unit is not None for figure in (effect.before, effect.after) if figure)
-
-
-_TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost")
+def _is_of_setting(effect: Effect, around: Around) -> bool:
+    """Whether it is bare numbers, or a time that nobody says is spent: who raises those changes a setting."""
+    if _TIME.search(around.left):
+        return False
+    return all(figure.metric in (None, ClaimMetric.TIME) for figure in (effect.before, effect.after) if figure)
 
 
 def _grows_like_a_setting(effect: Effect, around: Around) -> bool:
