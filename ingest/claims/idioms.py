@@ -18,11 +18,11 @@ _NOUN = (
 
 def _less_by(part: str) -> tuple[str, str]:
     """`cuts the build time by a third`, `memory is down by a third`."""
-    by = rf"(?: by)? (?:about |roughly )?{part}\b"
-    return rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}", rf"\b{_NOUN} (?:\w+ )?(?:{VERBS[Sense.FALL]}){by}"
+    by = rf"(?: by| in)? (?:about |roughly |nearly |almost )?{part}\b"
+    return rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}", rf"\b{_NOUN} (?:[\w/]+ ){{0,4}}?(?:{VERBS[Sense.FALL]}){by}"
 
 
-_PARTS = ((r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))
+_PARTS = (("half", 2), (r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))
 
 _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), factor, sense)
@@ -31,7 +31,6 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
         (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
         (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
         (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
-        (rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}? (?:in|by) half\b", 2, Sense.FALL),
         (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
         (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
         (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}", 4, Sense.RISE),

@@ -134,7 +134,9 @@ def _by_verb(candidate: Candidate) -> Effect | None:
     """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
     if not candidate.has_units and not (_FALLING.search(candidate.left) and _BARE_TO.fullmatch(candidate.glue)):
         return None
-    changes = _BECAME.fullmatch(candidate.glue) or (_BARE_TO.fullmatch(candidate.glue) and _CHANGING.search(candidate.left))
+    is_to = _BARE_TO.fullmatch(candidate.glue)
+    falls = is_to and candidate.has_units and candidate.first.sized()[0] > candidate.second.sized()[1]  # a range goes up
+    changes = falls or _BECAME.fullmatch(candidate.glue) or (is_to and _CHANGING.search(candidate.left))
     return candidate.whole if changes else None
 
 
@@ -186,7 +188,21 @@ def _by_tense(candidate: Candidate) -> Effect | None:
     return candidate.whole if tagged else None
 
 
-_RULES: tuple[Callable[[Candidate], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense)
+_CONTRAST = re.compile(
+    rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
+    rf"[^.;\n\d]{{0,40}}|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+
+
+def _by_contrast(candidate: Candidate) -> Effect | None:
+    """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`."""
+    has_unit = candidate.first.metric is not None
+    contrasts = has_unit and not _EARLIER.search(candidate.left) and _CONTRAST.fullmatch(candidate.glue)
+    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first) if contrasts else None
+
+
+_RULES: tuple[Callable[[Candidate], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense, _by_contrast)
 """What makes a pair of two quantities, in the order asked."""
 
 

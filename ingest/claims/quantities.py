@@ -90,6 +90,9 @@ _QUANTITY = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_GOES_ON = re.compile(r"[^\W_]|/\d")
+"""`3rd`, `1/60`: the number is part of a word or of a fraction."""
+
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
 _PERCENT = {"%", "٪", "percent", "Percent", "Prozent"}
 _MOST_MINUTES = 240
@@ -129,7 +132,7 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     if match["high"] and match["high_scale"] and not match["low_scale"]:
         low *= SCALES[match["high_scale"]]  # 5-10k
     kind, named, end = _unit(match)
-    if match["unit"] is None and match.string[match.end() : match.end() + 1].isalnum():
+    if match["unit"] is None and _GOES_ON.match(match.string, match.end()):
         return None
     hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
     high = max(low, high)  # 2026-01, lines 47-12: no range

@@ -14,8 +14,8 @@ _SETTINGS = re.compile(SETTINGS)
 _AFTERWARDS = 25
 """Characters behind a figure in which a word is taken to be that of the figure."""
 
-_BRACKET = re.compile(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`")
-"""What stands in brackets, and arguments: neither says what the figures are of."""
+_BRACKET = re.compile(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
+"""What stands in brackets, arguments and commands: none of it says what the figures are of."""
 
 _CORRECTED = re.compile(r"[\s(\[]*fixed\b")
 _EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
@@ -23,6 +23,14 @@ _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?
 _DIFFSTAT = re.compile(r"\| bin $")
 _RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
 _TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost")
+_BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
+_TOLD = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
+"""Words that tell that a time or so many bytes are spent, and not allowed."""
+
+_MONEY = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.COST]})|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)|/mo\b|token")
+_SAVING = re.compile(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
+_DAYS = frozenset({"d", "day", "days"})
+_SMALL = 10
 _REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
@@ -33,6 +41,8 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
     if _DIFFSTAT.search(around.near) or (effect.is_pair and _RAISED.search(around.left) and _is_of_setting(effect, around)):
         return True
     if _EVERY.search(around.left) or (effect.is_pair and _CONDITION.search(around.left)) or _grows_like_a_setting(effect, around):
+        return True
+    if effect.is_pair and (_is_in_days(effect, around) or _is_a_price(effect, around)):
         return True
     before = f"{around.sentence[-120:]} {around.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
@@ -46,16 +56,35 @@ def _is_of_setting(effect: Effect, around: Around) -> bool:
 
 
 def _grows_like_a_setting(effect: Effect, around: Around) -> bool:
-    """Whether a time was reduced to more, or went from one round figure to another above it with no word that it is spent."""
+    """Whether a time was reduced to more, or a time or size went from one round figure to another above it and no word tells of use."""
     before, after = effect.before, effect.after
-    if before is None or after is None or before.metric is not ClaimMetric.TIME or after.sized()[0] <= before.sized()[1]:
+    if before is None or after is None or before.metric not in _TOLD or after.sized()[0] <= before.sized()[1]:
         return False
     if _REDUCED.search(around.left):  # `reduced from 1s to 5s` is of how often something happens
         return True
-    is_told = around.is_table or effect.change or effect.swaps or any(map(_TIME.search, (around.left[-100:], around.inside, around.right)))
+    is_told = around.is_table or effect.change or effect.swaps or _is_told(_TOLD[before.metric], around)
     return not is_told and _is_round(before) and _is_round(after)
+
+
+def _is_a_price(effect: Effect, around: Around) -> bool:
+    """Whether it is money that nobody says is spent."""
+    is_money = effect.before is not None and effect.before.metric is ClaimMetric.COST
+    return is_money and not _is_told(_MONEY, around) and not _SAVING.search(around.title.lower)
+
+
+def _is_told(words: re.Pattern[str], around: Around) -> bool:
+    return any(map(words.search, (around.left[-100:], around.inside, around.right)))
 
 
 def _is_round(figure: Quantity) -> bool:
     """Whether it is a number that people set, and seldom one that is measured."""
-    return figure.low == figure.high == int(figure.low) and (figure.low < 10 or figure.low % 5 == 0 or figure.low % 12 == 0)
+    if figure.low != figure.high or figure.low != int(figure.low):
+        return False
+    whole = int(figure.low)
+    return whole < _SMALL or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1
+
+
+def _is_in_days(effect: Effect, around: Around) -> bool:
+    """Whether it is days that are kept or valid, and not days that something takes."""
+    units = {figure.unit.name for figure in (effect.before, effect.after) if figure and figure.unit}
+    return bool(units) and units <= _DAYS and not _is_told(_TIME, around)
