@@ -95,6 +95,27 @@ FROM_WORDS_TO_A_RATIO = [
     ("从 85s 降到 25s", 3.4),
     ("性能提升 3 倍", 3),
     ("Der Parser ist jetzt 2,5x schneller", 2.5),
+    ("between 2.5 and 5 times faster", math.sqrt(12.5)),
+    ("from 10x up to 70x faster", math.sqrt(700)),
+    ("1.5--4 times faster", math.sqrt(6)),
+    ("speeds up hashing by a factor of 2 to 8", 4),
+    ("improves decoding speed by 25%", 1.25),
+    ("increases signing performance by 15%", 1.15),
+    ("a 50x increase in AES speed", 50),
+    ("Performance on x86 is reduced by 20%", 1 / 1.2),
+    ("slowed decoding by about 40%", 1 / 1.4),
+    ("speeds up nbody by 12%", 1.12),
+    ("wall time fell from ~40 minutes (mid-run, ~40%) to ~7 minutes", 40 / 7),
+    ("query time from 47s on a 25 GB index to 12s", 47 / 12),
+    ("the scan takes 500\n    ms rather than 10 s", 20),
+    ("throughput from 50 takes/day to 200 takes/day", 4),
+    ("from `15 s` to `5 s` with `max_mode=2`", 3),
+    ("Rebuild after a change: ~3 min to ~20 s", 9),
+    ("vertices weld in 0.4 s; the old code took 95 s", 237.5),
+    ("10,000 photos take 7 minutes where they took 42 minutes", 6),
+    ("build time per PR is cut roughly in half", 2),
+    ("maximum sustained throughput from 1,460 to 2,920 msg/s", 2),
+    ("`SELECT 1 LIMIT 10` on the big table: 2 s -> 4 ms", 500),
 ]
 
 NO_CLAIM = [
@@ -136,6 +157,26 @@ NO_CLAIM = [
     "a.mpg: 666ms -> 0ms (FIXED)",
     "torch.zeros → torch.empty",
     "37 insertions, 20 deletions; 135 lines, 6.9KB",
+    "reduced from 1s to 5s",
+    "token lifetime 15m → 60m, refresh 7d → 30d",
+    "session 5s → 10s",
+    "if the gap increases from ~200ms to ~800ms, the user hesitates",
+    "enemies spawn every 3s instead of 5s",
+    "The task took 3x longer than estimated",
+    "artifacts are kept 14 days (was 90 days)",
+    "request body 1 MB → 8 MB, worker 256Mi → 512Mi",
+    "Payload > 10 MB → 413",
+    "Starter $9 → $12, Team $29 → $35",
+    "54 m/s → 62 m/s",
+    "physics step 1/60 → 1/120 s",
+    "Add a 256×256 pixel icon to speed up nothing",
+    " test/reference/mask.ref.png | Bin 8530 -> 4577 bytes",
+    " conf.avail/{36-bitmaps.conf => 76-bitmaps.conf}",
+    "change the image from 12.3 to 12.4",
+    "raising that page from 10 to 30 eliminated most of the follow-up requests",
+    "Increase the number of calls from 5 to 30",
+    "it takes up 100% CPU",
+    "waste is 48%, up from 42%, of the cost",
 ]
 
 
@@ -190,6 +231,10 @@ def test_numbers_of_one_effect_are_one_claim_and_the_pair_decides(text: str, quo
         ("increase batch_seqs from 32 to 128 to reduce GPU passes by 4x", [4]),
         ("Denoising unchanged at ~6.3s (64% speedup from baseline kept)", [1, 1.64]),
         ("2.2x faster parsing with 35% less memory", [2.2, 1 / 0.65]),
+        ("speeds up nbody by 12% and fannkuch by 9%", [1.12, 1.09]),
+        ("tokens fall from 48k to 12k and the bill by 75%", [4, 4]),
+        ("SHA-256 284 ms → 142 ms, ChaCha20 120 → 60", [2, 2]),
+        ("latency 284 ms → 142 ms, workers 8 → 4", [2]),
     ],
 )
 def test_two_subjects_or_metrics_are_two_claims(text: str, ratios: list[float]) -> None:
@@ -210,6 +255,10 @@ def test_two_subjects_or_metrics_are_two_claims(text: str, ratios: list[float]) 
         ("| batch | main (tok/s) | this PR (tok/s) |\n|---|---|---|\n| 16 | 800 | 1,000 |", 1.25),
         ("| Version | Speedup |\n|---|---|\n| v1 (baseline) | 1.0x |\n| v2 | 2.0x |", 2),
         ("  list    840 ms    110 ms    7.6x", 840 / 110),
+        ("Null-4   29.91n ± 2%   8.09n ± 1%   -72.93% (p=0.000 n=10)", 29.91 / 8.09),
+        ("Small-4 B/op 176 160 -9.09%", 1.1),
+        ("django.py    7.1s (2)    5.3s (2)  -25.3%", 7.1 / 5.3),
+        ("| job | Main (s) | PR (s) |\n|---|---|---|\n| lint | 1218 | 406 |", 3),
     ],
 )
 def test_lines_and_rows_that_belong_together_are_one_claim(text: str, ratio: float) -> None:
@@ -264,6 +313,10 @@ def test_the_metric_is_what_the_words_say(text: str, metric: ClaimMetric) -> Non
         ("Benchmarks show a 3x speedup", Evidence.BENCHMARKED),
         ("should be 3x faster", Evidence.ESTIMATED),
         ("Expected: import 20 s → 5 s", Evidence.ESTIMATED),
+        ("+55% throughput with wrk against a 1 MB file", Evidence.BENCHMARKED),
+        ("The decoder is 6x faster on a Ryzen 7950X", Evidence.BENCHMARKED),
+        ("The query takes 5 s instead of 20 s on the 80M-row table", Evidence.BENCHMARKED),
+        ("The runtime went from 3.891169 seconds to 1.699496 seconds", Evidence.BENCHMARKED),
     ],
 )
 def test_evidence_is_graded(text: str, evidence: Evidence) -> None:

@@ -1,4 +1,7 @@
-"""The extractor of claims holds its line on texts that it was not made from (tests/labelled/README.md)."""
+"""The extractor of claims stays as good as it is on the labelled texts.
+
+It was tuned on them, so their figures say that nothing broke, not how good it is on other texts: tests/labelled/README.md tells that.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +21,24 @@ def scored(metrics: frozenset[ClaimMetric] = frozenset(ClaimMetric)) -> Score:
 
 
 def test_f1_of_speedups() -> None:
-    assert scored(SPEEDUPS).f1 >= 0.90
+    assert scored(SPEEDUPS).f1 >= 0.97
 
 
 def test_f1_of_all_claims() -> None:
-    assert scored().f1 >= 0.85
+    assert scored().f1 >= 0.97
 
 
 def test_precision() -> None:
-    assert scored().precision >= 0.92
+    assert scored().precision >= 0.98
 
 
 def test_hardly_any_text_without_a_claim_raises_an_alarm() -> None:
-    assert scored().false_alarms <= 0.05
+    assert scored().false_alarms <= 0.013
 
 
 @pytest.mark.parametrize(
-    ("field", "least"), [("metric", 0.90), ("direction", 0.97), ("evidence", 0.70), ("scope", 0.50), ("hedged", 0.95), ("origin", 0.97)]
+    ("field", "least"), [("metric", 0.95), ("direction", 0.99), ("evidence", 0.88), ("scope", 0.60), ("hedged", 0.96), ("origin", 0.97)]
 )
 def test_fields_of_the_claims_that_are_found(field: str, least: float) -> None:
-    """Evidence and scope are what two careful readers differ on most, so their lines lie lower."""
+    """Scope is what two careful readers differ on most, so its line lies lower."""
     assert scored().accuracy(field) >= least

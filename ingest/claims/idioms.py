@@ -16,9 +16,12 @@ _NOUN = (
 )
 
 
+_ABOUT = r"(?: (?:about|roughly|nearly|almost))?"
+
+
 def _less_by(part: str) -> tuple[str, str]:
     """`cuts the build time by a third`, `memory is down by a third`."""
-    by = rf"(?: by| in)? (?:about |roughly |nearly |almost )?{part}\b"
+    by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b"
     return rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}", rf"\b{_NOUN} (?:[\w/]+ ){{0,4}}?(?:{VERBS[Sense.FALL]}){by}"
 
 

@@ -104,7 +104,8 @@ SETTINGS = words(
     r"|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data|prices?\b"
     r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
     r"|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
-    r"|mem-?limit\w*|seek\b|long-press|stagger|jitter|errors? (?=drop|fell|falls|from|goes|went)|distances?\b|radius|altitude|declared|considered"
+    r"|mem-?limit\w*|seek\b|long-press|stagger|jitter|errors? (?=drop|fell|falls|from|goes|went)|distances?\b|radius|altitude"
+    r"|declared|considered"
     r"|life-?times?|pacing|spawn rate|respawn\w*|enem(?:y|ies)\b|cadence|trial\b|snooze|refresh (?:token|every|rate)"
     r"|(?:compression|log|zoom) levels?"
 )

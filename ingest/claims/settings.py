@@ -27,7 +27,9 @@ _BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bun
 _TOLD = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
 """Words that tell that a time or so many bytes are spent, and not allowed."""
 
-_MONEY = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.COST]})|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)|/mo\b|token")
+_MONEY = re.compile(
+    r"\bcosts?\b|cheaper|spen[dt]|\bbills?\b|invoice|token|/mo\b|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)"
+)
 _SAVING = re.compile(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
 _DAYS = frozenset({"d", "day", "days"})
 _SMALL = 10
@@ -36,7 +38,8 @@ _REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 def is_a_setting(effect: Effect, around: Around) -> bool:
     """Whether the figures are of a setting, a condition or a corrected error."""
-    if _CORRECTED.match(around.right) or _SETTINGS.search(around.right[:_AFTERWARDS]):
+    behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
+    if _CORRECTED.match(behind) or _SETTINGS.search(behind[:_AFTERWARDS]):
         return True
     if _DIFFSTAT.search(around.near) or (effect.is_pair and _RAISED.search(around.left) and _is_of_setting(effect, around)):
         return True
