@@ -1,0 +1,52 @@
+"""Figures in columns without lines, as tools print them: `2226 ms   1159 ms   (48% faster)`, `29.91n ± 2%   8.09n ± 1%   -72.93%`."""
+
+from __future__ import annotations
+
+import re
+
+from ingest.claims.effect import Effect
+from ingest.claims.quantities import Kind, Quantity
+from ingest.claims.ratios import agrees
+from ingest.claims.units import unit
+
+_SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(?:[ \t]\(\d{1,3}\))?"
+"""Behind a figure: a unit of one letter, what the figure is uncertain by, and how often it was measured."""
+
+_GAP = re.compile(rf"{_SPREAD}[ \t]+")
+_WIDE_GAP = re.compile(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
+_LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
+_BEHIND_A_SIGN = re.compile(r"[ \t]*(?:$|\||\(p=)", re.MULTILINE)
+_SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
+
+_FEW = 4
+"""Numbers of a row behind the first figure: the second figure, the change, and how often each was measured."""
+
+
+def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
+    """Two like figures and a third that is their change. Without a word beside it the change must have its sign, and be theirs."""
+    first = found[index]
+    ahead = found[index + 1 : index + 1 + _FEW]
+    following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or text[quantity.start - 1] != "("]
+    if len(following) < 2 or following[1].kind is Kind.VALUE or not first.kind is following[0].kind is Kind.VALUE:
+        return None
+    return _row(text, first, following[0], following[1])
+
+
+def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
+    signed = bool(change.sign) and bool(_BEHIND_A_SIGN.match(text, change.end))
+    gap = (_GAP if signed else _WIDE_GAP).fullmatch(text, first.end, second.start)
+    behind = _GAP.match(text, second.end, change.start)
+    if gap is None or not (signed or (first.unit and _LAST_COLUMN.match(text, change.end))):
+        return None
+    before, after = _sized(first, gap), _sized(second, behind)
+    if before.unit and after.unit and before.unit.metric is not after.unit.metric:
+        return None
+    whole = Effect(first.start, change.end, before, after, change)
+    is_change = signed or after.low < before.low or "(" in text[second.end : change.start]  # a column of growth is none
+    return whole if is_change and agrees(whole, change) else None
+
+
+def _sized(figure: Quantity, behind: re.Match[str] | None) -> Quantity:
+    """The figure with the unit of one letter that stands behind it."""
+    size = behind["size"] if behind and figure.unit is None else None
+    return figure._replace(unit=_SIZES[size]) if size else figure
