@@ -16,7 +16,21 @@ from ingest.claims.qualitative import beginnings
 from ingest.claims.quantities import NUMBER_WORDS
 
 _DIGITS = "0123456789"
-_NUMBER_STARTS = (*_DIGITS, *"~≈<>$(", "**", "about ", "around ", "roughly ", "nearly ", "under ", "over ", "only ", "just ", "sub-")
+_NUMBER_STARTS = (
+    *_DIGITS,
+    *"~≈<>$(",
+    *(f"`{digit}" for digit in _DIGITS),
+    "**",
+    "about ",
+    "around ",
+    "roughly ",
+    "nearly ",
+    "under ",
+    "over ",
+    "only ",
+    "just ",
+    "sub-",
+)
 
 _BEHIND_A_DIGIT = ("x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so")
 _BEFORE_A_NUMBER = ("→", "->", "=>", "⇒", "➜", "⟶", "➡", "➡️")
