@@ -102,6 +102,7 @@ FROM_WORDS_TO_A_RATIO = [
     ("improves decoding speed by 25%", 1.25),
     ("increases signing performance by 15%", 1.15),
     ("a 50x increase in AES speed", 50),
+    ("the variant is faster (-20%)", 1.25),
     ("Performance on x86 is reduced by 20%", 1 / 1.2),
     ("slowed decoding by about 40%", 1 / 1.4),
     ("speeds up nbody by 12%", 1.12),
@@ -176,6 +177,7 @@ NO_CLAIM = [
     "raising that page from 10 to 30 eliminated most of the follow-up requests",
     "Increase the number of calls from 5 to 30",
     "it takes up 100% CPU",
+    "Traffic grew 2× without additional servers",
     "waste is 48%, up from 42%, of the cost",
 ]
 

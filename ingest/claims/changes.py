@@ -69,7 +69,7 @@ def _sense(found: re.Match[str]) -> Sense:
     return next(sense for sense in Sense if sense.name in found.re.groupindex and found[sense.name])
 
 
-_STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|tests?)\b)"
+_STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
 _COMPARED = re.compile(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+[\s*_`]+){{0,3}}?(?:{_by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE)
 
 
@@ -123,6 +123,8 @@ def _named(place: Place) -> Effect | None:
     found = _NAMED.search(place.left)
     if found and _sense(found) is Sense.FALL and _SPED.search(place.left, 0, found.start()):  # `speeds up the compression by 70%`
         return None
+    if found and place.quantity.sign in ("-", "−") and _sense(found) is Sense.GAIN:  # `faster (-14%)` is 14% less time
+        return place.effect(found.start(), place.quantity.end, Sense.FALL, found[Sense.GAIN.name])
     return place.effect(found.start(), place.quantity.end, (sense := _sense(found)), found[sense.name]) if found else None
 
 
