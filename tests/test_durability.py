@@ -20,24 +20,26 @@ from app import queries
 from app.filters import Filters
 from ingest.store import Store
 from schemas.errors import StoreMissing
-from tests.bench.logs import records, write_folder
 from tests.conftest import SAMPLES, environment, ingest_paths, record_text
 
-FEW, MANY = 300, 5_500
-"""Records that one process reads, and that are enough for several (as files of 4 MB and more)."""
+FEW, MANY = 120, 600
+"""Records that one process reads, and that are enough for several (as five files of more than 4 MB)."""
+
+LONG = "Nothing to tell. " * 2_200
 
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("few")
-    write_folder(folder, FEW)
+    for number in range(FEW):
+        (folder / f"{number}.json").write_text(record_text(uuid=f"few-{number}", session_id=f"few-{number}"), encoding="utf-8")
     return folder
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
-    made = list(records(MANY, seed=2))
+    made = [record_text(uuid=f"many-{number}", session_id=f"many-{number}", result=LONG) for number in range(MANY)]
     for number in range(5):
         (folder / f"{number}.jsonl").write_text("\n".join(made[number::5]), encoding="utf-8")
     return folder
