@@ -199,9 +199,7 @@ def sources(output: Output, store: Store) -> None:
 @click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True, help="Port to serve on.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0 is every one of this machine's.")
 @click.option("--read-only", is_flag=True, help="Visitors look; nobody uploads.")
-@click.option(
-    "--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Ask for a sign-in, set up in this TOML."
-)
+@click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Ask for a sign-in, set up in this TOML.")
 @click.option("--browser/--headless", default=True, help="Open a browser, or only serve.  [default: --browser]")
 def dashboard(db: str, port: int, host: str, *, browser: bool, read_only: bool, sign_in: Path | None) -> None:
     """Serve the dashboard on this machine until Ctrl-C."""

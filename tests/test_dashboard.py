@@ -210,7 +210,12 @@ def test_a_strangers_texts_stay_text_on_the_run_screen(store: Store, open_screen
 
 
 def test_runs_of_which_little_is_known_are_no_error(store: Store, open_screen: Open) -> None:
-    sparse = [{"result": ...}, {"result": ""}, {"modelUsage": {}}, {"usage": ..., "modelUsage": ..., "num_turns": ...}]
+    sparse: list[dict[str, object]] = [
+        {"result": ...},
+        {"result": ""},
+        {"modelUsage": {}},
+        {"usage": ..., "modelUsage": ..., "num_turns": ...},
+    ]
     for number, changes in enumerate(sparse):
         add(store, record_text(uuid=f"sparse-{number}", **changes))
         open_screen("screens/run.py", run=f"sparse-{number}")

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from itertools import product
 
-from ahocorasick_rs import AhoCorasick, Implementation
-
 from ingest.claims.qualitative import beginnings
 from ingest.claims.quantities import NUMBER_WORDS
+from ingest.literals import Literals
 
 _DIGITS = "0123456789"
 _NUMBER_STARTS = (
@@ -66,9 +65,8 @@ def _literals() -> list[str]:
 
 _LITERALS = _literals()
 _BEGINNINGS = beginnings()
-_AUTOMATON = AhoCorasick([*_LITERALS, *_BEGINNINGS], implementation=Implementation.DFA)
+_AUTOMATON = Literals([*_LITERALS, *_BEGINNINGS])
 _FOLLOWS = [*(None for _ in _LITERALS), *_BEGINNINGS.values()]
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def signs(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern[str]]]]:
@@ -77,13 +75,9 @@ def signs(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern[str]]]]
     First the offsets of the last character of each sign of a number claimed, then the beginnings of phrases that claim without one:
     start, end, and what must follow.
     """
-    try:
-        found = _AUTOMATON.find_matches_as_indexes(text)
-    except UnicodeEncodeError:  # half a character, which only Python's strings can hold
-        found = _AUTOMATON.find_matches_as_indexes(_SURROGATES.sub("\ufffd", text))
     numbers: list[int] = []
     begun: list[tuple[int, int, re.Pattern[str]]] = []
-    for pattern, start, end in found:
+    for pattern, start, end in _AUTOMATON.find(text):
         follows = _FOLLOWS[pattern]
         if follows is None:
             numbers.append(end - 1)
