@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,17 +90,30 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "runs.duckdb", wait_seconds=5)
 
 
+@pytest.fixture(scope="session")
+def samples_read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The file of a store of the three sample runs, with labels: read once, to be copied."""
+
+    @cache
+    def read(**labels: str) -> Path:
+        store = Store(tmp_path_factory.mktemp("samples") / "tachograph.duckdb")
+        ingest_paths(store, SAMPLES, **labels)
+        return Path(store.location)
+
+    return read
+
+
 @pytest.fixture
-def sample_store(store: Store) -> Store:
+def sample_store(store: Store, samples_read: Callable[..., Path]) -> Store:
     """A store with the three sample runs."""
-    ingest_paths(store, SAMPLES)
+    shutil.copy(samples_read(), store.location)
     return store
 
 
 @pytest.fixture
-def filled(tmp_path: Path) -> Path:
+def filled(tmp_path: Path, samples_read: Callable[..., Path]) -> Path:
     """A working folder whose default store holds the samples, labelled branch=main."""
-    ingest_paths(Store(tmp_path / "tachograph.duckdb"), SAMPLES, branch="main")
+    shutil.copy(samples_read(branch="main"), tmp_path)
     return tmp_path
 
 

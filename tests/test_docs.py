@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -13,9 +14,8 @@ import pytest
 
 from app.cli import cli
 from app.filters import FILTERS
-from ingest.store import Store
 from schemas.errors import ExitCode
-from tests.conftest import ROOT, SAMPLES, Run, ingest_paths
+from tests.conftest import ROOT, SAMPLES, Run
 
 README = (ROOT / "README.md").read_text()
 COMMANDS = cli.list_commands(click.Context(cli))
@@ -35,18 +35,10 @@ def test_every_command_stands_in_the_readme_and_helps_with_an_example(command: s
     assert f"tachograph {command}" in str(cli.commands[command].epilog)
 
 
-@pytest.fixture(scope="module")
-def samples_read(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the samples, read once for all."""
-    file = tmp_path_factory.mktemp("samples") / "tachograph.duckdb"
-    ingest_paths(Store(file), SAMPLES)
-    return file
-
-
 @pytest.mark.parametrize("line", [line for line in LINES if line.split()[1] not in SERVES])
-def test_the_readmes_commands_run(line: str, tachograph: Run, samples_read: Path, tmp_path: Path) -> None:
+def test_the_readmes_commands_run(line: str, tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "logs").symlink_to(SAMPLES)
-    shutil.copy(samples_read, tmp_path)
+    shutil.copy(samples_read(), tmp_path)
     done = tachograph(*shlex.split(line)[1:])
     assert (done.returncode, "Error" in done.stderr) == (0, False), done.stderr
 

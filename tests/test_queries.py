@@ -28,9 +28,10 @@ def usage(model: str, cost: float, cache_read: int = 0) -> dict[str, Any]:
 OPUS, HAIKU = usage("claude-opus-4-6", 0.75), usage("claude-haiku-4-5-20251001", 0.25, 10)
 
 
-@pytest.fixture
-def four_runs(store: Store) -> Store:
+@pytest.fixture(scope="module")
+def four_runs(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Costs 1, 2, 4 and unknown; turns 10, unknown, 30, 5; wall 10 s, 20 s, 60 s, unknown; the last one hit a limit."""
+    store = Store(tmp_path_factory.mktemp("four") / "runs.duckdb")
     first = record_text(uuid="a", total_cost_usd=1, num_turns=10, duration_ms=10_000, duration_api_ms=15_000, modelUsage=OPUS | HAIKU)
     second = record_text(
         uuid="b", total_cost_usd=2, num_turns=..., duration_ms=20_000, duration_api_ms=15_000, modelUsage=usage("glm-5", 2)
