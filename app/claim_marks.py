@@ -28,7 +28,7 @@ QUALITATIVE = "qualitative"
 SEVERITIES = {
     "alarm": (":red[:material/error:]", "Alarm"),
     "warning": (":orange[:material/warning:]", "Warning"),
-    "info": (":blue[:material/info:]", "Note"),
+    "info": (":blue[:material/info:]", "Info"),
 }
 
 _LEGEND = "display:flex;flex-wrap:wrap;gap:0.35rem 1.1rem;font-size:0.9em;margin:0"

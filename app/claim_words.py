@@ -73,11 +73,13 @@ def headline(run: Row, claims: Iterable[Row]) -> str:
 
 def overview_line(row: Row) -> str:
     """What all runs claim, from a row of `queries.summary`; empty where none claims anything."""
-    runs = row["runs_with_claim"]
+    runs, benchmarked = row["runs_with_claim"], row.get("runs_benchmarked")
     if not runs:
         return ""
-    said = f"Claimed speedup: median {human(row['claimed_speedup_median'], Unit.RATIO)} of {runs:,} {'run' if runs == 1 else 'runs'}"
-    return f"{said}; benchmarked in {row['runs_benchmarked']:,}"
+    speedup = human(row["claimed_speedup_median"], Unit.RATIO)
+    if runs == 1:
+        return f"1 of {row['runs']:,} runs claims a speedup: {speedup}, {'benchmarked' if benchmarked else 'not benchmarked'}"
+    return f"{runs:,} of {row['runs']:,} runs claim a speedup: median {speedup}, benchmarked in {benchmarked:,}"
 
 
 def statement(row: Row) -> tuple[str, str]:

@@ -61,7 +61,8 @@ def groups_finding(found: Groups, label: str) -> str:
     share, few = Decimal(0), 0
     while few < len(rows) and share < MOST_OF:
         share, few = share + Decimal(str(rows[few]["cost_share"])), few + 1
-    made = f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of the reported cost"
+    whole = "the whole reported cost" if found.total == 1 else ""
+    made = whole or f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of the reported cost"
     if few == 1:
         return f"Runs mainly on {first} make {made}" if key == "model" else f"{first} makes {made}"
     return f"{few:,} of {found.total:,} {plural(label)} make {made}"
@@ -197,7 +198,7 @@ def caching_finding(totals: Row) -> str:
 def caching_note(totals: Row) -> str:
     """On how many runs the saving rests."""
     known = known_of(int(totals[f"cache_saved_usd{KNOWN_SUFFIX}"]), int(totals["runs"]))
-    return f"At list prices, {known} runs." if known else "At list prices."
+    return f"The saving is {known} runs." if known else ""
 
 
 def dearest_finding(table: pa.Table, totals: Row) -> str:

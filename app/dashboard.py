@@ -10,6 +10,7 @@ from app.screens import bar, gate, parts
 ASSETS = Path(__file__).parent / "assets"
 
 st.set_page_config(page_title="Tachograph", page_icon=str(ASSETS / "icon.svg"), layout="wide")
+st.html(ASSETS / "dashboard.css")
 st.logo(str(ASSETS / "wordmark.svg"), size="large")
 with parts.told_errors():
     gate.require_sign_in()

@@ -145,6 +145,7 @@ def _fact(label: str, meaning: str, value: str) -> str:
     return f'{name}<dd style="{_VALUE}">{html.escape(value)}</dd>'
 
 
+_TIME_SOURCES = {"stream": "the event stream", "sidecar": "a file beside it", "path": "its path", "file": "the date of its file"}
 _OF_CAUSES = ("cost_cause", "causes", "cause")
 
 
@@ -154,6 +155,8 @@ def fact_words(value: Any, key: str) -> str:
         return "yes" if value else "no"
     if key in _OF_CAUSES:
         return ", ".join(CAUSES[CostCause(cause)].label if cause in set(CostCause) else cause for cause in str(value).split(", "))
+    if key == "time_source":
+        return _TIME_SOURCES.get(str(value), str(value))
     return str(value).replace("_", " ") if key == "outcome" else human(value, (UNITS_OF_COLUMNS | _TIMES).get(key, Unit.TEXT))
 
 

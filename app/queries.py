@@ -61,16 +61,31 @@ def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
 
 
 def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
-    """Each model's share of the `limit` dearest runs: one row per model of a run, dearest run first."""
+    """Each model's share of the `limit` dearest runs: one row per model of a run, dearest run first.
+
+    A run that tells no model's cost has one row without a model, so that the rows add up to what the runs cost.
+    """
     condition = where(filters)
+    chosen = (
+        f"select run_id, cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id limit {int(limit)}"
+    )
+    return model_shares(store, chosen, condition.parameters)
+
+
+def model_shares(store: Store, chosen: str, parameters: dict[str, Any]) -> pa.Table:
+    """The same for the runs that the SQL `chosen` selects, with their `run_id` and `cost_own_usd`."""
     sql = f"""
-        with dearest as (
-            select run_id, cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id limit {int(limit)}
+        with chosen as ({chosen}),
+        shares as (
+            select run_id, chosen.cost_own_usd as run_usd, model, provider, region, model_usage.cost_own_usd as cost_usd
+            from chosen join model_usage using (run_id)
+            union all
+            select run_id, cost_own_usd, null, null, null, cost_own_usd
+            from chosen where run_id not in (select run_id from model_usage semi join chosen using (run_id) where cost_own_usd is not null)
         )
-        select run_id, model, provider, region, model_usage.cost_own_usd as cost_usd
-        from dearest join model_usage using (run_id)
-        order by dearest.cost_own_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
-    return fetch(store, sql, condition.parameters)
+        select run_id, model, provider, region, cost_usd from shares
+        order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
+    return fetch(store, sql, parameters)
 
 
 def run(store: Store, run_id: str) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from app.filters import Filters, where
 from app.grouping import group
-from app.queries import fetch, summary
+from app.queries import fetch, model_shares, summary
 from ingest.store import Store
 from schemas.metrics import MODEL_METRICS
 
@@ -128,10 +128,9 @@ def dearest(store: Store, filters: Filters, limit: int) -> pa.Table:
 
 
 def models_of(store: Store, run_ids: Sequence[str]) -> pa.Table:
-    """Each model's share of these runs, as `queries.model_rows` gives it: `run_id`, `model`, `cost_usd`."""
-    sql = """select run_id, model, cost_own_usd as cost_usd from model_usage where run_id in (select unnest($run_ids))
-             order by cost_usd desc nulls last, run_id, model"""
-    return fetch(store, sql, {"run_ids": list(run_ids)})
+    """Each model's share of these runs, as `queries.model_rows` gives it."""
+    chosen = "select run_id, cost_own_usd from runs where run_id in (select unnest($run_ids))"
+    return model_shares(store, chosen, {"run_ids": list(run_ids)})
 
 
 _TIME = "coalesce(ended_at, started_at)"

@@ -8,6 +8,9 @@ from app.filters import Filters, where
 from app.queries import fetch
 from ingest.store import Store
 
+OWN_TIME, ANY_TIME = "Time of its own", "Time, if only its file's"
+"""What a file's date says may be when the file was copied."""
+
 KNOWN_COLUMNS = {
     "cost_own_usd": "Reported cost",
     "duration_ms": "Wall time",
@@ -16,7 +19,8 @@ KNOWN_COLUMNS = {
     "input_tokens": "Tokens",
     "model": "Main model",
     "result": "Summary",
-    "coalesce(started_at, ended_at)": "Time",
+    "case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end": OWN_TIME,
+    "coalesce(started_at, ended_at)": ANY_TIME,
     "repo": "Repository",
     "task": "Task",
     "experiment": "Experiment",

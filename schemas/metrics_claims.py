@@ -8,7 +8,7 @@ from schemas.unit_names import Unit
 _HEADLINE = "the run's headline claim (own, faster; measured before stated, then broadest scope)"
 
 CLAIM_METRICS = table(
-    over("claims", "claims", "Claims", Unit.COUNT, "neither", "Quantified claims that summaries make about their own work."),
+    over("claims", "claims", "Claims in figures", Unit.COUNT, "neither", "Quantified claims that summaries make about their own work."),
     Metric(
         "runs_with_claim",
         "Runs with a claimed speedup",

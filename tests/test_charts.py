@@ -16,6 +16,8 @@ from app.formatting import exact
 from app.queries import model_rows, run, runs
 from ingest.store import Store
 from schemas.unit_names import Unit
+from tests.conftest import record_text
+from tests.test_dashboard import add
 
 OF_MODELS = {key: chart for key, chart in CHARTS.items() if not key.startswith("claims-")}
 """Charts coloured by model; those of claims have tests of their own."""
@@ -131,6 +133,16 @@ def test_findings_on_the_samples(sample_store: Store) -> None:
     found = run(sample_store, "5e0c031e-eef9-49db-91be-235c0b535201")
     assert found is not None
     assert CHARTS["run-tokens"].words(found["model_usage"]).finding == "Cache read makes 91 % of 1.72 M tokens"
+
+
+def test_a_run_that_names_no_model_is_drawn_and_counted(store: Store) -> None:
+    add(store, record_text(uuid="silent", modelUsage={}, total_cost_usd=3), record_text(uuid="b", session_id="b", total_cost_usd=0.25))
+    rows = model_rows(store, Filters(), 100)
+    assert [(row["run_id"], row["model"], row["cost_usd"]) for row in rows.to_pylist()] == [
+        ("silent", None, Decimal(3)),
+        ("b", "claude-opus-4-6", Decimal("0.25")),
+    ]
+    assert CHARTS["cost-models"].words(rows).finding == "claude-opus-4-6 makes 8 % of the reported cost"
 
 
 def test_the_dearest_runs_come_with_all_their_models(sample_store: Store) -> None:

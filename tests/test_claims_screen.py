@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import queries, queries_claims
 from app.charts import CHARTS
-from app.charts.claims import _INK, _ratio_axis
+from app.charts.claims import INK_ON_EVIDENCE, _ratio_axis
 from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES
 from app.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
 from app.claim_words import EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
@@ -85,7 +85,7 @@ def open_screen(monkeypatch: pytest.MonkeyPatch) -> Open:
 
 
 def headings(app: AppTest) -> list[str]:
-    return [heading.value for heading in app.subheader]
+    return [heading.value for heading in app.header]
 
 
 def html_of(app: AppTest) -> str:
@@ -98,7 +98,7 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
         "Runs with a claimed speedup": "1",
         "Benchmarked in runs": "1",
         "Claimed speedup, median": "3.17×",
-        "Claims": "2",
+        "Claims in figures": "2",
     }
     assert headings(app)[:3] == [
         "1 run with a claimed speedup, 1 benchmarked",
@@ -109,7 +109,7 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
     assert list(listed["ratio"])[:2] == [3.17, 1.42]
     assert list(listed["evidence"])[:2] == ["benchmarked", "benchmarked"]
     assert set(listed["hedged"]) == {"no"}
-    assert headings(app)[3] == f"{len(listed)} claims of 3 runs, as written"
+    assert headings(app)[3] == f"{len(listed)} claims of 3 runs, 2 in figures, as written"
 
 
 def test_runs_without_claims_say_so(store: Store, open_screen: Open) -> None:
@@ -140,7 +140,7 @@ def test_a_click_on_a_claim_opens_its_run(sample_store: Store, open_screen: Open
 
 def test_the_overview_says_what_is_claimed_and_on_what_evidence(sample_store: Store, open_screen: Open) -> None:
     labels = [link.proto.label for link in open_screen("overview", sample_store).get("page_link")]
-    assert "Claimed speedup: median 3.17× of 1 run; benchmarked in 1" in [label.replace("\\", "") for label in labels]
+    assert "1 of 3 runs claims a speedup: 3.17×, benchmarked" in [label.replace("\\", "") for label in labels]
 
 
 def test_a_run_shows_its_claims_where_they_stand(sample_store: Store, open_screen: Open) -> None:
@@ -151,7 +151,7 @@ def test_a_run_shows_its_claims_where_they_stand(sample_store: Store, open_scree
     assert "Claimed speedup: 3.17× (time) · benchmarked · micro" in [text.value.replace("\\", "") for text in app.markdown]
     assert {"What it claims", "Findings", "What it states besides", "What it says it changed"} <= set(headings(app))
     findings = next(text.value for text in app.markdown if text.value.startswith("- "))
-    assert ":blue[:material/info:] **Note**" in findings
+    assert ":blue[:material/info:] **Info**" in findings
     assert "Commit</dt>" in html
     changes = app.dataframe[-1].value
     assert (changes["insertions"].sum(), changes["deletions"].sum()) == (61, 29)
@@ -283,7 +283,7 @@ def test_marked_text_can_be_read_by_day_and_by_night(page: str, ink: str, eviden
 
 @pytest.mark.parametrize("evidence", EVIDENCE)
 def test_figures_on_bars_can_be_read(evidence: str) -> None:
-    lighter, darker = sorted((luminance(_INK[evidence]), luminance(EVIDENCE[evidence])), reverse=True)
+    lighter, darker = sorted((luminance(INK_ON_EVIDENCE[evidence]), luminance(EVIDENCE[evidence])), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
 

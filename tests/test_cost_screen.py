@@ -110,8 +110,8 @@ def test_the_samples_as_a_visitor_sees_them(sample_store: Store, screen: Any) ->
     cards = {metric.label: metric for metric in app.metric}
     assert cards["Reported cost"].value == "$2.8251"
     assert cards["Reported cost"].help == f"{RUN_METRICS['cost_usd'].meaning} Exactly \\${TOTAL_COST.rstrip('0')}."
-    titles = [heading.value for heading in app.subheader]
-    assert titles[0] == "Runs mainly on claude-sonnet-4-5 make 100 % of the reported cost"
+    titles = [heading.value for heading in app.header]
+    assert titles[0] == "Runs mainly on claude-sonnet-4-5 make the whole reported cost"
     assert any("half of it in the first 2 of 3 runs" in title for title in titles), "the date of a file is not when its run was"
     assert any(title.startswith("At list prices") and title.endswith("mostly by regional endpoint") for title in titles)
     assert any(title.startswith("Caching saved") for title in titles)
@@ -171,7 +171,7 @@ def test_without_times_the_cost_stands_in_the_order_of_receipt(store: Store, scr
         ingest([Source(f"{number}.json", record_text(uuid=f"u{number}").encode())], store)
     app = screen(store, axis="time")
     assert [caption for caption in app.caption if caption.value.startswith("The time is known of 0 of 2 runs")]
-    assert any("half of it in the first 1 of 2 runs" in heading.value for heading in app.subheader)
+    assert any("half of it in the first 1 of 2 runs" in heading.value for heading in app.header)
 
 
 def test_where_some_times_are_known_the_order_comes_first_and_time_says_what_it_leaves_out(mixed: Store, screen: Any) -> None:
@@ -235,7 +235,7 @@ def test_causes_stand_with_the_largest_difference_first() -> None:
     [
         (("0.5", "0.44", "0.06"), False, "2 of 3 tasks make 94 % of the reported cost"),
         (("0.996", "0.004"), False, "t0 makes over 99 % of the reported cost"),
-        (("1",), False, "t0 makes 100 % of the reported cost"),
+        (("1",), False, "t0 makes the whole reported cost"),
         (("0.2", "0.8"), True, "t1 was the dearest task: $8.0000"),
         ((), False, "Reported cost by task"),
     ],

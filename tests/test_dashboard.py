@@ -75,7 +75,7 @@ def test_a_screen_shows_the_samples(screen: str, sample_store: Store, open_scree
 @pytest.mark.parametrize("screen", [screen for screen in SCREENS if not screen.endswith(("upload.py", "run.py"))])
 def test_without_a_store_a_screen_says_what_to_do(screen: str, store: Store, open_screen: Open) -> None:
     app = open_screen(screen)
-    assert app.subheader[0].value == "No runs yet"
+    assert app.header[0].value == "No runs yet"
     assert app.code[0].value == "tachograph ingest PATH"
     assert not Path(store.location).exists(), "looking makes no store"
 
@@ -100,7 +100,7 @@ def test_a_file_that_is_no_store_is_told(screen: str, tmp_path: Path, open_scree
 def test_a_hostile_link_does_nothing(screen: str, sample_store: Store, open_screen: Open) -> None:
     keys = [
         *FILTERS,
-        "by",
+        "claims-by",
         "per",
         "time",
         "show",
@@ -118,7 +118,7 @@ def test_a_hostile_link_does_nothing(screen: str, sample_store: Store, open_scre
     query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
     app = open_screen(screen, **query | {"run": HOSTILE["html"], "search": "", "session": ""})
     assert app.title[0].value == "No such run" if screen.endswith("run.py") else app.title
-    told = [*app.markdown, *app.caption, *app.subheader]
+    told = [*app.markdown, *app.caption, *app.header]
     assert not [element.value for element in told if "<script" in element.value.replace("\\<", "") or ":red[" in element.value]
 
 
@@ -167,9 +167,9 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     monkeypatch.setattr(data, "MARKS", 2)
     monkeypatch.setattr(parts, "BARS", 2)
     app = open_screen("screens/overview.py")
-    assert app.subheader[0].value == "Reported cost per run, by model"
+    assert app.header[0].value == "Reported cost per run, by model"
     assert [caption.value for caption in app.caption if caption.value.startswith("The 2 dearest of 3 runs")]
-    assert app.subheader[1].value == "API calls took 1\\.23× the wall time" or "1.23" in app.subheader[1].value
+    assert app.header[1].value == "API calls took 1\\.23× the wall time" or "1.23" in app.header[1].value
     assert figures(app)["Reported cost"] == "$2.8251"
 
 

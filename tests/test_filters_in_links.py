@@ -137,7 +137,7 @@ def test_a_chosen_value_filters_and_a_chip_takes_it_away(two_runs: Store) -> Non
 
 def test_filters_that_leave_nothing_say_which_and_offer_a_way_back(two_runs: Store) -> None:
     app = opened(search="no such text", max_cost="1")
-    assert app.subheader[0].value == "No run matches these filters"
+    assert app.header[0].value == "No run matches these filters"
     assert [element for element in app.markdown if "--max-cost 1" in element.value]
     app.button(key="clear-no-match").click().run()
     assert figures(app)["Runs"] == "2"

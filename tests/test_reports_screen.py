@@ -55,7 +55,7 @@ def totals(app: AppTest) -> dict[str, str]:
 def test_the_preview_has_the_totals_of_the_file(sample_store: Store, screen: Open) -> None:
     app = screen(sample_store)
     assert Decimal(totals(app)["Reported cost"].lstrip("$")) == Decimal(TOTAL_COST)
-    assert [heading.value for heading in app.subheader][:4] == ["Preview", "Totals", "By main model", "Models"]
+    assert [heading.value for heading in app.header][:4] == ["Preview", "Totals", "By main model", "Models"]
     assert "It covers all 3 runs" in app.caption[0].value
     assert app.code[0].value == "tachograph report --by model -o cost-report-by-model.html"
     assert app.get("download_button")
@@ -77,7 +77,7 @@ def test_a_model_without_a_price_is_told_and_can_be_corrected(sample_store: Stor
     app.selectbox(key="reprice").set_value("claude-opus-4-5").run()
     assert not app.exception
     assert not app.error
-    assert [heading for heading in app.subheader if heading.value.replace("\\", "") == "What if it had been claude-opus-4-5"]
+    assert [heading for heading in app.header if heading.value.replace("\\", "") == "What if it had been claude-opus-4-5"]
 
 
 def test_groupings_are_two_at_most_and_none_is_fine(sample_store: Store, screen: Open) -> None:

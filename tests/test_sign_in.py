@@ -95,7 +95,7 @@ def test_the_door(
     app.run()
     assert not app.exception
     if heading:
-        assert [element.value for element in app.subheader] == [heading]
+        assert [element.value for element in app.header] == [heading]
         assert not app.metric
     else:
         assert app.metric

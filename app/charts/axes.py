@@ -48,6 +48,11 @@ def axis_layout(axis: Axis, values: Sequence[float], *, logarithmic: bool) -> di
     return layout | _ticks(axis.unit, values, logarithmic=logarithmic)
 
 
+def count_axis(title: str, largest: float) -> dict[str, Any]:
+    """Plotly's layout of an axis that counts: whole numbers only, also where the counts are small."""
+    return {"title": {"text": title}, "rangemode": "tozero", "tickformat": ",d", "dtick": 1 if largest <= _MOST_TICKS else None}
+
+
 def _ticks(unit: Unit, values: Sequence[float], *, logarithmic: bool) -> dict[str, Any]:
     if unit is Unit.MILLISECONDS:
         places = _POWERS if logarithmic else _even(max(values, default=0))

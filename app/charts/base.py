@@ -97,9 +97,10 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
 
 
 def inked(drawn: go.Figure, page: str | None) -> go.Figure:
-    """With axis texts that can be read on a light or dark page."""
+    """With texts on axes, at points and in notes that can be read on a light or dark page."""
     ink = {"color": INKS.get(page or "")}
-    return drawn.update_xaxes(tickfont=ink, title_font=ink).update_yaxes(tickfont=ink, title_font=ink)
+    drawn.update_xaxes(tickfont=ink, title_font=ink).update_yaxes(tickfont=ink, title_font=ink)
+    return drawn.update_traces(textfont=ink, selector={"type": "scatter"}).update_annotations(font_color=ink["color"])
 
 
 def nothing(why: str) -> go.Figure:

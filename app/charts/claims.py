@@ -32,7 +32,7 @@ _MOST_TICKS = 5
 _HOVERED, _HOVER_WIDTH = 300, 60
 """Most characters of a quote on hovering, and of a line."""
 _GREY = "#7A7A7A"
-_INK = {"benchmarked": "#0B1012", "figures": "#FFFFFF", "stated": "#0B1012", "estimated": "#0B1012"}
+INK_ON_EVIDENCE = {"benchmarked": "#0B1012", "figures": "#FFFFFF", "stated": "#0B1012", "estimated": "#0B1012"}
 """Colour of figures on bars of evidence, at 4.5:1."""
 _POWERS = range(-9, 13)
 _TICKS = (
@@ -237,7 +237,7 @@ def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
-        textfont={"color": _INK[evidence], "size": 13},
+        textfont={"color": INK_ON_EVIDENCE[evidence], "size": 13},
         hovertext=[_lines(_group(row), line, EVIDENCE_MEANINGS[evidence]) for row, line in zip(rows, said, strict=True)],
         hoverinfo="text",
         showlegend=True,

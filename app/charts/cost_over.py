@@ -62,9 +62,14 @@ def spending(table: pa.Table, axis: str, looks: Looks, page: str | None) -> go.F
             sums[key] = sums.get(key, Decimal(0)) + cost
     traces = [_area(key, found, looks) for key in sorted(sums, key=lambda key: -sums[key])]
     x = {"title": {"text": TITLES.get(axis, ORDER)}, "showgrid": False, "automargin": True}
-    x |= {"tickformat": ",d", "dtick": 1 if len(found) <= FEW else None} if axis != TIME else {}
+    x |= _order_ticks(found) if axis != TIME else {}
     y = axis_layout(COST, [], logarithmic=False)
     return inked(figure([*traces, _edge(found), _runs(found)], xaxis=x, yaxis=y), page)
+
+
+def _order_ticks(found: Sequence[Step]) -> dict[str, Any]:
+    """A few runs have a tick each; the last one's cost is drawn to where another would be, which has none."""
+    return {"tickformat": ",d"} | ({"tickvals": [step.x for step in found]} if len(found) <= FEW else {})
 
 
 def _area(key: Key, found: Sequence[Step], looks: Looks) -> go.Scatter:

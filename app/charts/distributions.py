@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.axes import Axis, axis_layout, count_axis, is_wide
 from app.charts.base import counted, figure, hover, inked, nothing, safe
 from app.charts.looks import COHORTS, PLAIN, Looks, name
 from app.formatting import human
@@ -39,10 +39,9 @@ def histogram(measure: Measure, on: Scale | None, outlines: Sequence[Outline], m
     edges = on.edges()
     traces = [_outline(outline, edges, measure, share=len(outlines) > 1) for outline in outlines]
     x = axis_layout(_axis(measure), edges, logarithmic=on.logarithmic)
-    of = "Share of runs" if len(outlines) > 1 else "Runs"
-    drawn = figure(
-        traces, xaxis=x, yaxis={"title": {"text": of}, "rangemode": "tozero", "tickformat": ",.0%" if len(outlines) > 1 else ",d"}
-    )
+    shares = {"title": {"text": "Share of runs"}, "rangemode": "tozero", "tickformat": ",.0%"}
+    counts = count_axis("Runs", max((count for trace in traces for count in trace.y), default=0))
+    drawn = figure(traces, xaxis=x, yaxis=shares if len(outlines) > 1 else counts)
     for label, value in marks.items():
         _mark(drawn, label, value, logarithmic=on.logarithmic)
     return inked(drawn, page)
@@ -151,8 +150,10 @@ def _axis(measure: Measure) -> Axis:
 
 def spread_finding(measure: Measure, whole: Mapping[str, Any] | None) -> str:
     """What a distribution shows, from the row of quantiles over all runs."""
-    if whole is None or whole["known"] < FEW:
+    if whole is None or not whole["known"]:
         return measure.label
+    if whole["known"] < FEW:
+        return f"{measure.label}: median {human(whole['p50'], measure.unit)} of {counted(whole['known'], 'run')}"
     if measure.better == "higher":
         return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in twenty below {human(whole['p05'], measure.unit)}"
     return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in ten above {human(whole['p90'], measure.unit)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pyarrow as pa
 
+from app.charts.axes import count_axis
 from app.charts.base import counted, figure, hover, inked, safe
 from app.charts.looks import SEVERITIES
 from schemas.unit_names import Unit
@@ -20,7 +21,7 @@ def rules(table: pa.Table, page: str | None) -> go.Figure:
         _severity(severity, [(place, row) for place, row in enumerate(rows) if row["severity"] == severity]) for severity in SEVERITIES
     ]
     places = {"tickvals": list(range(len(rows))), "ticktext": [safe(name) for name in names], "automargin": True, "showgrid": False}
-    x = {"title": {"text": "Runs"}, "rangemode": "tozero", "tickformat": ",d"}
+    x = count_axis("Runs", max((row["runs"] for row in rows), default=0))
     drawn = figure([trace for trace in traces if trace.x], xaxis=x, yaxis=places | {"title": {"text": ""}}, bargap=0.35)
     return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 3)), page)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, is_wide
 from app.charts.base import figure, hover, inked, nothing, safe
-from app.charts.looks import PLAIN, SEVERITIES, Looks, name
+from app.charts.looks import ON_COLOUR, PLAIN, SEVERITIES, Looks, name
 from app.cost_words import comparable, group_names
 from app.formatting import human
 from app.queries_cost import Groups
@@ -94,6 +94,7 @@ def causes(table: pa.Table, page: str | None) -> go.Figure:
             marker={"color": SEVERITIES[severity]},
             text=[human(row["cost_delta_usd"], Unit.USD) for row, word in zip(rows, words, strict=True) if word.severity == severity],
             textposition="auto",
+            insidetextfont={"color": ON_COLOUR},
             hovertext=[_cause_hover(row) for row, word in zip(rows, words, strict=True) if word.severity == severity],
             hoverinfo="text",
             showlegend=True,

@@ -46,6 +46,10 @@ COHORTS = ("#0072B2", "#D55E00")
 
 PLAIN = "#0F8A84"
 """The colour of what is all of one kind."""
+
+ON_COLOUR = "#0F1719"
+"""The colour of texts on these colours, by day and by night: white would not have enough contrast on most of them."""
+
 LONGEST_NAME = 48
 
 

@@ -38,7 +38,9 @@ def _cost_words(table: pa.Table) -> Words:
     total = sum((row["cost_usd"] for row in rows), Decimal(0))
     if not total:
         return Words("Reported cost per run", _cost_note(table, rows))
-    shares = _sums(rows, "model")
+    shares = {model: cost for model, cost in _sums(rows, "model").items() if model is not None}
+    if not shares:
+        return Words("No run names its models", _cost_note(table, rows))
     model, cost = max(shares.items(), key=lambda item: item[1])
     made = "the whole reported cost" if cost == total else f"{_percent(cost / total)} of the reported cost"
     return Words(f"{name(model)} makes {made}", _cost_note(table, rows))

@@ -23,6 +23,9 @@ LONG = 30
 CHANGED = 1.25
 """Halves whose medians differ by less are called about the same."""
 
+FEW = 20
+"""Up to so many runs each has a tick, where runs follow one another in order."""
+
 TITLES = {"time": "Time of the run (UTC)", "received": "Runs, in the order in which they were read"}
 READ = "When the file was first read (UTC)"
 
@@ -40,7 +43,11 @@ def points(table: pa.Table, measure: Measure, axis: str, looks: Looks, page: str
     traces: list[Any] = [_model(model, group, measure, looks) for model, group in groups.items()]
     traces += [_trend(drawn)] if len(drawn) >= LONG else []
     return inked(
-        figure(traces, xaxis=_time_axis(TITLES[axis], is_date=axis == "time"), yaxis=_value_axis(measure, drawn, logarithmic=logarithmic)),
+        figure(
+            traces,
+            xaxis=_time_axis(TITLES[axis], is_date=axis == "time") | _few_ticks(axis, drawn),
+            yaxis=_value_axis(measure, drawn, logarithmic=logarithmic),
+        ),
         page,
     )
 
@@ -82,11 +89,13 @@ def bands(table: pa.Table, measure: Measure, axis: str, page: str | None) -> go.
     return inked(figure(traces, xaxis=_time_axis(READ if axis == "received" else TITLES[axis], is_date=True), yaxis=value), page)
 
 
-def finding(table: pa.Table, measure: Measure) -> str:
-    """Whether the later half of the runs differs from the earlier."""
+def finding(table: pa.Table, measure: Measure, axis: str) -> str:
+    """Whether the later half of the runs differs from the earlier; the order of receipt tells nothing of that, it may be that of names."""
     values = table["value" if "value" in table.column_names else "middle"].to_pylist()
-    if len(values) < LONG:
-        return f"{measure.label} over time"
+    if not values:
+        return measure.label
+    if len(values) < LONG or axis != "time":
+        return f"{measure.label}, run by run: median {human(median(values), measure.unit)}"
     first, second = median(values[: len(values) // 2]), median(values[len(values) // 2 :])
     words = f"from {human(first, measure.unit)} to {human(second, measure.unit)}"
     if min(first, second) > 0 and max(first, second) / min(first, second) >= CHANGED:
@@ -140,6 +149,11 @@ def _axis(measure: Measure) -> Axis:
 
 def _time_axis(title: str, *, is_date: bool) -> dict[str, Any]:
     return {"title": {"text": title}, "type": "date" if is_date else "linear", "showgrid": False, "automargin": True}
+
+
+def _few_ticks(axis: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A tick per run where they are counted and few: there is no half of one."""
+    return {"tickvals": [row["x"] for row in rows]} if axis == "received" and len(rows) <= FEW else {}
 
 
 def _value_axis(measure: Measure, rows: Sequence[dict[str, Any]], *, logarithmic: bool) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from app.options import TABLE, Output, examples, utf8, with_output, with_store
 if TYPE_CHECKING:
     from ingest.store import Store
 
+
 @click.command(
     epilog=examples(
         "compare main-model=claude-opus-4-6 main-model=claude-sonnet-4-5",

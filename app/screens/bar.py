@@ -63,7 +63,7 @@ def show() -> None:
         parts.empty_state("No runs yet", f"The store at {data.store().location} holds no runs.")
     options = data.options()
     _leave_out_unknown(options)
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key="filter-bar"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filter-bar"):
         _search()
         for label, keys in (POPOVERS | {MORE: _others()}).items():
             if any(_has_choice(key, options) for key in keys):
@@ -247,7 +247,7 @@ def _chips(found: int, total: int) -> None:
 
 def _no_match() -> None:
     with st.container(border=True):
-        st.subheader("No run matches these filters", anchor=False)
+        st.header("No run matches these filters", anchor=False)
         st.markdown(f"Take one of them away above, or all of them. On the command line they are `{chosen().as_words().replace('`', '')}`.")
         st.button("Clear all filters", type="primary", key="clear-no-match", on_click=_choose, args=(Filters(),))
     st.stop()

@@ -32,12 +32,12 @@ else:
     st.info("None of these claims states a figure.", icon=":material/info:")
 if row["runs_with_claim"]:
     with st.container(border=True):
-        by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "by")
+        by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "claims-by")
         parts.chart("claims-evidence", data.ask(queries_claims.evidence_mix, filters, by), {})
     with st.container(border=True):
         headlines = data.ask(queries_claims.drawn_claims, filters, "headlines", data.MARKS)
         parts.chart("claims-cost", headlines, {}, whole=headlines.num_rows < data.MARKS)
-st.subheader(f"{counted(found, 'claim')} of {counted(runs, 'run')}, as written", anchor=False)
+st.header(f"{counted(found, 'claim')} of {counted(runs, 'run')}, {quantified:,} in figures, as written", anchor=False)
 claims = data.ask(queries_claims.claims, filters, (), LISTED)
 if claims.num_rows < found:
     st.caption(f"The {claims.num_rows:,} with the largest ratios of {found:,}. All of them: `tachograph claims --format csv -o claims.csv`")

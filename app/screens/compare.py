@@ -17,6 +17,10 @@ filters = bar.chosen()
 options = {key: list(values)[:MOST_COHORTS] for key, values in data.options().items() if key in COMPARED_BY and len(values) > 1}
 if not options:
     st.info("There is nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
+    st.markdown("Two ingests with different labels make two cohorts, for example before and after a change of the prompt:")
+    st.code(
+        "tachograph ingest logs/before --label prompt=old\ntachograph ingest logs/after --label prompt=new", language=None, wrap_lines=True
+    )
     st.stop()
 keys = [key for key in COMPARED_BY if key in options]
 with st.container(horizontal=True, gap="small"):
@@ -48,6 +52,6 @@ with st.container(border=True):
             "compared",
             " ".join(filter(None, (cohorts.certainty(measure, compared), cohorts.task_words(measure, compared)))),
         )
-st.subheader("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
+st.header("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
 parts.table(cohorts.as_words(found, names), "Each measure in both cohorts, with what can be said of the difference")
 st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: `{cohorts.command(sides)}`")

@@ -39,5 +39,5 @@ with st.container(border=True):
     parts.groups(measure, by, filters, looks(options.get("model", ())) if by == "model" else None)
 far = data.ask(queries_measures.outliers, filters, measure, FAR, MOST)
 if far.num_rows:
-    st.subheader(f"Runs at {FAR:g} times the median of their model or more", anchor=False)
+    st.header(f"Runs at {FAR:g} times the median of their model or more", anchor=False)
     parts.run_table(grids.outlier_grid(far, measure), far, "outliers", f"Runs whose {plain(measure.label.lower())} is far from the usual")

@@ -33,7 +33,7 @@ def offer_sign_out() -> None:
 
 def _ask() -> None:
     with st.container(border=True):
-        st.subheader("Sign in to see the runs", anchor=False)
+        st.header("Sign in to see the runs", anchor=False)
         st.markdown("This dashboard is open to the people its owner has listed.")
         st.button("Sign in", type="primary", on_click=st.login)
     st.stop()
@@ -41,7 +41,7 @@ def _ask() -> None:
 
 def _refuse(who: str) -> None:
     with st.container(border=True):
-        st.subheader("Not on the list", anchor=False)
+        st.header("Not on the list", anchor=False)
         st.markdown(plain(f"You are signed in as {who}, who may not see this dashboard. Ask its owner, or sign in as somebody else."))
         st.button("Sign out", on_click=st.logout)
     st.stop()

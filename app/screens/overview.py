@@ -40,11 +40,11 @@ with st.container(border=True):
     elif is_few:
         points = data.ask(queries_screens.series, filters, measure, along)
         caption = f"A point per run; the line is the running median, from {over.LONG} runs on. {measure.meaning}"
-        parts.drawing(over.finding(points, measure), caption, over.points(points, measure, along, colours, page), "along")
+        parts.drawing(over.finding(points, measure, along), caption, over.points(points, measure, along, colours, page), "along")
     else:
         bands = data.ask(queries_screens.bands, filters, measure, along, STEPS)
         caption = f"The median of the runs of each time, and where eight in ten of them lie. {measure.meaning}"
-        parts.drawing(over.finding(bands, measure), caption, over.bands(bands, measure, along, page), "along")
+        parts.drawing(over.finding(bands, measure, along), caption, over.bands(bands, measure, along, page), "along")
 # a million runs have more model rows than a screen should count unasked: the list is open where it is quick
 with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
     if models.open:

@@ -55,7 +55,7 @@ def told_errors() -> Iterator[None]:
 def empty_state(title: str, why: str) -> None:
     """What to do where there is nothing to see; ends the screen."""
     with st.container(border=True):
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
         st.markdown(plain(why))
         if data.is_read_only():
             st.markdown("This dashboard is read-only. Whoever serves it reads logs in with:")
@@ -94,7 +94,7 @@ def card_grid(cards: Sequence[Card]) -> None:
 
 def claims_line(filters: Filters) -> None:
     """What these runs claim, in a line that leads to the claims; nothing where none claims a speedup."""
-    asked = ("runs_with_claim", "runs_benchmarked", "claimed_speedup_median")
+    asked = ("runs", "runs_with_claim", "runs_benchmarked", "claimed_speedup_median")
     if said := overview_line(data.ask(queries.summary, filters, (), asked).to_pylist()[0]):
         kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
         st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=kept)
@@ -110,7 +110,7 @@ def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: 
 def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") -> None:
     """A figure under its finding, with how to read it, and what it leaves out below; a click on a run's mark opens the run."""
     with st.container(gap=None):
-        st.subheader(plain(finding), anchor=False)
+        st.header(plain(finding), anchor=False)
         st.caption(plain(caption))
     alt = " ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part)
     if any(trace.customdata is not None for trace in drawn.data):
@@ -136,8 +136,9 @@ def groups(measure: Measure, by: str, filters: Filters, colours: Looks | None) -
 
 def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     """What runs can be drawn along: their time where any is known, the order of receipt, what they worked on, and any label."""
-    facts = {row["fact"]: row["known"] for row in data.ask(queries_quality.known, Filters()).to_pylist()}
-    named = {key: one.label for key, one in AXES.items() if key != "time" or facts["Time"]}
+    facts = {row["fact"]: row["share"] for row in data.ask(queries_quality.known, Filters()).to_pylist()}
+    along = sorted(AXES, key=lambda key: key == "time" and facts[queries_quality.OWN_TIME] < 1)  # dates of files come second
+    named = {key: AXES[key].label for key in along if key != "time" or facts[queries_quality.ANY_TIME]}
     tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
     labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
     return named | tasks | {"outcome": "Outcome", "model": "Main model"} | {f"label:{key}": f"Label {key}" for key in labels}
@@ -232,7 +233,7 @@ def _config(column: Column, meaning: str) -> Any:
 
 def table(rows: pa.Table, alt: str) -> None:
     """A grid to read."""
-    st.dataframe(rows, hide_index=True, column_config=column_config(rows), placeholder="–", alt=alt)
+    st.dataframe(rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=grid_height(rows), alt=alt)
 
 
 def share_table(rows: pa.Table, alt: str) -> None:

@@ -20,13 +20,13 @@ with st.container(border=True):
         listed = data.ask(queries_claims.findings, filters, (), (rule,), data.SHOWN)
         parts.run_table(grids.grid(listed, grids.FINDINGS), listed, "findings", "The runs in which the rule found something")
     else:
-        st.subheader("The rules found nothing", anchor=False)
+        st.header("The rules found nothing", anchor=False)
         st.caption("Rules compare what a record says with what it adds up to.")
-st.subheader("What the runs tell", anchor=False, help="What a record and its surroundings do not say is unknown, and counted nowhere as 0.")
+st.header("What the runs tell", anchor=False, help="What a record and its surroundings do not say is unknown, and counted nowhere as 0.")
 parts.share_table(data.ask(queries_quality.known, filters), "How many of the runs tell each fact")
 
 documents = data.ask(queries_quality.documents)
-st.subheader("What was read", anchor=False, help="All sources, whatever the filters: a rejected document has no model, task or cost.")
+st.header("What was read", anchor=False, help="All sources, whatever the filters: a rejected document has no model, task or cost.")
 st.markdown(
     f"**{documents['documents']:,}** documents in {documents['sources']:,} sources = {documents['accepted']:,} runs"
     f" + {documents['duplicates']:,} known already + {documents['rejected']:,} rejected + {documents['ignored']:,} other events"

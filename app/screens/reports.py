@@ -70,7 +70,7 @@ with st.container(border=True):
     st.caption(f"It covers {covers}. The same in a terminal:")
     st.code(report_files.command(request, export), language=None, wrap_lines=True)
 
-st.subheader("Preview", anchor=False, help="The figures of the file; the page and the workbook add charts.")
+st.header("Preview", anchor=False, help="The figures of the file; the page and the workbook add charts.")
 if total > report_grids.AT_ONCE and not st.toggle(f"Add up {total:,} runs for a preview", key="preview"):
     st.stop()
 with st.spinner("Adding up …", show_time=True):
@@ -78,7 +78,7 @@ with st.spinner("Adding up …", show_time=True):
 with st.container(border=True):
     st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))
 for section in made.shown:
-    st.subheader(plain(section.title), anchor=False)
+    st.header(plain(section.title), anchor=False)
     if note := " ".join(filter(None, (section.note, report_grids.cut_note(section)))):
         st.caption(plain(note))
     rows = report_grids.totals_grid(section) if section.key == "totals" else report_grids.section_grid(section)

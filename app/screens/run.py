@@ -24,10 +24,10 @@ st.title(f"Run {plain(short_id(run_id))}", anchor=False)
 parts.card_grid(run_cards(run))
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
-    st.subheader("How it ended", anchor=False)
+    st.header("How it ended", anchor=False)
     st.html(facts_html(run, RUN_ENDING))
 with origin.container(border=True, height="stretch"):
-    st.subheader("Where it comes from", anchor=False)
+    st.header("Where it comes from", anchor=False)
     st.html(facts_html(run, RUN_ORIGIN, run["labels"]))
 if usage.num_rows:
     with st.container(border=True):
@@ -35,12 +35,12 @@ if usage.num_rows:
         parts.table(grids.grid(usage, grids.USAGE, model="Model"), "Tokens and reported cost of each model of this run")
 if run["tool_calls"].num_rows:
     with st.container(border=True):
-        st.subheader("Tool calls", anchor=False, help="Counted in the event stream around the record.")
+        st.header("Tool calls", anchor=False, help="Counted in the event stream around the record.")
         parts.table(grids.grid(run["tool_calls"], grids.TOOL_CALLS), "Calls of each tool and how many of them failed")
 summary, record = shown(run["result"] or ""), shown_record(run["raw"])
 facts = data.ask(queries_claims.of_run, run_id)
 claims = facts.claims.to_pylist()
-st.subheader("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
+st.header("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
 with st.container(border=True):
     if claims:
         st.markdown(plain(headline(run, claims)) or "No claimed speedup in figures.")
@@ -49,20 +49,20 @@ with st.container(border=True):
     st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)
     parts.cut_note(summary)
 if claims:
-    st.subheader("What it claims", anchor=False, help="What the summary says; not measured by Tachograph.")
+    st.header("What it claims", anchor=False, help="What the summary says; not measured by Tachograph.")
     parts.table(grids.claim_grid(facts.claims), "Each claim of the summary with its ratio, evidence and scope")
 if facts.findings.num_rows:
-    st.subheader("Findings", anchor=False, help="What rules noticed when they compared what the record and its summary say.")
+    st.header("Findings", anchor=False, help="What rules noticed when they compared what the record and its summary say.")
     with st.container(border=True):
         st.markdown(claim_marks.finding_lines(facts.findings.to_pylist()))
 stated, changed = st.columns(2)
 if facts.statements.num_rows:
     with stated.container(border=True, height="stretch"):
-        st.subheader("What it states besides", anchor=False)
+        st.header("What it states besides", anchor=False)
         st.html(claim_marks.statements_html(facts.statements.to_pylist()))
 if facts.file_changes.num_rows:
     with changed.container(border=True, height="stretch"):
-        st.subheader("What it says it changed", anchor=False)
+        st.header("What it says it changed", anchor=False)
         parts.table(grids.grid(facts.file_changes, grids.FILE_CHANGES), "Files the summary says were changed, with lines")
 with st.expander("Raw record", icon=":material/data_object:"):
     parts.cut_note(record)

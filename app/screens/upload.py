@@ -10,9 +10,9 @@ from app.uploads import Arrived
 st.title("Upload", anchor=False)
 st.markdown("Result records as the agent wrote them: JSON, event streams, logs with text around them, archives of all that.")
 st.markdown('What counts is the content, not the name. For example what `claude -p "…" --output-format json > run.json` writes.')
-of_folder = parts.choice("Upload", {"files": "Files and archives", "folder": "A folder"}, "what") == "folder"
+of_folder = parts.choice("What to upload", {"files": "Files and archives", "folder": "A folder"}, "what") == "folder"
 files = st.file_uploader(
-    "A folder, with all that is below it" if of_folder else "Logs",
+    "Drop a folder here, or choose one: all below it is read" if of_folder else "Drop logs here, or choose them",
     accept_multiple_files="directory" if of_folder else True,
     key="folder" if of_folder else "logs",
     help="Logs read before change nothing when read again. What is too large for a browser: `tachograph ingest PATH`.",
@@ -26,10 +26,10 @@ if fresh:
         status.update(label=f"Read in {report.seconds:.1f} s", state="complete")
     arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
 if arrived.reports:
-    st.subheader("What became of them", anchor=False)
+    st.header("What became of them", anchor=False)
     parts.table(grids.upload_grid(arrived.reports), "What became of each file")
 if arrived.run_ids:
-    st.subheader("Runs in these files", anchor=False)
+    st.header("Runs in these files", anchor=False)
     with st.container(horizontal=True):
         for run_id in arrived.run_ids:
             st.page_link(
@@ -38,5 +38,5 @@ if arrived.run_ids:
     st.page_link("screens/overview.py", label="See the overview", icon=":material/speed:")
 rejects = grids.reject_grid(arrived.reports)
 if rejects.num_rows:
-    st.subheader("Rejected, and why", anchor=False)
+    st.header("Rejected, and why", anchor=False)
     parts.table(rejects, "Each rejected document with the reason")

@@ -1,0 +1,52 @@
+"""Texts can be read by day and by night: 4.5:1 (WCAG 2.2, 1.4.3), computed on the theme's colours and our own."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from itertools import product
+
+import pytest
+
+from app.charts.base import INKS
+from app.charts.claims import INK_ON_EVIDENCE
+from app.charts.looks import EVIDENCE, ON_COLOUR, SEVERITIES
+from tests.conftest import ROOT
+from tests.test_charts import luminance
+
+READABLE = 4.5
+THEME = tomllib.loads((ROOT / "app" / ".streamlit" / "config.toml").read_text())["theme"]
+CSS = (ROOT / "app" / "assets" / "dashboard.css").read_text()
+PAGES = ("light", "dark")
+CAPTION = 0.6
+"""How opaque Streamlit writes captions; names of facts and legends have 0.75."""
+
+[ON_PRIMARY] = [dict(zip(PAGES, found, strict=True)) for found in re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", CSS)]
+
+
+def contrast(first: str, second: str) -> float:
+    lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def faded(colour: str, background: str, opacity: float) -> str:
+    """What is seen of a colour that lets the background through."""
+    mixed = (round(int(colour[at : at + 2], 16) * opacity + int(background[at : at + 2], 16) * (1 - opacity)) for at in (1, 3, 5))
+    return "#" + "".join(f"{channel:02X}" for channel in mixed)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_text_of_the_theme_can_be_read(page: str) -> None:
+    colours = THEME[page]
+    backgrounds = (colours["backgroundColor"], colours["secondaryBackgroundColor"])
+    texts = [colours[key] for key in ("textColor", "primaryColor", "linkColor", "codeTextColor")] + [INKS[page]]
+    pairs = [*product(texts, backgrounds), (ON_PRIMARY[page], colours["primaryColor"])]
+    pairs += [(faded(colours["textColor"], background, CAPTION), background) for background in backgrounds]
+    assert {pair: contrast(*pair) for pair in pairs if contrast(*pair) < READABLE} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "colour"), [(INK_ON_EVIDENCE[key], EVIDENCE[key]) for key in EVIDENCE] + [(ON_COLOUR, SEVERITIES[key]) for key in SEVERITIES]
+)
+def test_every_text_on_a_bar_can_be_read(text: str, colour: str) -> None:
+    assert contrast(text, colour) >= READABLE
