@@ -14,19 +14,18 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from ingest import containers
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store import Store
+from tests.serving import NoBrowser, chromium
 
 settings.register_profile("tachograph", deadline=None)  # a test asserts no time; a busy machine is no failure
 settings.load_profile("tachograph")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_logs" / "claude_code"
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 TOTAL_COST = "2.825104150"
 """Reported cost of the three sample runs, added up by hand."""
@@ -75,13 +74,11 @@ def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The system's Chromium, with a new profile. One for all: tests that use it are of the xdist group "browser"."""
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.fail("the browser tests need Chromium: `apt-get install chromium`, or install Google Chrome", pytrace=False)
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        yield found
-        found.close()
+    try:
+        with chromium() as found:
+            yield found
+    except NoBrowser as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.fixture

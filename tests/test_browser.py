@@ -1,64 +1,58 @@
-"""The real dashboard in a real browser: a visitor's way from an empty store to a run, by day and by night."""
+"""The real dashboard in a real browser: what visitors do, by day and by night, and that nothing complains meanwhile.
+
+One dashboard serves all tests; each puts the store that it needs beneath it.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
-from ingest.store import Store
-from tests.conftest import ROOT, SAMPLES, TOTAL_COST, record_text
+from tests.conftest import SAMPLES, TOTAL_COST, record_text
 from tests.reporting import READERS
+from tests.serving import PATIENCE_SECONDS, served, wait_until_drawn
 
 pytestmark = pytest.mark.xdist_group("browser")
-PATIENCE_SECONDS = 30
+
+Scheme = Literal["light", "dark"]
+Open = Callable[..., Page]
+RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the dashboard's store, which is not there yet."""
+    return tmp_path_factory.mktemp("dashboard") / "runs.duckdb"
 
 
-def wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
-                return
-        except (urllib.error.URLError, TimeoutError, ConnectionError):
-            time.sleep(0.1)
-    pytest.fail(f"the dashboard did not start:\n{log.read_text()}")
+@pytest.fixture(scope="module")
+def dashboard(shown: Path) -> Iterator[str]:
+    """The dashboard's address."""
+    log = shown.with_suffix(".log")
+    with served(shown, log) as (address, _):
+        yield address
+    assert "Traceback" not in log.read_text(), log.read_text()
 
 
 @pytest.fixture
-def dashboard(store: Store, tmp_path: Path) -> Iterator[str]:
-    """The dashboard's address. It runs in another folder than its files, as it does when it is installed."""
-    port, log = free_port(), tmp_path / "dashboard.log"
-    options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app" / "dashboard.py"), *options]
-    with log.open("wb") as output:
-        environment = os.environ | {"TACHOGRAPH_DB": store.location}
-        process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        wait_until_up(f"http://127.0.0.1:{port}", process, log)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(PATIENCE_SECONDS)
-    assert "Traceback" not in log.read_text(), log.read_text()
+def no_runs(shown: Path) -> None:
+    """There is no store."""
+    shown.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def samples(shown: Path, samples_read: Callable[..., Path]) -> None:
+    """The store holds the three sample runs."""
+    copied = Path(shutil.copy(samples_read(), shown.with_suffix(".new")))
+    copied.replace(shown)
 
 
 class Complaints(list[str]):
@@ -79,17 +73,40 @@ class Complaints(list[str]):
             self.append(f"request to {request.url}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_from_an_empty_store_to_a_run(scheme: str, browser: Browser, dashboard: str, tmp_path: Path) -> None:
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900})  # type: ignore[arg-type]
-    page, complaints = context.new_page(), Complaints()
-    page.set_default_timeout(PATIENCE_SECONDS * 1000)
+@pytest.fixture
+def visit(browser: Browser, dashboard: str) -> Iterator[Open]:
+    """A page of the dashboard, each in a session of its own: `visit("/runs", "dark")`. In the end nothing may have complained."""
+    complaints, contexts = Complaints(), list[BrowserContext]()
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)
-    complaints.watch(page, dashboard)
-    page.goto(dashboard)
+
+    def visited(path: str = "/", scheme: Scheme = "light") -> Page:
+        contexts.append(browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900}))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(PATIENCE_SECONDS * 1000)
+        complaints.watch(page, dashboard)
+        page.goto(f"{dashboard}{path}")
+        return page
+
+    yield visited
+    shown = [page.get_by_test_id("stException").count() for context in contexts for page in context.pages]
+    for context in contexts:
+        context.close()
+    assert (sum(shown), complaints) == (0, [])
+
+
+def figures(page: Page) -> list[str]:
+    """The figures and headings of a screen."""
+    wait_until_drawn(page)
+    return [*page.get_by_test_id("stMetric").all_inner_texts(), *page.get_by_role("heading").all_inner_texts()]
+
+
+@pytest.mark.parametrize(("scheme", "background"), [("light", "rgb(251, 250, 247)"), ("dark", "rgb(17, 23, 26)")])
+def test_from_an_empty_store_by_upload_and_overview_to_a_run(
+    scheme: Scheme, background: str, no_runs: None, visit: Open, tmp_path: Path
+) -> None:
+    page = visit("/", scheme)
     expect(page.get_by_text("No runs yet")).to_be_visible()
-    background = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
-    assert background == {"light": "rgb(251, 250, 247)", "dark": "rgb(17, 23, 26)"}[scheme], "the theme is read from app/.streamlit"
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)  # the theme is read from app/.streamlit
 
     page.get_by_role("link", name="Upload logs").click()
     expect(page.get_by_role("heading", name="Upload")).to_be_visible()
@@ -105,13 +122,17 @@ def test_from_an_empty_store_to_a_run(scheme: str, browser: Browser, dashboard: 
     expect(page.get_by_text("claude-sonnet-4-5 makes 98 % of the reported cost")).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
 
-    page.goto(f"{dashboard}/run?run=5e0c031e-eef9-49db-91be-235c0b535201")
+    page.get_by_role("link", name="Runs", exact=False).first.click()
+    grid = page.get_by_test_id("stDataFrame").locator(".dvn-scroller")
+    expect(grid).to_be_visible()
+    grid.click(position={"x": 120, "y": 52})
     expect(page.get_by_role("heading", name="Run 5e0c031e…")).to_be_visible()
+    assert page.url.endswith(f"/run?run={RUN}")
     expect(page.get_by_test_id("stMetric").filter(has_text="Wall time").first).to_contain_text("4 min 14 s")
     expect(page.get_by_role("heading", name="Performance Impact")).to_be_visible()
-    assert not page.get_by_test_id("stException").count()
-    assert not complaints
-    context.close()
+    claim = page.locator("strong mark", has_text="3.17x speedup")
+    expect(claim).to_have_attribute("title", re.compile("claimed 3.17× .* benchmarked"))
+    expect(claim).to_have_css("border-bottom-color", "rgb(0, 158, 115)")  # the browser leaves marks their colours
 
 
 def cut_log(folder: Path) -> Path:
@@ -120,43 +141,23 @@ def cut_log(folder: Path) -> Path:
     return log
 
 
-def test_a_click_on_a_row_opens_its_run_with_its_claims_marked(sample_store: Store, browser: Browser, dashboard: str) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(f"{dashboard}/runs")
-    grid = page.get_by_test_id("stDataFrame").locator(".dvn-scroller")
-    expect(grid).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
-    grid.click(position={"x": 120, "y": 52})
-    expect(page.get_by_role("heading", name="Run 5e0c031e…")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
-    assert page.url.endswith("/run?run=5e0c031e-eef9-49db-91be-235c0b535201")
-    claim = page.locator("strong mark", has_text="3.17x speedup")
-    expect(claim).to_have_attribute("title", re.compile("claimed 3.17× .* benchmarked"), timeout=PATIENCE_SECONDS * 1000)
-    expect(claim).to_have_css("border-bottom-color", "rgb(0, 158, 115)")  # the browser leaves marks their colours
-    page.close()
-
-
-def test_a_hostile_record_does_nothing_in_a_browser(store: Store, browser: Browser, dashboard: str, tmp_path: Path) -> None:
+def test_a_hostile_record_does_nothing_in_a_browser(no_runs: None, visit: Open, tmp_path: Path) -> None:
     evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> [a](javascript:window.hacked=1) ![p](https://e.example/p.png)'
     usage = json.loads(record_text())["modelUsage"]["claude-opus-4-6"]
     log = tmp_path / "evil.json"
     log.write_text(record_text(result=evil, session_id=evil, stop_reason=evil, uuid="evil", modelUsage={evil: usage}))
-    page, complaints = browser.new_page(), Complaints()
-    complaints.watch(page, dashboard)
-    page.goto(f"{dashboard}/upload")
+    page = visit("/upload")
     page.locator("input[type=file]").set_input_files(log)
-    page.get_by_role("link", name="Run evil").click(timeout=PATIENCE_SECONDS * 1000)
-    expect(page.get_by_role("heading", name="Run evil")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
-    expect(page.get_by_text("onerror").first).to_be_attached(timeout=PATIENCE_SECONDS * 1000)
+    page.get_by_role("link", name="Run evil").click()
+    expect(page.get_by_role("heading", name="Run evil")).to_be_visible()
+    expect(page.get_by_text("onerror").first).to_be_attached()
     page.get_by_role("link", name="Overview").first.click()
-    expect(page.locator(".js-plotly-plot")).to_have_count(4, timeout=PATIENCE_SECONDS * 1000)
+    expect(page.locator(".js-plotly-plot")).to_have_count(4)
     assert page.evaluate("window.hacked") is None
-    assert not complaints
-    page.close()
 
 
-def test_filters_stay_while_moving_about_and_the_way_back_leads_back(sample_store: Store, browser: Browser, dashboard: str) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(PATIENCE_SECONDS * 1000)
-    page.goto(f"{dashboard}/")
+def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_same(samples: None, visit: Open, dashboard: str) -> None:
+    page = visit("/")
     page.get_by_role("button", name="Model", exact=True).click()
     page.get_by_test_id("stMultiSelect").first.locator("input").click()
     page.get_by_role("option", name=re.compile("claude-opus-4-5")).click()
@@ -172,17 +173,45 @@ def test_filters_stay_while_moving_about_and_the_way_back_leads_back(sample_stor
     page.go_back()
     page.wait_for_url(f"{dashboard}/")
     expect(chip).to_have_count(0)
-    page.close()
+
+    page.get_by_role("link", name="Duration").click()
+    page.get_by_role("textbox", name="Search").fill("3.17x speedup")
+    page.keyboard.press("Enter")
+    page.get_by_role("radio", name="API time").click()
+    page.wait_for_url("**/duration?search=3.17x+speedup&time=*")
+    expect(page.get_by_text("1 of 3 runs")).to_be_visible()
+    expect(page.get_by_role("heading", name="API time: median 5 min 11 s of 1 run")).to_be_visible()
+    friend = visit(page.url.removeprefix(dashboard), "dark")
+    expect(friend.get_by_text("1 of 3 runs")).to_be_visible()
+    assert figures(friend) == figures(page)
 
 
-def test_a_report_is_downloaded_with_the_right_totals(sample_store: Store, browser: Browser, dashboard: str, tmp_path: Path) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    page.goto(f"{dashboard}/reports?format=xlsx")
-    expect(page.get_by_role("heading", name="Dearest runs")).to_be_visible(timeout=PATIENCE_SECONDS * 1000)
-    with page.expect_download(timeout=PATIENCE_SECONDS * 1000) as download:
+def test_a_report_is_downloaded_with_the_right_totals(samples: None, visit: Open, tmp_path: Path) -> None:
+    page = visit("/reports?format=xlsx", "dark")
+    expect(page.get_by_role("heading", name="Dearest runs")).to_be_visible()
+    with page.expect_download() as download:
         page.get_by_role("button", name="Download cost-report-by-model.xlsx").click()
     download.value.save_as(tmp_path / download.value.suggested_filename)
-    page.close()
     totals = READERS["xlsx"]((tmp_path / "cost-report-by-model.xlsx").read_bytes())
     assert totals["runs"] == 3
     assert totals["cost_usd"] == Decimal(TOTAL_COST)
+
+
+FOCUSED = """() => {
+    const it = document.activeElement, style = getComputedStyle(it)
+    return [it.tagName, it.getAttribute("aria-label") || it.innerText || "", style.outlineStyle !== "none" || style.boxShadow !== "none"]
+}"""
+
+
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, visit: Open) -> None:
+    page = visit("/runs")
+    expect(page.get_by_test_id("stDataFrame").locator(".dvn-scroller")).to_be_visible()
+    wait_until_drawn(page)
+    reached = []
+    for _ in range(26):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(FOCUSED))
+    names = " ".join(name for _, name, _ in reached)
+    assert not [word for word in ("Overview", "Upload", "Search", "Model", "More", "Order", "Columns", "CSV") if word not in names]
+    assert "CANVAS" in [tag for tag, _, _ in reached], "the table's cells"
+    assert not [name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked]

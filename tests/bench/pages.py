@@ -10,25 +10,21 @@ script at the 95th percentile, 2 s to the first content, 1 GiB of memory.
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 
 import psutil
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from streamlit.testing.v1 import AppTest
 
 from tests.bench.big_store import make
 from tests.conftest import ROOT
-from tests.test_browser import free_port, wait_until_up
+from tests.serving import ENTRY, chromium, served
 
-ENTRY = ROOT / "app" / "dashboard.py"
 SCREENS = ("overview", "runs", "duration", "claims", "cost", "compare", "quality", "reports")
 ROUNDS = 20
 PATIENCE = 60_000
@@ -47,7 +43,8 @@ def main(arguments: Sequence[str]) -> None:
     print(f"{runs:,} runs, {store.stat().st_size / 1e6:,.0f} MB, {os.cpu_count()} cores")
     print(f"{'screen':<10} {'script, median':>15} {'95th percentile':>16} {'first content':>14} {'whole page':>11}")
     scripts = {screen: script_seconds(screen) for screen in screens}
-    with served(store) as (address, server):
+    with served(store, store.with_suffix(".log")) as (address, process):
+        server = psutil.Process(process)
         pages = dict(browser_seconds(address, screens))
         memory = sum(process.memory_info().rss for process in [server, *server.children(recursive=True)])
     for screen in screens:
@@ -72,30 +69,13 @@ def _round(app: AppTest, least: str) -> float:
     return time.perf_counter() - began
 
 
-@contextmanager
-def served(store: Path) -> Iterator[tuple[str, psutil.Process]]:
-    """The dashboard's address and process, until the end of the block."""
-    port, log = free_port(), store.with_suffix(".log")
-    options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
-    command = [sys.executable, "-m", "streamlit", "run", str(ENTRY), *options]
-    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process:
-        try:
-            wait_until_up(f"http://127.0.0.1:{port}", process, log)
-            yield f"http://127.0.0.1:{port}", psutil.Process(process.pid)
-        finally:
-            process.terminate()
-
-
 def browser_seconds(address: str, screens: Sequence[str]) -> Iterator[tuple[str, tuple[float, float]]]:
     """For each screen the seconds until its title is there, and until nothing runs any more; warm, the cost range never asked for."""
-    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         _open(page, f"{address}/")
         for number, screen in enumerate(screens):
             yield screen, _open(page, f"{address}/{'' if screen == 'overview' else screen}?min-cost={0.2 + number / 1000:.3f}")
-        browser.close()
 
 
 def _open(page: Page, address: str) -> tuple[float, float]:

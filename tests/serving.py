@@ -1,0 +1,83 @@
+"""The real dashboard and the real browser, for tests and benchmarks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ENTRY = Path(__file__).parent.parent / "app" / "dashboard.py"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE_SECONDS = 30
+
+
+class NoBrowser(Exception):
+    """The system has no Chromium."""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium, with a new profile. Raises NoBrowser."""
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        raise NoBrowser("the browser tests need Chromium: `apt-get install chromium`, or install Google Chrome")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        yield found
+        found.close()
+
+
+@contextmanager
+def served(store: Path, log: Path) -> Iterator[tuple[str, int]]:
+    """A dashboard over the store: its address and the id of its process, which ends with the block.
+
+    It runs in another folder than its files, as it does when it is installed.
+    """
+    port = free_port()
+    options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
+    command = [sys.executable, "-m", "streamlit", "run", str(ENTRY), *options]
+    with log.open("wb") as output:
+        environment = os.environ | {"TACHOGRAPH_DB": str(store)}
+        process = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        wait_until_up(f"http://127.0.0.1:{port}", process, log)
+        yield f"http://127.0.0.1:{port}", process.pid
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_SECONDS)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return as soon as the dashboard answers. Raises RuntimeError with what it logged."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
+                return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            time.sleep(0.1)
+    raise RuntimeError(f"the dashboard did not start:\n{log.read_text()}")
+
+
+def wait_until_drawn(page: Page) -> None:
+    """Return as soon as the screen's script has ended and nothing of it is still to come."""
+    page.wait_for_selector("h1", timeout=PATIENCE_SECONDS * 1000)
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENCE_SECONDS * 1000)
+    page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=PATIENCE_SECONDS * 1000)
