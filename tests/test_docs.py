@@ -50,6 +50,12 @@ def test_the_readme_names_every_filter_and_exit_code() -> None:
     assert re.findall(r"\b(\d) ", listed[1]) == [str(int(code)) for code in ExitCode]
 
 
+def test_the_readmes_pictures_are_there_light_and_told_in_words() -> None:
+    pictures = re.findall(r'<img src="(.*?)" width="49%" alt="(.{40,})">', README)
+    assert len(pictures) == README.count("<img ") == 4
+    assert sum((ROOT / file).stat().st_size for file, _ in pictures) < 1_000_000
+
+
 def test_the_readmes_sql_runs(tachograph: Run, tmp_path: Path) -> None:
     tachograph("ingest", SAMPLES)
     [sql] = re.findall(r"^```sql\n(.*?)^```", README, re.DOTALL | re.MULTILINE)

@@ -31,6 +31,7 @@ def test_the_wheel_holds_sql_theme_screens_and_samples(wheel: Path) -> None:
     screens = {path.relative_to(ROOT).as_posix() for path in (ROOT / "app" / "screens").glob("*.py")}
     assert {"ingest/sql/schema.sql", "ingest/sql/views/v_runs.sql", "app/.streamlit/config.toml", "app/dashboard.py"} | screens <= names
     assert {f"app/sample_logs/{path.relative_to(ROOT / 'sample_logs').as_posix()}" for path in SAMPLES.iterdir()} <= names
+    assert not [name for name in names if "pictures" in name], "they are the README's"
     assert {name.split("/")[0] for name in names if not name.startswith("tachograph-")} == {"app", "ingest", "schemas"}
 
 
