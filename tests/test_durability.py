@@ -22,7 +22,7 @@ from ingest.store import Store
 from schemas.errors import StoreMissing
 from tests.conftest import SAMPLES, environment, ingest_paths, record_text
 
-FEW, MANY = 120, 600
+FEW, MANY = 60, 600
 """Records that one process reads, and that are enough for several (as five files of more than 4 MB)."""
 
 LONG = "Nothing to tell. " * 2_200

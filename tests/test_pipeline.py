@@ -184,7 +184,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> object:
     return content(store)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(LOGS), repeated=st.sampled_from(LOGS), cut=st.integers(0, 4))
 def test_order_batches_and_repetition_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, plain: object, order: list[Source], repeated: Source, cut: int

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.context import stream
@@ -227,6 +227,7 @@ HOSTILE = st.recursive(
 EVENTS = st.dictionaries(FIELDS | st.text(max_size=8), HOSTILE, max_size=8)
 
 
+@settings(max_examples=50)
 @given(st.lists(EVENTS, max_size=8), st.none() | st.text(max_size=3) | st.just("s1"))
 def test_no_event_ever_raises(events: list[dict[str, Any]], session_id: str | None) -> None:
     facts = fed(*events).at_result(session_id)
