@@ -175,8 +175,12 @@ def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_sa
     expect(chip).to_have_count(0)
 
     page.get_by_role("link", name="Duration").click()
+    page.wait_for_url("**/duration")
+    expect(page.get_by_role("radio", name="API time")).to_be_visible()
     page.get_by_role("textbox", name="Search").fill("3.17x speedup")
     page.keyboard.press("Enter")
+    page.wait_for_url("**/duration?search=3.17x+speedup*")
+    expect(page.get_by_text("1 of 3 runs")).to_be_visible()
     page.get_by_role("radio", name="API time").click()
     page.wait_for_url("**/duration?search=3.17x+speedup&time=*")
     expect(page.get_by_text("1 of 3 runs")).to_be_visible()
