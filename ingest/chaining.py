@@ -25,9 +25,7 @@ _MODELS = (
 def rechain(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
     """Find the chains of some sessions anew (`sessions`: SQL that selects their ids) and write what each record added by itself.
 
-    Returns whether there was anything to do.
-
-    A session of one record needs nothing: it was written as a chain of its own.
+    A session of one record needs nothing: it was written as a chain of its own. Returns whether any had more.
     """
     connection.execute(
         f"create or replace temp table rechained as select session_id from runs where session_id in ({sessions})"

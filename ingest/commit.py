@@ -28,8 +28,9 @@ _CARD_COLUMNS = dict.fromkeys(("source_id", "name", "container"), pa.string()) |
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
 
-
 _RECHAINED = "select run_id from runs join rechained using (session_id)"
+_FORMER = "select run_id from runs anti join winners using (run_id)"
+"""Runs whose prices are not those they came with: their chain changed, or the store has other prices than when they came."""
 
 
 def commit(
@@ -51,9 +52,10 @@ def commit(
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection)
     _run(connection, "05_recount")
-    rechained = rechain(connection, "select distinct session_id from winners where session_id is not null")
-    if rechained or has_new_prices:
-        price(writer, "select run_id from runs" if has_new_prices else _RECHAINED)
+    is_rechained = rechain(connection, "select distinct session_id from winners where session_id is not null")
+    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_FORMER, has_new_prices)) if is_so]
+    if stale:
+        price(writer, " union ".join(stale))
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
     connection.unregister("cards")
     return dict(found)

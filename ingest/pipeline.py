@@ -128,7 +128,7 @@ def ingest(
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
         broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
-        unreadable += (InputUnreadable(message, "Check the path and its permissions.") for message in broken.values())
+        unreadable += map(InputUnreadable, broken.values())
         cards = [plan.identified(card) for card in cards if card.key.reading not in broken]
         reports = _written(store, spool, cards, options) if cards else ()
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started)

@@ -219,4 +219,4 @@ def _name(path: Path) -> str:
 
 def _unreadable(path: Path, error: Exception) -> InputUnreadable:
     said = getattr(error, "strerror", None) or error
-    return InputUnreadable(f"cannot read {_name(path)}: {said}", "Check the path and its permissions.")
+    return InputUnreadable(f"cannot read {_name(path)}: {said}")

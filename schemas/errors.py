@@ -65,6 +65,9 @@ class InputUnreadable(TachographError):
 
     exit_code = ExitCode.INPUT_UNREADABLE
 
+    def __init__(self, message: str, hint: str = "Check the path and its permissions.") -> None:
+        super().__init__(message, hint)
+
 
 class InvalidRecord(TachographError):
     """A document that cannot become a run; the pipeline turns it into a row of `rejects`."""
