@@ -14,9 +14,10 @@ from typing import BinaryIO, cast
 from ingest.archives import archive_kind, members
 from ingest.context.times import time_of_line
 from ingest.decoding import SNIFFED_BYTES, Allowance, Broken, Opened, Utf8, is_binary
+from ingest.document import Document
 from ingest.nesting import is_event, is_record, nested
 from ingest.portions import Limited, Portion, portions
-from ingest.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, Document, Scanner, Span, is_whole_record
+from ingest.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, Scanner, Span, is_whole_record
 from ingest.sources import Source, Unreadable, find_files, read_paths
 from ingest.window import WINDOW_BYTES, Window
 from schemas.errors import RejectReason

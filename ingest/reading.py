@@ -16,9 +16,9 @@ from ingest.context.gather import SourceContext, gather
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, is_sidecar
 from ingest.context.stream import StreamContext
+from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context
-from ingest.scanner import Document
 from ingest.spool import Key, SpoolWriter
 from ingest.summary_facts import complete
 from schemas.errors import InvalidRecord, RejectReason

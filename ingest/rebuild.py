@@ -9,11 +9,11 @@ from typing import Any
 import duckdb
 
 from ingest.chaining import rechain
+from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import CHILD_TABLES, CONTEXT_COLUMNS, Context, Rows
 from ingest.reading import refused, reject_row
 from ingest.repricing import price
-from ingest.scanner import Document
 from ingest.store import Store, Writer
 from ingest.summary_facts import complete
 from schemas.errors import InvalidRecord, RejectReason

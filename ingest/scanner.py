@@ -14,12 +14,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ingest.document import Document, parse
+from ingest.document import parse
 from ingest.mending import MENDED_CHARACTERS, mended, near_injection
 from ingest.window import LOOK_BACK, Window
 from schemas.errors import RejectReason
-
-__all__ = ["EXCERPT_CHARACTERS", "Document", "Scanner", "Span", "parse", "scan"]
 
 EXCERPT_CHARACTERS = 300
 LONGEST_OBJECT = 256 << 20

@@ -11,9 +11,9 @@ import pytest
 
 from ingest.audit import RULES, Facts, Finding, audit
 from ingest.claims import Claim
+from ingest.document import Document
 from ingest.formats.base import Context
 from ingest.formats.claude_code import ClaudeCode
-from ingest.scanner import Document
 from ingest.statements import FileChange, Statement, Statements
 from ingest.summary_facts import complete, facts_of, headline
 from schemas.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope

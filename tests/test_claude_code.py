@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context, Rows
 from ingest.formats.claude_code import canonical_hash
 from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
-from ingest.scanner import Document
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.run import Outcome
 from tests.conftest import record

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingest.containers import Document, Source, Unreadable, read
-from ingest.scanner import Scanner, parse, scan
+from ingest.document import parse
+from ingest.scanner import Scanner, scan
 from ingest.window import Window
 from schemas.errors import RejectReason
 from tests.conftest import record, record_text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ingest.document import Document
 from ingest.formats.base import Format
 from ingest.formats.claude_code import ClaudeCode
-from ingest.scanner import Document
 
 FORMATS: tuple[Format, ...] = (ClaudeCode(),)
 

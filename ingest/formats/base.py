@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from ingest.scanner import Document
+from ingest.document import Document
 from schemas.claim import ClaimRow
 from schemas.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.source import FindingRow

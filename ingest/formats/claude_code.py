@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ingest.document import Document
 from ingest.formats.base import Context, ContextOf, Rows, columns_of
 from ingest.formats.claude_code_outcome import outcome
 from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
-from ingest.scanner import Document
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.wire.claude_code import ModelUsage, ResultRecord, Usage
