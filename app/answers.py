@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from app import queries
 from app.columns import labelled
-from app.filters import Filters
+from app.filters import NO_FILTERS, Filters
+from app.snapshots import held
 from app.terminal import plural
 from ingest.store import Store
 from schemas.metrics import MODEL_DIMENSIONS, MODEL_METRICS
@@ -37,46 +37,39 @@ class Answer:
     total: pa.Table | None = None
 
 
-def report(store: Store, filters: Filters, by: Sequence[str], metrics: Sequence[str]) -> Answer:
-    """Metrics per group, or in all without `by`; always with the number of runs."""
-    chosen = tuple(dict.fromkeys(("runs", *metrics)))
-    total = queries.summary(store, filters, metrics=chosen)
-    heading = _heading(_runs(total), "run", store, filters)
-    return Answer(queries.summary(store, filters, by, chosen), heading, total=total) if by else Answer(total, heading)
-
-
 def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
     """The dearest runs, or all of them."""
-    table = queries.runs(store, filters, limit)
-    covered = _runs(queries.summary(store, filters, metrics=("runs",)))
+    with held(store) as moment:
+        table = queries.runs(moment, filters, limit)
+        covered = _runs(queries.summary(moment, filters, metrics=("runs",)))
     cut = f"the {table.num_rows:,} dearest of " if table.num_rows < covered else ""
-    return Answer(table, cut + _heading(covered, "run", store, filters), RUNS_SHOWN)
+    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN)
 
 
 def models(store: Store, filters: Filters) -> Answer:
     """Every model's own share, helper models included."""
-    table = labelled(queries.models(store, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
-    total = queries.models(store, filters, by=())
-    return Answer(table, _heading(_runs(total), "run", store, filters), MODELS_SHOWN, total)
+    with held(store) as moment:
+        table = labelled(queries.models(moment, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
+        total = queries.models(moment, filters, by=())
+    return Answer(table, heading(plural(_runs(total), "run"), store.location, filters), MODELS_SHOWN, total)
 
 
 def rejects(store: Store) -> Answer:
     """Every document that could not be read as a run."""
     table = queries.rejects(store)
-    return Answer(table, _heading(table.num_rows, "reject", store), REJECTS_SHOWN)
+    return Answer(table, heading(plural(table.num_rows, "reject"), store.location), REJECTS_SHOWN)
 
 
 def sources(store: Store) -> Answer:
     """Every file that was read."""
     table = queries.sources(store)
-    return Answer(table, _heading(table.num_rows, "source", store), SOURCES_SHOWN)
+    return Answer(table, heading(plural(table.num_rows, "source"), store.location), SOURCES_SHOWN)
 
 
 def _runs(total: pa.Table) -> int:
     return int(total["runs"][0].as_py())
 
 
-def _heading(count: int, noun: str, store: Store, filters: Filters | None = None) -> str:
+def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
     """`57 runs · --model claude-opus-4-6 · tachograph.duckdb`."""
-    words = (filters or Filters()).as_words()
-    return " · ".join(part for part in (plural(count, noun), words, store.location) if part)
+    return " · ".join(filter(None, (what, filters.as_words(), location)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app import queries_claims
-from app.answers import Answer
+from app.answers import Answer, heading
 from app.columns import labelled
 from app.filters import Filters
+from app.snapshots import held
 from app.terminal import plural
 from ingest.audit import RULES
 from ingest.store import Store
@@ -30,20 +31,23 @@ _CLAIM_LABELS = {
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
     """The largest claims, or all of them."""
-    table = labelled(queries_claims.claims(store, filters, kinds, limit), _CLAIM_LABELS)
-    found, runs = queries_claims.count_claims(store, filters, kinds)
+    with held(store) as moment:
+        table = labelled(queries_claims.claims(moment, filters, kinds, limit), _CLAIM_LABELS)
+        found, runs = queries_claims.count_claims(moment, filters, kinds)
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
     what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, as the agents state them"
-    return Answer(table, _heading(what, store, filters), CLAIMS_SHOWN)
+    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN)
 
 
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
     """The severest findings, or all of them. Raises UsageError for a rule that does not exist."""
-    _check_rules(store, rules)
-    table = queries_claims.findings(store, filters, severities, rules, limit)
-    found, runs = queries_claims.count_findings(store, filters, severities, rules)
+    with held(store) as moment:
+        _check_rules(moment, rules)
+        table = queries_claims.findings(moment, filters, severities, rules, limit)
+        found, runs = queries_claims.count_findings(moment, filters, severities, rules)
     cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
-    return Answer(table, _heading(f"{cut}{plural(found, 'finding')} about {plural(runs, 'run')}", store, filters), FINDINGS_SHOWN)
+    what = f"{cut}{plural(found, 'finding')} about {plural(runs, 'run')}"
+    return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN)
 
 
 def _check_rules(store: Store, chosen: Sequence[str]) -> None:
@@ -54,7 +58,3 @@ def _check_rules(store: Store, chosen: Sequence[str]) -> None:
         missing = next((rule for rule in unknown if rule not in known), None)
         if missing is not None:
             raise UsageError(f"there is no rule {missing!r}.", f"Rules are: {', '.join(known)}.")
-
-
-def _heading(what: str, store: Store, filters: Filters) -> str:
-    return " · ".join(part for part in (what, filters.as_words(), store.location) if part)

@@ -11,7 +11,6 @@ from app.checks import Check, cells
 from app.exports.markdown import escaped, write_markdown
 from app.exports.values import json_text
 from app.tables import draw
-from app.terminal import plural
 
 WIDTH = 120
 """A log of CI has no width of its own."""
@@ -29,8 +28,7 @@ def _table(check: Check) -> pa.Table:
 
 def _markdown(check: Check, _encoding: str) -> bytes:
     sign = "✅" if check.passed else "❌"
-    covered = " · ".join(filter(None, (plural(check.runs, "run"), check.filters.as_words(), check.store)))
-    return f"### {sign} {check.headline}\n\n{escaped(covered)}\n\n".encode() + write_markdown(_table(check))
+    return f"### {sign} {check.headline}\n\n{escaped(check.covers)}\n\n".encode() + write_markdown(_table(check))
 
 
 _WRITERS: dict[str, Callable[[Check, str], bytes]] = {

@@ -12,11 +12,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from app import queries
+from app.answers import heading
 from app.filters import Filters
 from app.formatting import exact, human
 from app.grouping import UTC_ZONE, known_zone
 from app.queries import KNOWN_SUFFIX
 from app.snapshots import held
+from app.terminal import plural
 from ingest.store import Store
 from schemas.errors import UsageError
 from schemas.limits import LIMITS, Limit
@@ -85,11 +87,15 @@ class Check:
         return all(verdict.passed for verdict in self.verdicts)
 
     @property
+    def covers(self) -> str:
+        """What was judged."""
+        return heading(plural(self.runs, "run"), self.store, self.filters)
+
+    @property
     def headline(self) -> str:
         """The outcome in a sentence."""
         broken = sum(not verdict.passed for verdict in self.verdicts)
-        count = len(self.verdicts)
-        limits = f"{count} limit{'' if count == 1 else 's'}"
+        limits = plural(len(self.verdicts), "limit")
         return f"Check failed: {broken} of {limits} not kept" if broken else f"Check passed: {limits} kept"
 
     def as_dict(self) -> dict[str, Any]:

@@ -19,15 +19,12 @@ from app.commands.compare import compare
 from app.commands.reprice import prices_option, reprice
 from app.filters import Filters
 from app.grouping import UTC_ZONE
-from app.options import TABLE, Output, by_option, db_option, examples, keys_option, utf8, with_filters, with_output, with_store
+from app.options import Output, by_option, db_option, examples, keys_option, utf8, with_filters, with_limit, with_output, with_store
 from schemas.errors import ExitCode
 from schemas.metrics import RUN_METRICS
 
 if TYPE_CHECKING:
     from ingest.store import Store
-
-RUNS_IN_A_TABLE = 50
-"""Runs a table lists unless --limit says otherwise; files and programs get all."""
 
 
 class Commands(click.Group):
@@ -135,23 +132,16 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
 
 
 @cli.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help=f"At most N runs, 0 for all.  [default: {RUNS_IN_A_TABLE} in a table, else all]",
-)
 @with_filters
 @with_output
+@with_limit("runs")
 @with_store
 def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> None:
     """List runs, dearest first."""
     from app import answers
     from app.output import deliver
 
-    if limit is None and output == Output(TABLE):
-        limit = RUNS_IN_A_TABLE
-    deliver(answers.runs(store, filters, limit or None), output)
+    deliver(answers.runs(store, filters, limit), output)
 
 
 @cli.command(epilog=examples("models", "models --since 2026-11-01 --format md"))

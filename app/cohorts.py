@@ -15,6 +15,7 @@ from app.columns import labelled, measured
 from app.comparison import LEVEL, Comparison, Estimate, Verdict, compare
 from app.filters import Filters
 from app.formatting import UNKNOWN, human
+from app.snapshots import held
 from ingest.store import Store
 from schemas.measures import MEASURES, Measure
 from schemas.unit_names import Unit
@@ -31,14 +32,16 @@ class Cohorts:
 
 def compare_cohorts(store: Store, first: Filters, second: Filters, paired: Sequence[str] = tuple(MEASURES)) -> Cohorts:
     """Compare the runs that the filters choose; the measures in `paired` also task by task. Raises StoreError."""
-    tables = [queries_measures.values(store, filters, list(MEASURES.values())) for filters in (first, second)]
-    tasks = [queries_measures.task_medians(store, filters, [MEASURES[key] for key in paired]) for filters in (first, second)]
+    with held(store) as moment:
+        tables = [queries_measures.values(moment, filters, list(MEASURES.values())) for filters in (first, second)]
+        tasks = [queries_measures.task_medians(moment, filters, [MEASURES[key] for key in paired]) for filters in (first, second)]
+        shared = queries_measures.shared(moment, first, second)
     compared = {}
     for key in MEASURES:
         one, two = (np.asarray(table[key].to_numpy(), np.float64) for table in tables)
         if found := compare(one, two, (tasks[0].get(key, {}), tasks[1].get(key, {}))):
             compared[key] = found
-    return Cohorts((tables[0].num_rows, tables[1].num_rows), queries_measures.shared(store, first, second), compared)
+    return Cohorts((tables[0].num_rows, tables[1].num_rows), shared, compared)
 
 
 def as_figures(cohorts: Cohorts) -> pa.Table:
@@ -110,7 +113,7 @@ def _words(measure: Measure, found: Comparison) -> dict[str, str]:
         "second": second,
         "ratio": human(found.ratio.value, _RATIO) if found.ratio else UNKNOWN,
         "interval": f"{human(found.ratio.low, _RATIO)} to {human(found.ratio.high, _RATIO)}"
-        if found.ratio and found.ratio.low
+        if found.ratio and found.ratio.low is not None
         else UNKNOWN,
         "verdict": str(found.verdict),
         "tasks": f"lower in {pairs.lower:,}, higher in {pairs.higher:,} of {pairs.tasks:,}" if pairs else UNKNOWN,

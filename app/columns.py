@@ -77,45 +77,42 @@ class Column:
 
 def labelled(table: pa.Table, labels: Mapping[str, str]) -> pa.Table:
     """The table with other labels than its columns' names suggest: `model` is the main model of a run, but not everywhere."""
-    fields = [
-        field.with_metadata((field.metadata or {}) | {_LABEL: labels[field.name]}) if field.name in labels else field
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields))
+    return _told(table, _LABEL, labels)
 
 
 def measured(table: pa.Table, units: Mapping[str, Unit]) -> pa.Table:
     """The table with the units of columns whose names tell none."""
-    fields = [
-        field.with_metadata((field.metadata or {}) | {_UNIT: units[field.name].value}) if field.name in units else field
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields))
+    return _told(table, _UNIT, units)
 
 
 def explained(table: pa.Table, meanings: Mapping[str, str]) -> pa.Table:
     """The table with what its columns mean, where that is not what a stored column of the name means: a sum over a group's runs, say."""
+    return _told(table, _MEANING, meanings)
+
+
+def _told(table: pa.Table, key: bytes, words: Mapping[str, str]) -> pa.Table:
     fields = [
-        field.with_metadata((field.metadata or {}) | {_MEANING: meanings[field.name]}) if field.name in meanings else field
-        for field in table.schema
+        field.with_metadata((field.metadata or {}) | {key: words[field.name]}) if field.name in words else field for field in table.schema
     ]
     return table.cast(pa.schema(fields))
 
 
 def columns(table: pa.Table) -> list[Column]:
     """The table's columns in order; a count of known rows is no column of its own, but the note of its figure."""
-    names = set(table.column_names)
-    return [_column(field, names) for field in table.schema if not _is_note(field.name, names)]
+    notes = _notes(table.schema)
+    return [_column(field, notes) for field in table.schema if field.name not in notes]
 
 
-def _is_note(name: str, names: set[str]) -> bool:
-    return name.endswith(KNOWN_SUFFIX) and name.removesuffix(KNOWN_SUFFIX) in names
+def _notes(schema: pa.Schema) -> set[str]:
+    """Counts beside a figure. A label's key may end like one: its values are text."""
+    names = {field.name for field in schema if field.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(field.type)}
+    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names}
 
 
-def _column(field: pa.Field, names: set[str]) -> Column:
+def _column(field: pa.Field, notes: set[str]) -> Column:
     known = f"{field.name}{KNOWN_SUFFIX}"
     meaning = (field.metadata or {}).get(_MEANING, b"").decode()
-    return Column(field.name, _label(field), _unit(field), known if known in names else None, meaning)
+    return Column(field.name, _label(field), _unit(field), known if known in notes else None, meaning)
 
 
 def _label(field: pa.Field) -> str:

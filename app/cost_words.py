@@ -83,9 +83,7 @@ def tokens_finding(table: pa.Table) -> str:
     if not total:
         return "Tokens by class"
     label, most = max(sums.items(), key=lambda item: item[1])
-    return f"{label} is {percent(Decimal(int(most)) / Decimal(int(total)))} of {human(total, Unit.TOKENS)} tokens".replace(
-        "the whole", "all"
-    )
+    return f"{label} is {percent(Decimal(int(most)) / Decimal(int(total)))} of {human(total, Unit.TOKENS)} tokens"
 
 
 def spending_finding(table: pa.Table, axis: str) -> str:
@@ -204,9 +202,10 @@ def caching_note(totals: Row) -> str:
 def dearest_finding(table: pa.Table, totals: Row) -> str:
     """What the listed runs make of the whole."""
     whole, listed = totals["cost_usd"], sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
-    if not whole or table.num_rows >= totals["runs"]:
+    if table.num_rows >= totals["runs"]:
         return f"All {table.num_rows:,} runs" if table.num_rows > 1 else "The run"
-    return f"The {table.num_rows:,} dearest of {totals['runs']:,} runs make {percent(listed / whole)} of the reported cost"
+    made = f" make {percent(listed / whole)} of the reported cost" if whole else ""
+    return f"The {table.num_rows:,} dearest of {totals['runs']:,} runs{made}"
 
 
 def lower(label: str) -> str:

@@ -130,6 +130,9 @@ class Filters:
         return " ".join(f"--{key} {shlex.quote(value)}" for key, values in self.chosen for value in values)
 
 
+NO_FILTERS = Filters()
+
+
 @dataclass(frozen=True)
 class Where:
     """A condition and the values bound in it. `sql` is never empty."""

@@ -96,9 +96,9 @@ def _exact_number(value: Any) -> str:
 
 def _duration(milliseconds: Any) -> str:
     seconds = float(milliseconds) / 1000
-    if seconds < 1:
+    if seconds < 0.9995:
         return f"{float(milliseconds):.0f} ms"
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:

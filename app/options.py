@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 import click
 
-from app.exports import EXPORTS
+from app.exports import EXPORTS, REPORT_RUNS
 from app.filters import FILTERS, Filter, Kind, choose
 from app.grouping import LABEL_PREFIX, groups
 from app.terminal import note
@@ -25,8 +26,8 @@ TABLE = "table"
 
 FORMATS = (TABLE, *EXPORTS)
 
-REPORT_RUNS = 10
-"""Runs that a report lists for people."""
+ROWS_IN_A_TABLE = 50
+"""Rows a list in a terminal has unless --limit says otherwise; files and programs get all."""
 
 _METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.FACTOR: "FACTOR", Kind.TEXT: "TEXT"}
 
@@ -135,6 +136,21 @@ def with_output(command: Command) -> Command:
     return click.option("--format", "format_", type=click.Choice(FORMATS), help=kinds)(packed)
 
 
+def with_limit(noun: str) -> Callable[[Command], Command]:
+    """`--limit`, handed on as `limit`: None for all. Beneath `with_output`, since what is usual depends on where the rows go."""
+    words = f"At most N {noun}, 0 for all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
+
+    def limited(command: Command) -> Command:
+        @functools.wraps(command)
+        def packed(*arguments: Any, limit: int | None, output: Output, **options: Any) -> Any:
+            usual = ROWS_IN_A_TABLE if limit is None and output == Output(TABLE) else limit
+            return command(*arguments, limit=usual or None, output=output, **options)
+
+        return click.option("--limit", type=click.IntRange(min=0), metavar="N", help=words)(packed)
+
+    return limited
+
+
 def _filter_option(filter_: Filter) -> Callable[[Command], Command]:
     is_repeatable = filter_.kind in (Kind.NAMES, Kind.LABELS)
     more = {Kind.NAMES: " Repeatable: any of them.", Kind.LABELS: " Repeatable: all of them."}.get(filter_.kind, "")
@@ -163,9 +179,9 @@ def _output(format_: str | None, path: Path | None) -> Output:
         if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
             raise UsageError(f"{format_} is nothing for a terminal to show.", f"Write it to a file: -o FILE{EXPORTS[format_].suffix}")
         return Output(format_ or TABLE)
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112  False, where Path.is_dir() fails over a folder that may not be looked into
         raise UsageError(f"cannot write to {path}: it is a folder.", "Name a file in it.")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):  # noqa: PTH112
         raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Make the folder first.")
     return Output(format_ or _format_of(path), path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from app import terminal
@@ -64,7 +65,8 @@ def write_file(path: Path, body: bytes) -> None:
     except OSError as error:
         raise UsageError(f"cannot write to {path}: {error.strerror or error}.", "Choose another file with -o.") from error
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing could be written, nothing is left to remove
+            aside.unlink()
 
 
 def _export(answer: Answer, format_: str) -> bytes:

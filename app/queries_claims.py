@@ -21,6 +21,9 @@ CLAIM_COLUMNS = (
 
 FINDING_COLUMNS = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "experiment", "agent", "model", "outcome")
 
+GRAVEST_FIRST = "list_position(['alarm', 'warning', 'info'], severity)"
+"""The order of findings."""
+
 STATEMENT_COLUMNS = ("kind", "subject", "count", "quote")
 
 
@@ -46,7 +49,7 @@ _CLAIMS = "claims join v_runs using (run_id)"
 _FIRST_ONLY = "qualify row_number() over (partition by run_id order by claim_no) = 1"
 _FINDINGS = "findings join v_runs using (run_id)"
 _LARGEST_FIRST = "ratio desc nulls last, run_id, claim_no"
-_WORST_FIRST = "list_position(['alarm', 'warning', 'info'], severity), rule, run_id, message"
+_WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
 
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int | None = None) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 
 from app.exports import EXPORTS, Export
 from app.grouping import UTC_ZONE
@@ -22,7 +23,7 @@ def written(store: Store, request: Request, export: Export) -> bytes:
 
 def of_format(request: Request, export: Export) -> Request:
     """The request with as many runs as the format has room for."""
-    return Request(request.filters, request.by, request.metrics, request.zone, export.runs, request.reprice)
+    return replace(request, runs=export.runs)
 
 
 def file_name(request: Request, export: Export) -> str:

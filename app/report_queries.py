@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from app.filters import Filters, where
 from app.queries import fetch
+from app.queries_claims import GRAVEST_FIRST
 from ingest.store import Store
 
 
@@ -34,7 +35,7 @@ def unpriced_models(store: Store, filters: Filters) -> pa.Table:
     sql = f"""
         select model_id as "model-id", provider, region, count(distinct run_id) as runs, sum(total_tokens) as total_tokens,
                sum(cost_own_usd) as cost_usd, count(distinct run_id) filter (cost_own_usd is not null) as cost_usd_known
-        from v_model_usage where price_status = 'unpriced' and {condition.sql}
+        from v_model_rows where price_status = 'unpriced' and run_id in (select run_id from v_runs where {condition.sql})
         group by all order by total_tokens desc nulls last, "model-id", provider, region"""
     return fetch(store, sql, condition.parameters)
 
@@ -46,5 +47,5 @@ def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
         select rule, severity, count(distinct run_id) as runs, count(*) as findings, min(message) as example
         from findings where run_id in (select run_id from v_runs where {condition.sql})
         group by rule, severity
-        order by list_position(['alarm', 'warning', 'info'], severity), runs desc, rule"""
+        order by {GRAVEST_FIRST}, runs desc, rule"""
     return fetch(store, sql, condition.parameters)

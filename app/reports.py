@@ -16,10 +16,11 @@ from typing import Any
 import pyarrow as pa
 
 from app import queries, report_queries
-from app.answers import MODELS_SHOWN, RUNS_SHOWN, Answer
+from app.answers import MODELS_SHOWN, RUNS_SHOWN, Answer, heading
 from app.columns import labelled
-from app.filters import Filters
-from app.formatting import human
+from app.exports import REPORT_RUNS
+from app.filters import NO_FILTERS, Filters
+from app.formatting import human, known_of
 from app.grouping import UTC_ZONE, groups, known_zone
 from app.snapshots import held
 from app.terminal import plural
@@ -29,16 +30,12 @@ from schemas.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, RUN_METRICS
 from schemas.unit_names import Unit
 
 TITLE = "Cost report"
-LISTED_RUNS = 10
-"""Runs that a report lists unless it is asked for more."""
-
 DRAWN_RUNS = 50
 """Runs that its chart draws."""
 
 TOTALS = tuple(key for key in RUN_METRICS if key != "cost_share")
 """Every figure but the share of the whole in the whole."""
 
-NO_FILTERS = Filters()
 MODELS_LISTED = tuple(
     name for name in MODELS_SHOWN if name not in ("web_search_requests", "cost_uncached_usd", "cost_cache_write_usd", "assumed_5m_tokens")
 )
@@ -59,7 +56,7 @@ class Request:
     by: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     zone: str = UTC_ZONE
-    runs: int = LISTED_RUNS
+    runs: int = REPORT_RUNS
     reprice: str = ""
 
 
@@ -99,16 +96,11 @@ class Header:
         covers = self.coverage
         if not covers["timed_runs"]:
             return "not known"
-        known = _known_of(covers["timed_runs"], covers["runs"])
-        return f"{self._time(covers['first_at'])} to {self._time(covers['last_at'])}{known}"
+        known = known_of(covers["timed_runs"], covers["runs"])
+        return f"{self._time(covers['first_at'])} to {self._time(covers['last_at'])}{known and f' ({known})'}"
 
     def _time(self, time: datetime | None) -> str:
         return human(None) if time is None else f"{time.astimezone(known_zone(self.zone)):%Y-%m-%d %H:%M} {self.zone}"
-
-
-def _known_of(known: int, total: int) -> str:
-    """` (known for 41 of 57)`, or nothing where all are known."""
-    return "" if known == total else f" (known for {known:,} of {total:,})"
 
 
 @dataclass(frozen=True)
@@ -146,8 +138,8 @@ class Report:
     @property
     def main_answer(self) -> Answer:
         """The rows of `main` by themselves, and what they are about."""
-        words = (plural(self.header.coverage["runs"], "run"), self.header.filters.as_words(), self.header.store)
-        return replace(self.main.answer, heading=" · ".join(filter(None, words)))
+        covered = plural(self.header.coverage["runs"], "run")
+        return replace(self.main.answer, heading=heading(covered, self.header.store, self.header.filters))
 
     @property
     def shown(self) -> list[Section]:

@@ -17,7 +17,7 @@ Better = Literal["lower", "higher", "neither"]
 class Metric:
     """One figure.
 
-    `sql` aggregates rows of the view; `known` counts the rows it rests on. Over `v_model_usage`, where a run may have several rows,
+    `sql` aggregates rows of the view; `known` counts the rows it rests on. Over `v_model_rows`, where a run may have several rows,
     `known` is a condition instead: the figure rests on the runs with a row that meets it. `meaning` is one sentence for help texts.
     """
 
@@ -56,4 +56,5 @@ def of_model(column: str, label: str, unit: Unit, better: Better, meaning: str, 
 
 
 def table(*metrics: Metric) -> dict[str, Metric]:
+    """Metrics by their keys."""
     return {metric.key: metric for metric in metrics}

@@ -212,7 +212,7 @@ MODEL_METRICS = table(
     ),
     *MODEL_CACHE_METRICS.values(),
 )
-"""Figures over `v_model_usage`: one row is one model of one run, so that helper models get their own share."""
+"""Figures over `v_model_rows`: one row is one model of one run, so that helper models get their own share."""
 
 DEFAULT_REPORT = (
     "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_mean_usd", "cost_median_usd", "cost_p90_usd", "duration_ms",

@@ -106,7 +106,7 @@ MODEL_COST_METRICS = table(
         _UNPRICED,
     ),
 )
-"""Over `v_model_usage`: every model by itself, so that one unpriced model hides no other."""
+"""Over `v_model_rows`: every model by itself, so that one unpriced model hides no other."""
 
 MODEL_CACHE_METRICS = table(
     Metric(
@@ -130,4 +130,4 @@ MODEL_CACHE_METRICS = table(
         "Cache writes whose lifetime the record does not tell: list cost takes them for 5-minute writes; 1-hour ones cost more.",
     ),
 )
-"""Over `v_model_usage`, likewise."""
+"""Over `v_model_rows`, likewise."""

@@ -130,6 +130,7 @@ SILENT: dict[str, list[list[str]]] = {
             ("1.2 s → 300 ms (4x)", 4.0, 1.2, 300.0),
             (">3000ms → 26 ms (100x+ faster)", 115.4, 3000.0, 26.0),
             ("100 ms → 50 ms, 3% of all, 80% cached", 2.0, 100.0, 50.0),
+            ("100 ms → 4 ms (20–30x faster)", 25.0, 100.0, 4.0),
         )
     ],
     "beyond_belief": [
@@ -157,6 +158,10 @@ SILENT: dict[str, list[list[str]]] = {
 def test_a_rule_fires_where_it_should_and_only_there(name: str) -> None:
     assert name in FIRES[name]
     assert [case for case in SILENT[name] if name in case] == []
+
+
+def test_an_arrow_of_ascii_is_no_bound() -> None:
+    assert "pair_and_percentage" in found(run(), claims=(claim("100 ms -> 50 ms (80% faster)", 2.0, before=100.0, after=50.0),))
 
 
 def test_nothing_is_found_in_an_ordinary_run() -> None:

@@ -169,7 +169,7 @@ def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_sa
     chip = page.get_by_test_id("stButton").filter(has_text="Model: claude-opus-4-5")
     expect(chip).to_be_visible()
     page.go_back()
-    page.wait_for_url("**/?model=claude-opus-4-5")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.go_back()
     page.wait_for_url(f"{dashboard}/")
     expect(chip).to_have_count(0)

@@ -57,6 +57,7 @@ FROM_WORDS_TO_A_RATIO = [
     ("3.2e-3 s → 8.0e-4 s", 4),
     ("2 GiB → 512 MiB of memory", 4),
     ("from ~14s to sub-second", 14),
+    ("The cost fell from $3 to 50 cents per run", 6),
     ("251 queries → 3 queries per page", 251 / 3),
     ("reduces API calls from 50 to 1", 50),
     ("overhead 6.2x → 1.8x", 6.2 / 1.8),
@@ -436,6 +437,22 @@ PIECES = st.sampled_from(
         ",",
     ]
 )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3x faster parsing, and the step took 12.5 ms (+2.3000000000000003%).",  # more digits than a quantity has
+        "3x faster parsing, ſix times faster lookups.",  # letters that only Unicode's rules of case make those of `six` and `five`
+        "3x faster parsing, fıve times faster lookups.",
+    ],
+)
+def test_what_is_almost_a_number_is_passed_over(text: str) -> None:
+    assert [claim.quote for claim in extract(text)] == ["3x faster"]
+
+
+def test_nothing_that_stays_nothing_is_no_change() -> None:
+    assert [(claim.direction, claim.ratio) for claim in extract("Allocations: 0 → 0 allocs/op")] == [(Direction.SAME, None)]
 
 
 @given(st.text(alphabet=st.characters()) | st.lists(PIECES | st.text(max_size=3), max_size=40).map("".join))

@@ -95,6 +95,14 @@ def test_an_output_folder_that_is_missing(tachograph: Run, filled: Path) -> None
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("length", [250, 300])
+def test_a_name_that_no_file_may_have(tachograph: Run, filled: Path, length: int) -> None:
+    """Too long for the file, or only for the one it is written to first."""
+    done = tachograph("report", "-o", f"{'n' * (length - 4)}.csv")
+    assert done.stderr.endswith(".csv: File name too long.\nChoose another file with -o.\n")
+    assert done.returncode == 2
+
+
 def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tachograph: Run, filled: Path) -> None:
     target = filled / "cost.csv"
     target.write_text("old\n" * 1000)

@@ -183,6 +183,8 @@ def test_a_run_that_does_not_exist_is_none(four_runs: Store) -> None:
         (12_345, Unit.MILLISECONDS, "12.3 s"),
         (253_963, Unit.MILLISECONDS, "4 min 14 s"),
         (11_131_411, Unit.MILLISECONDS, "3 h 05 min"),
+        (59_970, Unit.MILLISECONDS, "1 min 00 s"),
+        (999.7, Unit.MILLISECONDS, "1.0 s"),
         (999, Unit.TOKENS, "999"),
         (12_700, Unit.TOKENS, "12.7 k"),
         (3_949_958, Unit.TOKENS, "3.95 M"),

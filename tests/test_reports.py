@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 from app import queries
 from app.cli import cli
-from app.exports import EXPORTS
-from app.filters import Filters, choose
+from app.columns import columns
+from app.exports import EXPORTS, REPORT_RUNS
+from app.filters import FILTERS, Filters, Kind, choose
 from app.grouping import group, groups, known_zone
-from app.options import REPORT_RUNS
 from app.reports import Report, Request, report
 from app.snapshots import held
 from ingest.containers import Source
@@ -106,6 +106,34 @@ def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
     hostile = "label:'; drop table runs; --"
     assert queries.summary(five, Filters(), (hostile,), ("runs",)).column_names[0] == hostile
     assert "drop" not in group(hostile).sql
+
+
+@pytest.mark.parametrize("key", FILTERS)
+def test_every_filter_filters_every_section(five: Store, key: str) -> None:
+    """A condition is about runs: a table of something else that it is put on may lack the column."""
+    values = {Kind.LABELS: "team=red", Kind.TIME: "2026-03-02", Kind.USD: "2", Kind.FACTOR: "2"}
+    filters = choose({key: values.get(FILTERS[key].kind, "red")})
+    made = report(five, Request(filters, ("outcome",), reprice="claude-opus-4-6"))
+    counted = sum(row["runs"] for row in made.section("groups").table.to_pylist())
+    assert totals(made)["runs"] == made.header.coverage["runs"] == counted == queries.runs(five, filters).num_rows
+
+
+def test_a_cheap_model_without_a_price_is_told_of_a_dear_run(store: Store) -> None:
+    """--min-cost and --main-model are about the run: its helper costs less, and is another model."""
+    usage = {"inputTokens": 10, "outputTokens": 10, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "webSearchRequests": 0}
+    models = {"claude-opus-4-6": usage | {"costUSD": 9}, "house-model": usage | {"costUSD": 1}}
+    ingest([Source("two", record_text(total_cost_usd=10, modelUsage=models).encode())], store)
+    for words in ({"min-cost": "5"}, {"main-model": "claude-opus-4-6"}):
+        unpriced = report(store, Request(choose(words))).section("unpriced").table.to_pylist()
+        assert [(row["model-id"], row["cost_usd"]) for row in unpriced] == [("house-model", 1)]
+
+
+def test_a_label_may_be_called_like_the_count_beside_another(store: Store) -> None:
+    """`label:x_known` is a column of words, no number of runs."""
+    ingest([Source("one", record_text().encode())], store, Options((("x", "1"), ("x_known", "2"))))
+    made = report(store, Request(by=("label:x", "label:x_known")))
+    assert [column.label for column in columns(made.section("groups").table)][:3] == ["Label x", "Label x_known", "Runs"]
+    assert EXPORTS["md"].write_report(made)
 
 
 def test_two_labels_and_a_day_keep_their_values_apart(five: Store) -> None:

@@ -165,6 +165,12 @@ def test_whatever_the_text_the_quotes_stand_where_they_say(text: str) -> None:
     assert len({change.path for change in found.file_changes}) == len(found.file_changes)
 
 
+def test_the_windows_of_a_long_line_count_nothing_twice() -> None:
+    said_once = [3, 7, 9]
+    text = f" {'x ' * 100}".join(f"{count} tests failed." for count in said_once)
+    assert [one.count for one in read_statements(text).statements] == said_once
+
+
 @pytest.mark.parametrize(
     "unit", ["commit 1a2b3c4 ", "12 tests pass ", "Files modified:\n- a/b.py\n", "a/" * 50 + ".diff created ", "`", "+1/-1 "]
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,10 +114,17 @@ def safe(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def hover(title: str, **figures: tuple[Any, Unit]) -> str:
-    """Hover text: what the point is, then each figure, exact and as people read it."""
-    lines = [f"{safe(label.replace('_', ' '))}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
+def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
+    """Hover text: what the point is, then each figure by its name, exact and as people read it."""
+    lines = [f"{safe(label)}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
+
+
+def left_out(unknown: int, zero: int, what: str) -> str:
+    """How many runs are not drawn and why, empty where all are: `what` is not known of them, or a logarithmic axis has no zero."""
+    said = [f"Left out: {counted(unknown, 'run')} without {what}."] if unknown else []
+    said += [f"Left out: {counted(zero, 'run')} at zero, which a logarithmic axis has no place for."] if zero else []
+    return " ".join(said)
 
 
 def counted(count: int, of_what: str) -> str:

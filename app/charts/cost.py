@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout
-from app.charts.base import figure, hover, inked, nothing, safe
+from app.charts.base import HEIGHT, figure, hover, inked, nothing, safe
 from app.charts.looks import TOKENS, Look, Looks, name
 from app.cost_words import TOKEN_CLASSES, group_names
 from app.queries_cost import MOST_MODELS, Groups
@@ -68,7 +68,7 @@ def _share(
     """One model's part of every bar."""
     look = look_of(key, looks)
     texts = [
-        hover(labels[group], **{model_name(key): (cost, Unit.USD), "All_models": (totals[group], Unit.USD)}) for group, cost in part.items()
+        hover(labels[group], {model_name(key): (cost, Unit.USD), "All models": (totals[group], Unit.USD)}) for group, cost in part.items()
     ]
     return _bar(
         [places[group] for group in part],
@@ -96,7 +96,7 @@ def by_token_class(found: Groups, page: str | None) -> go.Figure:
             upright=found.in_order,
             name=label,
             marker={"color": TOKENS[column], "line": {"width": 0}},
-            hovertext=[hover(group, **{label: (row[column], Unit.TOKENS)}) for group, row in zip(names, rows, strict=True) if row[column]],
+            hovertext=[hover(group, {label: (row[column], Unit.TOKENS)}) for group, row in zip(names, rows, strict=True) if row[column]],
         )
         for column, label in TOKEN_CLASSES.items()
     ]
@@ -116,7 +116,7 @@ def _bars(traces: Sequence[go.Bar], names: Sequence[str], axis: Axis, page: str 
     layout = {"xaxis": places, "yaxis": values} if upright else {"xaxis": values, "yaxis": places | {"autorange": "reversed"}}
     drawn = figure(list(traces), barmode="stack", bargap=0.3, **layout)
     if not upright:
-        drawn.update_layout(height=110 + drawn.layout.height - 380 + ROW * max(len(names), 4))
+        drawn.update_layout(height=110 + drawn.layout.height - HEIGHT + ROW * max(len(names), 4))
     return inked(drawn, page)
 
 

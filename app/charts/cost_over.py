@@ -128,6 +128,6 @@ def _runs(found: Sequence[Step]) -> go.Scatter:
 
 def _hover(step: Step) -> str:
     place = f"{step.x:%Y-%m-%d %H:%M}" if isinstance(step.x, datetime) else f"{step.x:,} runs"
-    text = hover(f"Up to {place}", All_so_far=(step.so_far, Unit.USD))
+    text = hover(f"Up to {place}", {"All so far": (step.so_far, Unit.USD)})
     added = "".join(f"<br>{safe(model_name(key))}: +{exact(cost, Unit.USD)}" for key, cost in step.parts.items())
     return f"{text}{added}<br>" + (f"Run: {safe(step.run_id)}" if step.run_id else f"Runs here: {step.runs:,}")

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, count_axis, is_wide
-from app.charts.base import counted, figure, hover, inked, nothing, safe
+from app.charts.base import counted, figure, hover, inked, left_out, nothing, safe
 from app.charts.looks import COHORTS, PLAIN, Looks, name
 from app.formatting import human
 from app.queries_measures import Scale
@@ -63,7 +63,7 @@ def _outline(outline: Outline, edges: Sequence[float], measure: Measure, *, shar
     whole = sum(counts) or 1
     heights = [count / whole if share else count for count in counts]
     texts = [
-        hover(f"{human(low, measure.unit)} to {human(high, measure.unit)}", **{outline.label: (count, Unit.COUNT)})
+        hover(f"{human(low, measure.unit)} to {human(high, measure.unit)}", {outline.label: (count, Unit.COUNT)})
         for low, high, count in zip(edges, edges[1:], counts, strict=False)
     ]
     return go.Scatter(
@@ -176,10 +176,7 @@ def known_note(measure: Measure, whole: Mapping[str, Any] | None, on: Scale | No
     if whole is None:
         return ""
     unknown, zero = whole["runs"] - whole["known"], whole["known"] - drawn
-    said = [f"Left out: {counted(unknown, 'run')} without a {measure.label.lower()}."] if unknown else []
-    if zero and on is not None and on.logarithmic:
-        said.append(f"Left out: {counted(zero, 'run')} at zero, which a logarithmic axis has no place for.")
-    return " ".join(said)
+    return left_out(unknown, zero if on and on.logarithmic else 0, f"a {measure.label.lower()}")
 
 
 def outlines(tables: Sequence[pa.Table], labels: Sequence[str]) -> list[Outline]:

@@ -56,10 +56,10 @@ def _model_names(table: pa.Table) -> pa.Table:
 
 
 def _runs(model_rows: pa.Table) -> Embedded | None:
-    if len(set(model_rows["run_id"].to_pylist())) < 2:
+    drawn = len(set(model_rows["run_id"].to_pylist()))
+    if drawn < 2:
         return None
     chart = CHARTS["cost-models"]
-    drawn = len(set(model_rows["run_id"].to_pylist()))
     return _embedded(chart.draw(model_rows, page="light"), chart.alt(model_rows), f"The chart has the {drawn} dearest.")
 
 

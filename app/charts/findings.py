@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 import pyarrow as pa
 
@@ -26,17 +28,21 @@ def rules(table: pa.Table, page: str | None) -> go.Figure:
     return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 3)), page)
 
 
-def _severity(severity: str, rows: list[tuple[int, dict[str, object]]]) -> go.Bar:
+def _severity(severity: str, rows: list[tuple[int, dict[str, Any]]]) -> go.Bar:
     return go.Bar(
         x=[row["runs"] for _, row in rows],
         y=[place for place, _ in rows],
         orientation="h",
         name=severity,
         marker={"color": SEVERITIES[severity]},
-        hovertext=[hover(str(row["rule"]), Runs=(row["runs"], Unit.COUNT), Findings=(row["findings"], Unit.COUNT)) for _, row in rows],
+        hovertext=[_hover(row) for _, row in rows],
         hoverinfo="text",
         showlegend=True,
     )
+
+
+def _hover(row: dict[str, Any]) -> str:
+    return hover(row["rule"].replace("_", " "), {"Runs": (row["runs"], Unit.COUNT), "Findings": (row["findings"], Unit.COUNT)})
 
 
 def finding(table: pa.Table, runs: int) -> str:

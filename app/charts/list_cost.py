@@ -41,7 +41,7 @@ def prices(found: Groups, looks: Looks | None, page: str | None) -> go.Figure:
     colours = [looks.get(row[key], looks[None]).colour if looks else PLAIN for row in rows]
     traces: list[Any] = [_between(place, row) for place, row in enumerate(rows)]
     traces += [_points(rows, names, side, colours) for side in SIDES] + [_named(*side) for side in SIDES.values()]
-    x = axis_layout(BOTH, [value for value in values if value > 0], logarithmic=is_wide(values))
+    x = axis_layout(BOTH, [value for value in values if value > 0], logarithmic=is_wide(values) and min(values) > 0)
     drawn = figure(traces, xaxis=x, yaxis=_places(names))
     return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 4)), page)
 
@@ -72,10 +72,12 @@ def _named(label: str, symbol: str) -> go.Scatter:
 def _both_hover(group: str, row: Mapping[str, Any]) -> str:
     return hover(
         group,
-        Reported=(row["reported"], Unit.USD),
-        List=(row["listed"], Unit.USD),
-        List_less_reported=(row["cost_delta_usd"], Unit.USD),
-        Runs_with_both=(row["cost_delta_usd_known"], Unit.COUNT),
+        {
+            "Reported": (row["reported"], Unit.USD),
+            "List": (row["listed"], Unit.USD),
+            "List less reported": (row["cost_delta_usd"], Unit.USD),
+            "Runs with both": (row["cost_delta_usd_known"], Unit.COUNT),
+        },
     )
 
 
@@ -114,10 +116,12 @@ def _cause_hover(row: Mapping[str, Any]) -> str:
     word = CAUSES[CostCause(row["cause"])]
     figures = hover(
         word.label,
-        List_less_reported=(row["cost_delta_usd"], Unit.USD),
-        Reported=(row["cost_usd"], Unit.USD),
-        List=(row["cost_list_usd"], Unit.USD),
-        Runs=(row["runs"], Unit.COUNT),
+        {
+            "List less reported": (row["cost_delta_usd"], Unit.USD),
+            "Reported": (row["cost_usd"], Unit.USD),
+            "List": (row["cost_list_usd"], Unit.USD),
+            "Runs": (row["runs"], Unit.COUNT),
+        },
     )
     return f"{figures}<br>{'<br>'.join(wrap(word.meaning, HOVER_WIDTH))}"
 
@@ -160,10 +164,12 @@ def caching(found: Groups, page: str | None) -> go.Figure:
 def _saved_hover(group: str, row: Mapping[str, Any]) -> str:
     figures = hover(
         group,
-        List_cost=(row["cost_uncached_usd"] - row["cache_saved_usd"], Unit.USD),
-        Without_caching=(row["cost_uncached_usd"], Unit.USD),
-        Saved=(row["cache_saved_usd"], Unit.USD),
-        Cost_of_cache_writes=(row["cost_cache_write_usd"], Unit.USD),
+        {
+            "List cost": (row["cost_uncached_usd"] - row["cache_saved_usd"], Unit.USD),
+            "Without caching": (row["cost_uncached_usd"], Unit.USD),
+            "Saved": (row["cache_saved_usd"], Unit.USD),
+            "Cost of cache writes": (row["cost_cache_write_usd"], Unit.USD),
+        },
     )
     return f"{figures}<br>Cache hit ratio: {human(row['cache_hit_ratio'], Unit.SHARE)}"
 

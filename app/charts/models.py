@@ -12,6 +12,7 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout, is_wide
 from app.charts.base import Words, chart, counted, figure, hover, nothing, safe
 from app.charts.looks import Looks, name
+from app.cost_words import TOKEN_CLASSES, percent
 from app.formatting import human
 from schemas.unit_names import Unit
 
@@ -21,12 +22,6 @@ MOST_BARS = 50
 NAMED_BARS = 12
 """Up to so many bars have room for the run's id."""
 
-TOKEN_CLASSES = {
-    "cache_read_tokens": "Cache read",
-    "cache_write_tokens": "Cache write",
-    "input_tokens": "Input",
-    "output_tokens": "Output",
-}
 COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
 TOKENS = Axis("tokens", "Tokens", Unit.TOKENS)
 
@@ -42,13 +37,8 @@ def _cost_words(table: pa.Table) -> Words:
     if not shares:
         return Words("No run names its models", _cost_note(table, rows))
     model, cost = max(shares.items(), key=lambda item: item[1])
-    made = "the whole reported cost" if cost == total else f"{_percent(cost / total)} of the reported cost"
+    made = "the whole reported cost" if cost == total else f"{percent(cost / total)} of the reported cost"
     return Words(f"{name(model)} makes {made}", _cost_note(table, rows))
-
-
-def _percent(share: Decimal) -> str:
-    """`98 %`; never rounded up to a whole that it is not."""
-    return "over 99 %" if share > Decimal("0.99") else f"{share * 100:.0f} %"
 
 
 def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
@@ -111,7 +101,7 @@ def _bars(rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, D
 
 
 def _cost_hover(row: Row, totals: Mapping[str, Decimal]) -> str:
-    figures = hover(name(row["model"]), Reported_cost=(row["cost_usd"], Unit.USD), Whole_run=(totals[row["run_id"]], Unit.USD))
+    figures = hover(name(row["model"]), {"Reported cost": (row["cost_usd"], Unit.USD), "Whole run": (totals[row["run_id"]], Unit.USD)})
     return f"{figures}<br>Run: {safe(row['run_id'])}"
 
 
@@ -133,7 +123,7 @@ def _token_words(table: pa.Table) -> Words:
     if not total:
         return Words("Tokens by class and model", note)
     label, most = max(sums.items(), key=lambda item: item[1])
-    return Words(f"{label} makes {_percent(Decimal(most) / total)} of {human(total, Unit.TOKENS)} tokens", note)
+    return Words(f"{label} makes {percent(Decimal(most) / total)} of {human(total, Unit.TOKENS)} tokens", note)
 
 
 @chart(
@@ -161,7 +151,7 @@ def _tokens(row: Row, models: Looks, place: int) -> go.Scatter:
         mode="markers+text",
         text=[human(count, Unit.TOKENS) for count in counts.values()],
         textposition=("top center", "bottom center")[place % 2],
-        hovertext=[hover(name(row["model"]), **{label.replace(" ", "_"): (count, Unit.TOKENS)}) for label, count in counts.items()],
+        hovertext=[hover(name(row["model"]), {label: (count, Unit.TOKENS)}) for label, count in counts.items()],
         hoverinfo="text",
         showlegend=True,
         marker={"color": look.colour, "symbol": look.symbol, "size": 13},

@@ -140,7 +140,7 @@ def _trend(rows: Sequence[dict[str, Any]]) -> go.Scattergl:
 def _band_hover(row: dict[str, Any], measure: Measure) -> str:
     middle, low, high = (human(row[key], measure.unit) for key in ("middle", "low", "high"))
     at = f"{row['x']:%Y-%m-%d %H:%M}"
-    return f"{hover(at, Runs=(row['runs'], Unit.COUNT))}<br>Median: {middle}<br>Eight in ten: {low} to {high}"
+    return f"{hover(at, {'Runs': (row['runs'], Unit.COUNT)})}<br>Median: {middle}<br>Eight in ten: {low} to {high}"
 
 
 def _axis(measure: Measure) -> Axis:

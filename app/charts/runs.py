@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, is_wide
-from app.charts.base import Words, chart, counted, figure, hover, nothing, safe
+from app.charts.base import Words, chart, figure, hover, left_out, nothing, safe
 from app.charts.looks import Look, Looks, name
 from app.formatting import human
 from schemas.unit_names import Unit
@@ -48,22 +48,12 @@ def points(table: pa.Table, x: Axis, y: Axis, *, alike: bool = False) -> Points:
     return Points(drawn, len(rows) - len(known), len(known) - len(drawn), (scales[0], scales[1]), alike)
 
 
-def left_out(found: Points, what: str) -> str:
-    """What is not drawn and why, empty where everything is."""
-    said = []
-    if found.unknown:
-        said.append(f"Left out: {counted(found.unknown, 'run')} without {what}.")
-    if found.zero:
-        said.append(f"Left out: {counted(found.zero, 'run')} at zero, which a logarithmic axis has no place for.")
-    return " ".join(said)
-
-
 def _wall_words(table: pa.Table) -> Words:
     found = points(table, WALL, API, alike=True)
     rows = [row for row in _both(table, "duration_ms", "duration_api_ms") if row["duration_ms"] > 0]
     wall, api = sum(row["duration_ms"] for row in rows), sum(row["duration_api_ms"] for row in rows)
     finding = f"API calls took {human(api / wall, Unit.RATIO)} the wall time" if wall else "Wall time and API time"
-    return Words(finding, left_out(found, "both times"))
+    return Words(finding, left_out(found.unknown, found.zero, "both times"))
 
 
 def _turn_words(table: pa.Table) -> Words:
@@ -71,7 +61,7 @@ def _turn_words(table: pa.Table) -> Words:
     rows = [row for row in _both(table, "num_turns", "cost_own_usd") if row["num_turns"] > 0]
     turns, cost = sum(row["num_turns"] for row in rows), sum((row["cost_own_usd"] for row in rows), Decimal(0))
     finding = f"A turn costs {human(cost / turns, Unit.USD)} on average" if turns else "Turns and reported cost"
-    return Words(finding, left_out(found, "turns and cost"))
+    return Words(finding, left_out(found.unknown, found.zero, "turns and cost"))
 
 
 def _both(table: pa.Table, first: str, second: str) -> list[dict[str, Any]]:
@@ -132,8 +122,8 @@ def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], axes: t
 
 
 def _hover(row: dict[str, Any], axes: tuple[Axis, Axis]) -> str:
-    figures = {axis.title.removesuffix(" (USD)").replace(" ", "_"): (row[axis.column], axis.unit) for axis in axes}
-    return hover(name(row["model"]), **figures) + f"<br>Run: {safe(row['run_id'])}"
+    figures = {axis.title.removesuffix(" (USD)"): (row[axis.column], axis.unit) for axis in axes}
+    return hover(name(row["model"]), figures) + f"<br>Run: {safe(row['run_id'])}"
 
 
 def _diagonal(found: Points) -> go.Scatter:

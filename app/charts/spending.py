@@ -11,6 +11,7 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout
 from app.charts.base import counted, figure, hover, safe
 from app.charts.looks import PALETTE, name
+from app.cost_words import NOT_KNOWN
 from app.formatting import human
 from schemas.unit_names import Unit
 
@@ -19,7 +20,6 @@ MOST_BARS = 24
 
 COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
 _ROW = 26
-_UNKNOWN = "not known"
 _SPACED = {"automargin": True, "ticklabelstandoff": 6}
 
 
@@ -42,7 +42,7 @@ def bars_note(table: pa.Table, *, in_order: bool = False) -> str:
 
 
 def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
-    return safe(" · ".join(_UNKNOWN if row[key] is None else name(str(row[key])) for key in keys))
+    return safe(" · ".join(NOT_KNOWN if row[key] is None else name(str(row[key])) for key in keys))
 
 
 def _lying(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> go.Figure:
@@ -77,5 +77,4 @@ def _marks(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, An
 
 
 def _hover(row: dict[str, Any], label: str) -> str:
-    """The name is safe already."""
-    return f"<b>{label}</b>" + hover("", Reported_cost=(row["cost_usd"], Unit.USD), Runs=(row["runs"], Unit.COUNT)).removeprefix("<b></b>")
+    return hover(label, {"Reported cost": (row["cost_usd"], Unit.USD), "Runs": (row["runs"], Unit.COUNT)})

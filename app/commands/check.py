@@ -54,8 +54,7 @@ def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any
     from app.checks import parse_allowed
 
     done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone)
-    words = (terminal.plural(done.runs, "run"), filters.as_words(), store.location)
-    terminal.note(terminal.plain(" · ".join(filter(None, words))))
+    terminal.note(terminal.plain(done.covers))
     terminal.put(write_check(done, format_, sys.stdout.encoding or "utf-8"))
     terminal.note(click.style(done.headline, fg="green" if done.passed else "red", bold=True))
     return ExitCode.OK if done.passed else ExitCode.CHECK_FAILED

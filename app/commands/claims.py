@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from app.filters import Filters
-from app.options import TABLE, Command, Output, examples, utf8, with_filters, with_output, with_store
+from app.options import Output, examples, utf8, with_filters, with_limit, with_output, with_store
 
 if TYPE_CHECKING:
     from ingest.store import Store
 
-ROWS_IN_A_TABLE = 50
-"""Rows a table lists unless --limit says otherwise; files and programs get all."""
-
 KINDS = ("quantified", "qualitative")
 SEVERITIES = ("alarm", "warning", "info")
 """The words of `schemas.claim.ClaimKind` and `schemas.source.Severity`, which cost an import of pydantic; a test compares them."""
-
-
-def _limit_option(noun: str) -> Callable[[Command], Command]:
-    words = f"At most N {noun}, 0 for all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
-    return click.option("--limit", type=click.IntRange(min=0), metavar="N", help=words)
-
-
-def _limit(limit: int | None, output: Output) -> int | None:
-    return ROWS_IN_A_TABLE if limit is None and output == Output(TABLE) else limit or None
 
 
 @click.group(
@@ -38,9 +25,9 @@ def _limit(limit: int | None, output: Output) -> int | None:
     ),
 )
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only claims of this kind. Repeatable.  [default: all]")
-@_limit_option("claims")
 @with_filters
 @with_output
+@with_limit("claims")
 @with_store
 @click.pass_context
 def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filters: Filters, output: Output, store: Store) -> None:
@@ -54,7 +41,7 @@ def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filter
     from app import answers_claims
     from app.output import deliver
 
-    deliver(answers_claims.claims(store, filters, kinds, _limit(limit, output)), output)
+    deliver(answers_claims.claims(store, filters, kinds, limit), output)
 
 
 @claims.command(epilog=examples("claims extract texts.jsonl", "claims extract - < texts.jsonl"))
@@ -75,9 +62,9 @@ def extract(texts: Path) -> None:
 @click.command(epilog=examples("findings", "findings --severity alarm", "findings --rule headline_count --format jsonl"))
 @click.option("--severity", "severities", multiple=True, type=click.Choice(SEVERITIES), help="Only findings so severe. Repeatable.")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", callback=utf8, help="Only findings of this rule. Repeatable.")
-@_limit_option("findings")
 @with_filters
 @with_output
+@with_limit("findings")
 @with_store
 def findings(
     severities: tuple[str, ...], limit: int | None, filters: Filters, output: Output, store: Store, rules: tuple[str, ...]
@@ -90,4 +77,4 @@ def findings(
     from app import answers_claims
     from app.output import deliver
 
-    deliver(answers_claims.findings(store, filters, severities, rules, _limit(limit, output)), output)
+    deliver(answers_claims.findings(store, filters, severities, rules, limit), output)

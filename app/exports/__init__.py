@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from app.reports import Report
 
 
+REPORT_RUNS = 10
+"""Runs that a report lists unless its format has room for more."""
+
+
 class TableWriter(Protocol):
     """Writes a table. `heading` says what it is about; formats for programs have no place for it."""
 
@@ -41,7 +45,7 @@ class Export:
     is_for_people: bool = False
     is_binary: bool = False
     is_whole: bool = True
-    runs: int = 10
+    runs: int = REPORT_RUNS
     about: str = ""
 
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from app.exports.values import decimal_text, json_text, rows, time_text
+from app.exports.values import BEGINS_FORMULA, decimal_text, json_text, rows, time_text
 
 if TYPE_CHECKING:
     from app.reports import Report
 
-_BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NEEDS_QUOTES = frozenset(',"\r\n')
 
 
@@ -49,7 +48,7 @@ def _json(value: Any) -> str:
 
 def _text(text: str) -> str:
     """Text gets an apostrophe where a spreadsheet would run it as a formula; a number, negative or not, never does."""
-    return _quoted(f"'{text}" if text.startswith(_BEGINS_FORMULA) else text)
+    return _quoted(f"'{text}" if text.startswith(BEGINS_FORMULA) else text)
 
 
 def _quoted(text: str) -> str:

@@ -10,6 +10,9 @@ from typing import Any
 import pyarrow as pa
 import simplejson
 
+BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Text that begins so is a formula to a spreadsheet."""
+
 
 def rows(table: pa.Table) -> Iterator[dict[str, Any]]:
     """Rows as dicts, a batch at a time; a map (pairs, in Arrow) becomes a dict."""

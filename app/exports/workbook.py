@@ -20,6 +20,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from app.columns import Column, columns
+from app.exports.values import BEGINS_FORMULA
 from app.queries import KNOWN_SUFFIX
 from schemas.unit_names import Unit
 
@@ -35,7 +36,6 @@ _DAY_MS = 86_400_000
 _RICH = ("<r>", "</r>")
 """What the library writes as it is, taking it for markup of its own."""
 
-_BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 NUMBERS = {
     Unit.USD: "$#,##0.0000",
@@ -198,7 +198,7 @@ def _text(book: Book, sheet: Worksheet, line: int, place: int, text: str, **styl
     """Text that stays text: also when somebody edits the cell, where it begins as a formula does."""
     clean = text if len(text) < LONGEST_TEXT else f"{text[: LONGEST_TEXT - 2]}…"
     clean = f"{clean} " if clean.startswith(_RICH[0]) and clean.endswith(_RICH[1]) else clean
-    quoted = {"quote_prefix": True} if clean.startswith(_BEGINS_FORMULA) else {}
+    quoted = {"quote_prefix": True} if clean.startswith(BEGINS_FORMULA) else {}
     sheet.write_string(line, place, clean, book.style(**quoted, **style))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -35,11 +35,6 @@ def chosen() -> Filters:
     """The filters in force."""
     filters: Filters = st.session_state.get(_FILTERS, Filters())
     return filters
-
-
-def parameters() -> dict[str, list[str]]:
-    """The filters as parameters of a link within the dashboard."""
-    return links.write(chosen())
 
 
 def follow_address() -> None:
@@ -187,16 +182,21 @@ def _seed(key: str, value: Any) -> str:
 
 def _date(text: str) -> date | None:
     """The day of a time; a link may name an hour, which the calendar cannot show and leaves alone."""
-    return date.fromisoformat(text[:10]) if text else None
+    return datetime.fromisoformat(text).date() if text else None
 
 
 def _changed(key: str) -> None:
     """A widget was used: its value is the filter's now."""
     value = st.session_state[f"filter-{key}-{st.session_state.get(_ROUND, 0)}"]
     values = value if isinstance(value, list) else [] if value in (None, "") else [value]
-    link = links.read({key: [f"{number:g}" if isinstance(number, float) else str(number) for number in values]})
+    link = links.read({key: [_typed(value) for value in values]})
     st.session_state[_FILTERS], st.session_state[_LEFT_OUT] = chosen().with_values(key, link.filters.values(key)), link.left_out
     _write_address()
+
+
+def _typed(value: Any) -> str:
+    """What a widget holds as the command line writes it; of an amount every digit that was typed, and no more."""
+    return f"{Decimal(repr(value)).normalize():f}" if isinstance(value, float) else str(value)
 
 
 def _choose(filters: Filters, left_out: tuple[str, ...] = ()) -> None:
@@ -207,7 +207,7 @@ def _choose(filters: Filters, left_out: tuple[str, ...] = ()) -> None:
 
 def _write_address() -> None:
     """Change what differs only: other parameters belong to the screens' own widgets."""
-    ours = parameters()
+    ours = links.write(chosen())
     for key in [key for key in FILTERS if key in st.query_params and key not in ours]:
         del st.query_params[key]
     if changed := {key: values for key, values in ours.items() if st.query_params.get_all(key) != values}:

@@ -22,7 +22,8 @@ _PERCENT = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
 _FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
 _OF_FORMER = re.compile(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
 
-_OPEN_END = re.compile(r"[<>≥≤]|\d\s?[x×%]?\+|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
+_INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
+"""A bound, or a range (`20–30x`); the arrow `->` is neither."""
 
 Interval = tuple[float, float]
 
@@ -106,9 +107,9 @@ def _of_pair(claim: Claim) -> Interval | None:
 
 
 def _of_percentage(quote: str) -> list[Interval]:
-    """The readings of the one percentage or factor in the quote: so much more, so much less, so many times. None or several: empty."""
+    """The readings of the one percentage or factor in the quote: more, less, times. Empty for none, several or a range."""
     percentages, factors = _PERCENT.findall(quote), _FACTOR.findall(quote)
-    if len(percentages) + len(factors) != 1 or _OF_FORMER.search(quote) or _OPEN_END.search(quote):
+    if len(percentages) + len(factors) != 1 or _OF_FORMER.search(quote) or _INEXACT.search(quote):
         return []
     written = next(chain(percentages, factors))
     low, high = _value(written) - 2 * _half_digit(written), _value(written) + 2 * _half_digit(written)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ingest.claims.effect import Effect
-from ingest.claims.glue import DECOR, HEDGE
+from ingest.claims.glue import DECOR, HEDGE, by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import Kind, Quantity, quantities
 
@@ -61,22 +61,14 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
     return quantity._replace(kind=Kind.TIMES, high=float(to["high"]), end=to.end()) if to else quantity._replace(kind=Kind.TIMES)
 
 
-def _by_sense(patterns: Mapping[Sense, str]) -> str:
-    return "|".join(f"(?P<{sense.name}>{words})" for sense, words in patterns.items())
-
-
-def _sense(found: re.Match[str]) -> Sense:
-    return next(sense for sense in Sense if sense.name in found.re.groupindex and found[sense.name])
-
-
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
-_COMPARED = re.compile(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+[\s*_`]+){{0,3}}?(?:{_by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE)
+_COMPARED = re.compile(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE)
 
 
 def _compared(place: Place) -> Effect | None:
     """`3x faster`, `42% less peak memory`, `27.7% latency reduction`."""
     found = place.behind(_COMPARED)
-    return place.effect(place.before, found.end(), (sense := _sense(found)), found[sense.name]) if found else None
+    return place.effect(place.before, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
 
 
 _AMOUNT = re.compile(r"[\s*_`]*(?:the |higher |more |better )?(?P<word>throughput|bandwidth|performance|speed|fps)\b", re.IGNORECASE)
@@ -110,7 +102,7 @@ def _raised(place: Place) -> Effect | None:
 
 
 _NAMED = re.compile(
-    rf"(?<![A-Za-z])(?:{_by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
+    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
 
@@ -121,15 +113,15 @@ _SPED = re.compile(rf"\b(?:{VERBS[Sense.GAIN]})\b[^.;\n]{{0,30}}$", re.IGNORECAS
 def _named(place: Place) -> Effect | None:
     """`a speedup of 3x`, `Improvement: 40%`."""
     found = _NAMED.search(place.left)
-    if found and _sense(found) is Sense.FALL and _SPED.search(place.left, 0, found.start()):  # `speeds up the compression by 70%`
+    if found and sense_in(found) is Sense.FALL and _SPED.search(place.left, 0, found.start()):  # `speeds up the compression by 70%`
         return None
-    if found and place.quantity.sign in ("-", "−") and _sense(found) is Sense.GAIN:  # `faster (-14%)` is 14% less time
+    if found and place.quantity.sign in ("-", "−") and sense_in(found) is Sense.GAIN:  # `faster (-14%)` is 14% less time
         return place.effect(found.start(), place.quantity.end, Sense.FALL, found[Sense.GAIN.name])
-    return place.effect(found.start(), place.quantity.end, (sense := _sense(found)), found[sense.name]) if found else None
+    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name]) if found else None
 
 
 _CHANGED_BY = re.compile(
-    rf"\b(?:{_by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,50}}?)(?P<by>\bby)?(?:\s+a factor of)?[\s*_`]*{HEDGE}{DECOR}$",
+    rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,50}}?)(?P<by>\bby)?(?:\s+a factor of)?[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
 _OBJECT_WORDS = 3
@@ -141,7 +133,7 @@ def _changed_by(place: Place) -> Effect | None:
     found = _last(_CHANGED_BY, place.left)
     if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS):
         return None
-    return place.effect(found.start(), place.quantity.end, (sense := _sense(found)), found[sense.name])
+    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name])
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -167,7 +159,7 @@ _CHINESE = re.compile(r"(?:(?P<FALL>降低|减少|缩短|下降|减小|节省)|(
 
 def _changed_in_chinese(place: Place) -> Effect | None:
     found = _CHINESE.search(place.left)
-    return place.effect(found.start(), place.quantity.end, (sense := _sense(found)), found[sense.name]) if found else None
+    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name]) if found else None
 
 
 def _signed(place: Place) -> Effect | None:
@@ -197,7 +189,9 @@ def _with_delta(place: Place) -> Effect | None:
     found = place.behind(_DELTA, 24)
     if found is None or place.quantity.unit is None:
         return None
-    percent = next(quantities(place.text, found.start("percent"), found.end("percent")))
+    percent = next(quantities(place.text, found.start("percent"), found.end("percent")), None)
+    if percent is None:  # `(+2.3000000000000003%)`: more digits than anybody reads
+        return None
     sense = Sense.RISE if percent.sign == "+" else Sense.FALL
     return Effect(place.quantity.start, found.end(), after=place.quantity, change=percent, sense=sense, word=percent.sign)
 

@@ -1,8 +1,11 @@
-"""Pieces of regular expressions that stand between a number and its words."""
+"""Pieces of regular expressions for what stands between a number and its words, and for the words by their sense."""
 
 from __future__ import annotations
 
-from ingest.claims.lexicon import HEDGES
+import re
+from collections.abc import Mapping
+
+from ingest.claims.lexicon import HEDGES, Sense
 
 DECOR = r"[\s*_`'\"(\[]*"
 """Markdown, quotes and opening brackets."""
@@ -12,3 +15,13 @@ HEDGE = rf"(?:(?:{HEDGES}|only|just|a|an|merely|un|um|una)\s+)*[~≈<>*_`]*"
 
 SENTENCE = r"(?:(?![.;!?]\s)[^→])"
 """A character of one and the same sentence."""
+
+
+def by_sense(patterns: Mapping[Sense, str]) -> str:
+    """An alternation of the words, each sense a group of its name."""
+    return "|".join(f"(?P<{sense.name}>{words})" for sense, words in patterns.items())
+
+
+def sense_in(found: re.Match[str]) -> Sense:
+    """The sense whose group of `by_sense` took part in the match."""
+    return next(sense for sense in Sense if sense.name in found.re.groupindex and found[sense.name])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ingest.claims.effect import Effect
+from ingest.claims.glue import by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import Kind, Quantity
 
@@ -42,7 +43,7 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
 )
 _MAGNITUDES = re.compile(
     r"\b(?P<count>an?|one|two|three|four) orders? of magnitude (?:\w+ )?(?:"
-    + "|".join(f"(?P<{sense.name}>{COMPARISONS[sense]})" for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL))
+    + by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})
     + ")",
     re.IGNORECASE,
 )
@@ -58,8 +59,7 @@ def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
         for match in pattern.finditer(text, start, end):
             yield _effect(match, factor, sense, hedged=False)
     for match in _MAGNITUDES.finditer(text, start, end):
-        sense = next(sense for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL) if match[sense.name])
-        yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense, hedged=True)
+        yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense_in(match), hedged=True)
 
 
 def _effect(match: re.Match[str], factor: float, sense: Sense, *, hedged: bool) -> Effect:

@@ -54,11 +54,7 @@ def _by_change(lines: list[Line]) -> Iterator[Effect]:
 
 
 def _candidates(first: Line, second: Line) -> list[Effect]:
-    return [Effect(before.start, after.end, before, after) for before in first for after in second if _alike(before, after)]
-
-
-def _alike(before: Quantity, after: Quantity) -> bool:
-    return before.kind is after.kind is Kind.VALUE and before.metric is not None and before.metric is after.metric
+    return [Effect(before.start, after.end, before, after) for before in first for after in second if before.measures_as(after)]
 
 
 def _proven(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Effect]:

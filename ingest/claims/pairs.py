@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
-from ingest.claims.glue import DECOR, HEDGE, SENTENCE
+from ingest.claims.glue import DECOR, HEDGE, SENTENCE, by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import Kind, Quantity
 
@@ -114,9 +114,7 @@ _BECAME = re.compile(
 _OF_FACTOR = re.compile(r"\bfactor of\s+$", re.IGNORECASE)
 _BOUNDS = re.compile(rf"\b(?:from|between)\s+{DECOR}{HEDGE}$", re.IGNORECASE)
 _BOUNDED = re.compile(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", re.IGNORECASE)
-_COMPARED = re.compile(
-    r"\s+(?:" + "|".join(f"(?P<{sense.name}>{COMPARISONS[sense]})" for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)) + ")", re.IGNORECASE
-)
+_COMPARED = re.compile(rf"\s+(?:{by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})})", re.IGNORECASE)
 
 
 def _between(candidate: Candidate) -> Effect | None:
@@ -125,7 +123,7 @@ def _between(candidate: Candidate) -> Effect | None:
     compared = _COMPARED.match(candidate.text, second.end) if second.kind is not Kind.VALUE else None
     if compared is None or not (_BOUNDED.fullmatch(candidate.glue) and _BOUNDS.search(candidate.left)) or first.low >= second.high:
         return None
-    sense = next(sense for sense in Sense if sense.name in compared.re.groupindex and compared[sense.name])
+    sense = sense_in(compared)
     change = second._replace(start=first.start, low=first.low)
     return Effect(first.start, compared.end(), change=change, sense=sense, word=compared[sense.name].lower())
 

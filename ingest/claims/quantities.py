@@ -41,6 +41,10 @@ class Quantity(NamedTuple):
         """Whether it says from what to what."""
         return self.low != self.high
 
+    def measures_as(self, other: Quantity) -> bool:
+        """Whether both are figures of one metric, as their units tell."""
+        return self.kind is other.kind is Kind.VALUE and self.metric is not None and self.metric is other.metric
+
     def within(self, low: float, high: float) -> bool:
         """Whether the number is between both, as it is written."""
         return low <= self.low <= self.high <= high
@@ -58,6 +62,8 @@ NUMBER_WORDS = {
 
 _GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
 _WORDS = NUMBER_WORDS | _GERMAN
+"""Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
+
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
 """What a measured number is uncertain by; it is read over."""
 
@@ -69,7 +75,7 @@ _QUANTITY = re.compile(
     (?P<sign>[+\-−])?
     (?P<money>\$)?
     (?:
-      (?P<word>{"|".join(_WORDS)})(?:[\s-]times|-?fold|mal)\b
+      (?P<word>(?a:{"|".join(_WORDS)}))(?:[\s-]times|-?fold|mal)\b
     |
       sub-(?P<below>milli|micro)?second
     |
@@ -131,7 +137,7 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     high = _number(match["high"], match["high_scale"]) if match["high"] else low
     if match["high"] and match["high_scale"] and not match["low_scale"]:
         low *= SCALES[match["high_scale"]]  # 5-10k
-    kind, named, end = _unit(match)
+    kind, named, end = _unit(match, low)
     if match["unit"] is None and _GOES_ON.match(match.string, match.end()):
         return None
     hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
@@ -146,17 +152,17 @@ def _number(digits: str, scale: str | None) -> float:
     return float(plain) * (SCALES[scale] if scale else 1.0)
 
 
-def _unit(match: re.Match[str]) -> tuple[Kind, Unit | None, int]:
+def _unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
     """What kind of quantity it is, its unit, and where it ends. Words that are no unit are none of it."""
     written = match["unit"]
     bare = written.strip() if written else ""
-    if bare in _MULTIPLIERS and not (bare == "X" and float(match["low"].replace(",", "")) >= _MODEL_NUMBER):
+    if bare in _MULTIPLIERS and not (bare == "X" and number >= _MODEL_NUMBER):
         return Kind.TIMES, None, match.end()
     if bare in _PERCENT:
         return Kind.PERCENT, None, match.end()
     if match["money"]:
         return Kind.VALUE, Unit("$", ClaimMetric.COST, 1.0), match.start("unit") if written else match.end()
-    named = unit(bare.lstrip("-")) if bare and not (bare == "m" and float(match["low"].replace(",", "")) > _MOST_MINUTES) else None
+    named = unit(bare.lstrip("-")) if bare and not (bare == "m" and number > _MOST_MINUTES) else None
     if named is None:
         return Kind.VALUE, None, match.start("unit") if written else match.end()
     return Kind.VALUE, named, match.end()

@@ -71,9 +71,9 @@ def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
 
 
 def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
-    found = list(quantities(text, passage.start, passage.end))
-    of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, found, passage.start, passage.end)
-    whole = merged(text, _with_idioms(list(of_passage), list(idiomatic(text, passage.start, passage.end))))
+    low, high = passage.start, passage.end
+    of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, list(quantities(text, low, high)), low, high)
+    whole = merged(text, _with_idioms(list(of_passage), list(idiomatic(text, low, high))))
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end
@@ -133,6 +133,8 @@ def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direc
         ratio = middle(ends)
         return Direction.SAME if ratio == 1 else Direction.BETTER if ratio > 1 else Direction.WORSE
     if effect.before is not None and effect.after is not None:
+        if effect.after.sized() == effect.before.sized():  # `0 → 0 allocs/op` has no ratio, and is no change
+            return Direction.SAME
         is_less = effect.after.low < effect.before.low
         return Direction.BETTER if is_less is (metric not in HIGHER_IS_BETTER) else Direction.WORSE
     return Direction.BETTER if effect.sense in (Sense.FALL, Sense.GAIN) else Direction.WORSE

@@ -141,13 +141,9 @@ def _by_agreement(row: tuple[Cell, ...]) -> Effect | None:
         if first.quantities and second.quantities and third.quantities:
             before, after, change = first.quantities[0], second.quantities[0], third.quantities[0]
             pair = Effect(before.start, change.end, before, after, change)
-            if _is_pair(before, after) and change.kind is not Kind.VALUE and agrees(pair, change):
+            if before.measures_as(after) and change.kind is not Kind.VALUE and agrees(pair, change):
                 return pair
     return None
-
-
-def _is_pair(before: Quantity, after: Quantity) -> bool:
-    return before.kind is after.kind is Kind.VALUE and before.metric is not None and before.metric is after.metric
 
 
 def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:

@@ -59,7 +59,7 @@ _SIZES = {
     ),
     **_each(ClaimMetric.OTHER, {"ma mw mah": 1e-3, "w j wh watts joules": 1.0, "kw kj kwh": 1e3}),
     **_each(ClaimMetric.TOKENS, {"token tokens": 1.0}),
-    **_each(ClaimMetric.COST, {"usd dollars cents": 1.0}),
+    **_each(ClaimMetric.COST, {"usd dollar dollars": 1.0, "cent cents": 0.01}),
     **_each(
         ClaimMetric.OPERATIONS,
         {

@@ -26,5 +26,6 @@ def read_statements(text: str) -> Statements:
     if not lines:
         return _NOTHING
     changes, totals = read_files(text, lines)
-    found = [*commits(text, lines), *artefacts(text, lines), *tests(text, lines), *totals]
-    return Statements(changes, tuple(sorted(found, key=attrgetter("start", "end"))))
+    found = sorted([*commits(text, lines), *artefacts(text, lines), *tests(text, lines), *totals], key=attrgetter("start", "end"))
+    whole = {(one.kind, one.start): one for one in found}  # the windows of a long line overlap: of what both show, the longer reading
+    return Statements(changes, tuple(whole.values()))
