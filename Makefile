@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 DB ?= tachograph.duckdb
 PORT ?= 8501
 WORKERS ?= 2
+# the tests start the program hundreds of times: it is compiled once, whatever the environment says
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test check unit schema wheel clean chromium
 

@@ -118,6 +118,11 @@ def figures(filters: Filters) -> dict[str, Any]:
     return row
 
 
+def count(filters: Filters) -> int:
+    """How many runs the filters choose. Raises StoreError."""
+    return int(ask(queries.summary, filters, (), ("runs",))["runs"][0].as_py())
+
+
 def options() -> dict[str, dict[str, int]]:
     """What each filter can be set to, with the number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
     return ask(queries_screens.options_by_filter, MOST_OPTIONS)

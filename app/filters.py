@@ -100,7 +100,8 @@ FILTERS = {
     )
 }
 
-_CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) if filter_.claim_sql else filter_ for key, filter_ in FILTERS.items()}
+_CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) for key, filter_ in FILTERS.items() if filter_.claim_sql}
+"""The filters that choose among claims where claims are listed, and not among runs."""
 
 
 @dataclass(frozen=True)
@@ -175,9 +176,11 @@ def where(filters: Filters, name: str = "f") -> Where:
     return _where(filters, FILTERS, name)
 
 
-def where_claims(filters: Filters) -> Where:
-    """The filters as one condition on claims joined with their runs: what is about claims chooses among them."""
-    return _where(filters, _CLAIM_FILTERS, "f")
+def where_claims(filters: Filters) -> tuple[Where | None, Where]:
+    """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them."""
+    of_claims = Filters(tuple(one for one in filters.chosen if one[0] in _CLAIM_FILTERS))
+    of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in _CLAIM_FILTERS))
+    return where(of_runs) if of_runs else None, _where(of_claims, _CLAIM_FILTERS, "c")
 
 
 def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:

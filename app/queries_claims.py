@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -39,14 +39,14 @@ _HEADLINE = """claims.kind = 'quantified' and origin = 'own' and direction = 'be
     and claims.metric = claimed_metric and claims.evidence = claimed_evidence and claims.scope = claimed_scope"""
 """The claim whose figures stand with the run; the first in the text where several are alike (`ingest.summary_facts.headline`)."""
 
+HEADLINES = "headlines"
 PICKS = {
-    "headlines": Pick("Headline of each run", _HEADLINE, "ratio desc"),
+    HEADLINES: Pick("Headline of each run", _HEADLINE, "ratio desc"),
     "largest": Pick("Largest ratios", "ratio is not null", "ratio desc"),
     "worse": Pick("Became worse", "direction = 'worse' and ratio is not null", "ratio"),
 }
 
-_CLAIMS = "claims join v_runs using (run_id)"
-_FIRST_ONLY = "qualify row_number() over (partition by run_id order by claim_no) = 1"
+
 _FINDINGS = "findings join v_runs using (run_id)"
 _LARGEST_FIRST = "ratio desc nulls last, run_id, claim_no"
 _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
@@ -54,38 +54,86 @@ _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int | None = None) -> pa.Table:
     """Claims with CLAIM_COLUMNS, largest ratio first. `--evidence` and `--min-claim` choose claims, other filters runs."""
-    condition = where_claims(filters)
-    sql = f"select {_listed()} from {_CLAIMS} where {condition.sql} and {_one_of('kind', kinds)}"
-    return fetch(store, _cut(f"{sql} order by {_LARGEST_FIRST}", limit), condition.parameters | _bound(kind=kinds))
+    chosen, parameters = _chosen(filters, kinds)
+    keys = _cut(f"select run_id, claim_no {chosen} order by {_LARGEST_FIRST}", limit)
+    sql = f"select {_listed()} from claims join ({keys}) using (run_id, claim_no) join v_runs using (run_id) order by {_LARGEST_FIRST}"
+    return fetch(store, sql, parameters)
 
 
 def count_claims(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> tuple[int, int]:
     """(claims, runs they are of) under the same choice."""
-    condition = where_claims(filters)
-    sql = f"select count(*), count(distinct run_id) from {_CLAIMS} where {condition.sql} and {_one_of('kind', kinds)}"
-    [(found, runs)] = _rows(fetch(store, sql, condition.parameters | _bound(kind=kinds)))
+    chosen, parameters = _chosen(filters, kinds)
+    [(found, runs)] = _rows(fetch(store, f"select count(*), count(distinct run_id) {chosen}", parameters))
     return found, runs
+
+
+def claims_by_kind(store: Store, filters: Filters, most: int) -> dict[str, int]:
+    """The same choice, kind → claims, counted up to `most` in all: how many there are of millions takes long to count."""
+    chosen, parameters = _chosen(filters)
+    return dict(_rows(fetch(store, f"select kind, count(*) from (select kind {chosen} limit {int(most)}) group by kind", parameters)))
 
 
 def drawn_claims(store: Store, filters: Filters, pick: str, limit: int) -> pa.Table:
     """The first `limit` claims of one of PICKS, each with CLAIM_COLUMNS, its run's cost and its `pick`.
 
-    Over all claims of the choice: `claims_found`, `runs_found` and, in claims, `benchmarked_found`.
+    Over all claims of the choice: `claims_found`, `runs_found` and, in claims, `benchmarked_found`. Which claims are the first is found
+    out over few columns; the others are read of these alone.
     """
-    condition = where_claims(filters)
-    chosen = PICKS[pick]
+    ctes, parameters = (_headlines if pick == HEADLINES else _picked)(filters, PICKS[pick], int(limit))
     sql = f"""
-        with chosen as (
-            select {_listed()}, cost_own_usd from {_CLAIMS} where {condition.sql} and {chosen.condition}
-            {_FIRST_ONLY if pick == "headlines" else ""}
+        with {ctes}
+        select {_listed()}, cost_own_usd, found.*, $pick as pick
+        from shown join v_runs using (run_id) cross join found
+        order by {PICKS[pick].order}, run_id, claim_no"""
+    return fetch(store, sql, parameters | {"pick": pick})
+
+
+def _headlines(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, Any]]:
+    """Headlines are found by their runs, which have their figures: only of the first runs the claims are looked at."""
+    condition = where(filters)
+    return (
+        f"""
+        chosen as (
+            select run_id, claimed_speedup, claimed_metric, claimed_evidence, claimed_scope
+            from v_runs where {condition.sql} and claimed_speedup is not null
         ),
+        found as (
+            select count(*) as claims_found, count(*) as runs_found, count_if(claimed_evidence = 'benchmarked')::bigint as benchmarked_found
+            from chosen
+        ),
+        first as (select * from chosen order by claimed_speedup desc, run_id limit {limit}),
+        shown as (
+            select claims.* from claims join first using (run_id) where {pick.condition}
+            qualify row_number() over (partition by run_id order by claim_no) = 1
+        )
+    """,
+        condition.parameters,
+    )
+
+
+def _picked(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, Any]]:
+    chosen, parameters = _chosen(filters)
+    return (
+        f"""
+        chosen as (select run_id, claim_no, ratio, evidence {chosen} and {pick.condition}),
         found as (
             select count(*) as claims_found, count(distinct run_id) as runs_found,
                    count_if(evidence = 'benchmarked')::bigint as benchmarked_found
             from chosen
-        )
-        select *, $pick as pick from chosen cross join found order by {chosen.order}, run_id, claim_no limit {int(limit)}"""
-    return fetch(store, sql, condition.parameters | {"pick": pick})
+        ),
+        first as (select run_id, claim_no from chosen order by {pick.order}, run_id, claim_no limit {limit}),
+        shown as (select claims.* from claims semi join first using (run_id, claim_no))
+    """,
+        parameters,
+    )
+
+
+def _chosen(filters: Filters, kinds: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+    """The claims of a choice, from `from` on: joined with their runs only where the choice is about these."""
+    of_runs, of_claims = where_claims(filters)
+    wanted = f"semi join (select run_id from v_runs where {of_runs.sql}) as wanted using (run_id)" if of_runs else ""
+    parameters = (of_runs.parameters if of_runs else {}) | of_claims.parameters | _bound(kind=kinds)
+    return f"from claims {wanted} where {of_claims.sql} and {_one_of('kind', kinds)}", parameters
 
 
 def evidence_mix(store: Store, filters: Filters, by: str, limit: int = 20) -> pa.Table:
@@ -172,5 +220,5 @@ def _cut(sql: str, limit: int | None) -> str:
     return sql if limit is None else f"{sql} limit {int(limit)}"
 
 
-def _rows(table: pa.Table) -> list[tuple[int, ...]]:
+def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -116,14 +116,15 @@ def models(store: Store, filters: Filters) -> pa.Table:
 
 
 def dearest(store: Store, filters: Filters, limit: int) -> pa.Table:
-    """RUN_COLUMNS of the `limit` dearest runs. Their ids are found first: other columns are read of these runs only."""
+    """RUN_COLUMNS of the `limit` dearest runs. What the last of them cost is found first: other columns are read of few runs only."""
     condition = where(filters)
     sql = f"""
         select {", ".join(RUN_COLUMNS)} from v_runs
-        where run_id in (
-            select run_id from v_runs where {condition.sql} and cost_own_usd is not null
-            order by cost_own_usd desc, run_id limit {int(limit)}
-        ) order by cost_own_usd desc, run_id"""
+        where {condition.sql} and cost_own_usd >= (
+            select min(cost_own_usd) from (
+                select cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last limit {int(limit)}
+            )
+        ) order by cost_own_usd desc, run_id limit {int(limit)}"""
     return fetch(store, sql, condition.parameters)
 
 
@@ -158,7 +159,7 @@ def spending(store: Store, filters: Filters, axis: str, about: dict[str, Any]) -
     sql = f"""
         with pieces as (
             select {", ".join(f"{key} as k{number}" for number, key in enumerate(keys))}, model, sum(cost_own_usd) as cost_usd,
-                   count(*) as runs, min(run_id) as run_id, max({_TIME}) as last_at
+                   count(*) as runs, any_value(run_id) as run_id, max({_TIME}) as last_at
             from v_runs where {condition.sql} and cost_own_usd is not null {f"and {_TIME} is not null" if is_timed else ""}
             group by all
         ),
@@ -186,4 +187,4 @@ def _time_keys(about: dict[str, Any]) -> tuple[list[str], int]:
 
 def _order_keys(about: dict[str, Any]) -> tuple[list[str], int]:
     """Sources in the order they were read, by name within one ingest, and their documents a few at a time."""
-    return ["received_at", "source_name", "source_id", "ordinal // $width"], max(1, about["runs"] // PARTS)
+    return ["any_value(received_at)", "any_value(source_name)", "source_id", "ordinal // $width"], max(1, about["runs"] // PARTS)

@@ -8,13 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from app.charts import CHARTS, looks
+from app.charts import CHARTS, distributions, looks
 from app.charts.axes import Axis, axis_layout
-from app.charts.looks import PALETTE
+from app.charts.looks import OUTCOMES, PALETTE, group_looks
 from app.filters import Filters
 from app.formatting import exact
 from app.queries import model_rows, run, runs
 from ingest.store import Store
+from schemas.measures import MEASURES
+from schemas.run import Outcome
 from schemas.unit_names import Unit
 from tests.conftest import record_text
 from tests.test_dashboard import add
@@ -97,6 +99,14 @@ def test_a_model_has_one_colour_in_every_chart() -> None:
     assert all(found == {"a": PALETTE[0], "b": PALETTE[1], "c": PALETTE[2]} for found in colours)
 
 
+def test_an_outcome_has_one_colour_whatever_else_there_is() -> None:
+    assert set(OUTCOMES) == {str(outcome) for outcome in Outcome}
+    assert len(set(OUTCOMES.values())) == len(OUTCOMES)
+    found = [{"group": "api_error", "runs": 9, "known": 9, "p05": 1.0, "p25": 2.0, "p50": 3.0, "p75": 4.0, "p95": 5.0}]
+    drawn = distributions.boxes(MEASURES["wall"], pa.Table.from_pylist(found), group_looks("outcome", looks(["api_error"])), "light")
+    assert drawn.data[0].line.color == OUTCOMES["api_error"]
+
+
 def test_more_models_than_colours_stay_apart() -> None:
     many = looks(f"model-{number:02}" for number in range(30))
     assert len({(look.colour, look.symbol) for look in many.values()}) == 31
@@ -104,7 +114,7 @@ def test_more_models_than_colours_stay_apart() -> None:
 
 
 @pytest.mark.parametrize("background", ["#FBFAF7", "#11171A"])
-@pytest.mark.parametrize("colour", PALETTE)
+@pytest.mark.parametrize("colour", sorted({*PALETTE, *OUTCOMES.values()}))
 def test_colours_can_be_seen_by_day_and_by_night(colour: str, background: str) -> None:
     lighter, darker = sorted((luminance(colour), luminance(background)), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 3

@@ -74,13 +74,13 @@ def chart(key: str, title: str, shows: str, words: Callable[[pa.Table], Words]) 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:
     """A figure that lets the page show through, without a legend of one."""
     named = sum(bool(trace.showlegend) for trace in traces)
-    return go.Figure(traces).update_layout(
-        height=HEIGHT + LEGEND_ROW * (named // 2),
-        margin={"l": 8, "r": 16, "t": 16, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        showlegend=named > 1,
-        legend={
+    ours = {
+        "height": HEIGHT + LEGEND_ROW * (named // 2),
+        "margin": {"l": 8, "r": 16, "t": 16, "b": 8},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "showlegend": named > 1,
+        "legend": {
             "orientation": "h",
             "x": 0,
             "xanchor": "left",
@@ -89,18 +89,23 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
             "traceorder": "normal",
             "title": {"text": ""},
         },
-        dragmode=False,
-        hoverlabel={"align": "left"},
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": "#7A7A7A", "activecolor": "#0F8A84"},
-        **layout,
-    )
+        "dragmode": False,
+        "hoverlabel": {"align": "left"},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#7A7A7A", "activecolor": "#0F8A84"},
+    }
+    return go.Figure(traces, ours | layout)  # all at once: an update of a figure takes 10 ms
 
 
 def inked(drawn: go.Figure, page: str | None) -> go.Figure:
     """With texts on axes, at points and in notes that can be read on a light or dark page."""
-    ink = {"color": INKS.get(page or "")}
-    drawn.update_xaxes(tickfont=ink, title_font=ink).update_yaxes(tickfont=ink, title_font=ink)
-    return drawn.update_traces(textfont=ink, selector={"type": "scatter"}).update_annotations(font_color=ink["color"])
+    ink = INKS.get(page or "")
+    for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
+        axis.tickfont.color = axis.title.font.color = ink
+    for trace in drawn.select_traces({"type": "scatter"}):
+        trace.textfont.color = ink
+    for note in drawn.layout.annotations:
+        note.font.color = ink
+    return drawn
 
 
 def nothing(why: str) -> go.Figure:

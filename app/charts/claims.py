@@ -181,8 +181,14 @@ def _claim_hover(row: Row) -> str:
 
 def _lines(title: str, *lines: str) -> str:
     """Hover text, broken where it would be wider than a page."""
-    first, *rest = ["<br>".join(safe(part) for part in textwrap.wrap(line, _HOVER_WIDTH)) for line in (title, *lines) if line]
+    first, *rest = [_broken(line) for line in (title, *lines) if line]
     return "<br>".join([f"<b>{first}</b>", *rest])
+
+
+def _broken(line: str) -> str:
+    if len(line) <= _HOVER_WIDTH:
+        return safe(" ".join(line.split()))
+    return "<br>".join(safe(part) for part in textwrap.wrap(line, _HOVER_WIDTH))
 
 
 def _short(quote: str) -> str:

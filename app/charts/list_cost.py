@@ -31,7 +31,7 @@ SAVED, LOST = "rgba(122,122,122,0.45)", "#D55E00"
 
 
 def prices(found: Groups, looks: Looks | None, page: str | None) -> go.Figure:
-    """Two points per group on one line, of the runs with both: filled as reported, open at list prices. `looks` for groups of models."""
+    """Two points per group on one line, of the runs with both: filled as reported, open at list prices."""
     key = found.table.column_names[0]
     rows = comparable(found)
     if not rows:

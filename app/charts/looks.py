@@ -55,7 +55,7 @@ LONGEST_NAME = 48
 
 @dataclass(frozen=True)
 class Look:
-    """A model's colour, the mark of its points, and the hatching of its bars (for models beyond the palette)."""
+    """The colour of a model or outcome, the mark of its points, and the hatching of its bars (for models beyond the palette)."""
 
     colour: str
     symbol: str
@@ -70,6 +70,15 @@ def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
     """A look for each model, by its place among the sorted names; pass all of a store's models to keep them apart everywhere."""
     named = sorted({model for model in models if model is not None})
     return {None: _NOBODY} | {model: _look(place) for place, model in enumerate(named)}
+
+
+OUTCOME_LOOKS: Looks = {None: _NOBODY} | {outcome: Look(colour, "circle", "") for outcome, colour in OUTCOMES.items()}
+"""A look for each outcome, the same whatever else a store holds."""
+
+
+def group_looks(by: str, models: Looks) -> Looks | None:
+    """The looks of groups of models or outcomes, which have colours of their own; None for all other groups."""
+    return {"model": models, "outcome": OUTCOME_LOOKS}.get(by)
 
 
 def _look(place: int) -> Look:

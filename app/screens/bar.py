@@ -53,7 +53,7 @@ def follow_address() -> None:
 
 def show() -> None:
     """Place the bar; ends the screen where there are no runs, or none that match. Raises StoreError."""
-    total = data.figures(Filters())["runs"]
+    total = data.count(Filters())
     if not total:
         parts.empty_state("No runs yet", f"The store at {data.store().location} holds no runs.")
     options = data.options()
@@ -66,7 +66,7 @@ def show() -> None:
     _tell_left_out()
     if chosen():
         with st.spinner("Searching …", show_time=True) if chosen().values(SEARCH) else nullcontext():
-            found = data.figures(chosen())["runs"]
+            found = data.count(chosen())
         _chips(found, total)
         if not found:
             _no_match()

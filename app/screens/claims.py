@@ -8,26 +8,30 @@ from app.filters import FILTERS
 from app.grouping import group
 from app.presentation import cards
 from app.screens import bar, parts
+from schemas.claim import ClaimKind
 
 FIGURES = ("runs_with_claim", "runs_benchmarked", "claimed_speedup_median", "claims")
 GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "agent-version")
-DRAWN, LISTED = 60, 2_000
+LINES, POINTS, LISTED = 60, 1_000, 2_000
 
 st.title("Claims", anchor=False)
 st.caption("What agents say of their own work. Nothing here was measured by Tachograph.")
 filters, options = bar.chosen(), data.options()
 row = data.ask(queries.summary, filters, (), ("runs", *FIGURES)).to_pylist()[0]
-found, runs = data.ask(queries_claims.count_claims, filters)
-quantified, _ = data.ask(queries_claims.count_claims, filters, ("quantified",))
+kinds = data.ask(queries_claims.claims_by_kind, filters, LISTED + 1)
+found, quantified = sum(kinds.values()), kinds.get(ClaimKind.QUANTIFIED, 0) or row["claims"]
 parts.card_grid(cards(row, FIGURES))
 if not found:
     st.info("No summary of these runs claims to have made anything faster, smaller or cheaper.", icon=":material/info:")
     st.stop()
 
+headlines = data.ask(queries_claims.drawn_claims, filters, queries_claims.HEADLINES, POINTS)
 if quantified:
     with st.container(border=True):
         pick = parts.choice("Claims", {key: one.label for key, one in queries_claims.PICKS.items()}, "claims")
-        parts.chart("claims-forest", data.ask(queries_claims.drawn_claims, filters, pick, DRAWN), {})
+        is_drawn = pick == queries_claims.HEADLINES
+        lines = headlines.slice(0, LINES) if is_drawn else data.ask(queries_claims.drawn_claims, filters, pick, LINES)
+        parts.chart("claims-forest", lines, {})
 else:
     st.info("None of these claims states a figure.", icon=":material/info:")
 if row["runs_with_claim"]:
@@ -35,12 +39,19 @@ if row["runs_with_claim"]:
         by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "claims-by")
         parts.chart("claims-evidence", data.ask(queries_claims.evidence_mix, filters, by), {})
     with st.container(border=True):
-        headlines = data.ask(queries_claims.drawn_claims, filters, "headlines", data.MARKS)
-        parts.chart("claims-cost", headlines, {}, whole=headlines.num_rows < data.MARKS)
-st.header(f"{counted(found, 'claim')} of {counted(runs, 'run')}, {quantified:,} in figures, as written", anchor=False)
-claims = data.ask(queries_claims.claims, filters, (), LISTED)
-if claims.num_rows < found:
-    st.caption(f"The {claims.num_rows:,} with the largest ratios of {found:,}. All of them: `tachograph claims --format csv -o claims.csv`")
-parts.run_table(
-    grids.claim_grid(claims), claims, "claims-table", "Each claim with its words, ratio, evidence and scope; a chosen row opens its run"
-)
+        rest = row["runs_with_claim"] - headlines.num_rows
+        note = f"Drawn: the {headlines.num_rows:,} runs with the highest claims; {rest:,} claim less." if rest else ""
+        parts.chart("claims-cost", headlines, {}, whole=not rest, note=note)
+
+is_few = found <= LISTED
+said = f"{counted(found, 'claim')}, {quantified:,} of them in figures" if is_few else f"More than {LISTED:,} claims"
+st.header(f"{said}, as written", anchor=False)
+# which of millions of claims are the largest takes longer to find out than a screen should take unasked
+name = "As a list" if is_few else f"The {LISTED:,} with the largest ratios"
+with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-list-{is_few}", on_change="rerun") as listed:
+    if listed.open:
+        claims = data.ask(queries_claims.claims, filters, (), LISTED)
+        alt = "Each claim with its words, ratio, evidence and scope; a chosen row opens its run"
+        parts.run_table(grids.claim_grid(claims), claims, "claims-table", alt)
+if not is_few:
+    st.caption("All of them: `tachograph claims --format csv -o claims.csv`")

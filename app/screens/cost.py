@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import cost_grids, cost_words, data, queries, queries_cost, report_queries
 from app.charts import CHARTS, cost, cost_over, list_cost, looks
+from app.charts.looks import group_looks
 from app.filters import FILTERS
 from app.grouping import LABEL_PREFIX, group
 from app.presentation import plain
@@ -71,7 +72,7 @@ with left.container(border=True, height="stretch"):
     parts.drawing(
         cost_words.prices_finding(found),
         "Filled: what agents report; open: what the same tokens cost at list prices (base tier, of the day of the run).",
-        list_cost.prices(found, colours if by == "model" else None, page),
+        list_cost.prices(found, group_looks(by, colours), page),
         "list-prices",
         cost_words.prices_note(found, words[by]),
     )
@@ -88,8 +89,8 @@ if details.open:
     with details:
         models = data.ask(queries_cost.models, filters)
         parts.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
-unpriced = data.ask(report_queries.unpriced_models, filters)
-if unpriced.num_rows:
+unpriced = data.ask(report_queries.unpriced_models, filters) if totals["unpriced_runs"] else None
+if unpriced and unpriced.num_rows:
     with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
         parts.table(cost_grids.unpriced_grid(unpriced), "Models that no price list knows, with their tokens")
         st.caption("Their list cost is unknown and counted nowhere. A price file can name them: `tachograph reprice --prices FILE`.")

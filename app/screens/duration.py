@@ -36,7 +36,7 @@ with st.container(border=True):
     )
 with st.container(border=True):
     by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "per")
-    parts.groups(measure, by, filters, looks(options.get("model", ())) if by == "model" else None)
+    parts.groups(measure, by, filters, looks(options.get("model", ())))
 far = data.ask(queries_measures.outliers, filters, measure, FAR, MOST)
 if far.num_rows:
     st.header(f"Runs at {FAR:g} times the median of their model or more", anchor=False)

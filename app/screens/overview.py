@@ -36,7 +36,7 @@ with st.container(border=True):
         along = parts.pick("Along", parts.axes(options), "along", width=240)
     measure = MEASURES[key]
     if along not in queries_screens.AXES:
-        parts.groups(measure, along, filters, colours if along == "model" else None)
+        parts.groups(measure, along, filters, colours)
     elif is_few:
         points = data.ask(queries_screens.series, filters, measure, along)
         caption = f"A point per run; the line is the running median, from {over.LONG} runs on. {measure.meaning}"

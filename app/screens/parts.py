@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import data, queries, queries_measures, queries_quality
 from app.charts import CHARTS, distributions
-from app.charts.looks import Looks
+from app.charts.looks import Looks, group_looks
 from app.claim_words import overview_line
 from app.columns import Column
 from app.exports import EXPORTS
@@ -123,13 +123,13 @@ def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") ->
         st.caption(plain(note))
 
 
-def groups(measure: Measure, by: str, filters: Filters, colours: Looks | None) -> None:
-    """A measure per group: boxes of quantiles."""
+def groups(measure: Measure, by: str, filters: Filters, models: Looks) -> None:
+    """A measure per group: boxes of quantiles, in the colours of models or outcomes where these are the groups."""
     quantiles = data.ask(queries_measures.quantiles, filters, measure, by)
     drawing(
         distributions.groups_finding(measure, quantiles),
         "Box: the middle half of the runs, with the median; lines: the middle nine tenths. The 20 most frequent groups.",
-        distributions.boxes(measure, quantiles, colours, st.context.theme.type),
+        distributions.boxes(measure, quantiles, group_looks(by, models), st.context.theme.type),
         f"boxes-{by}",
     )
 

@@ -13,7 +13,7 @@ found = data.ask(report_queries.findings_by_rule, filters)
 with st.container(border=True):
     if found.num_rows:
         caption = "Rules compare what a record says with what it adds up to. A finding asks for a look; it accuses nobody."
-        parts.drawing(chart.finding(found, data.figures(filters)["runs"]), caption, chart.rules(found, st.context.theme.type), "rules")
+        parts.drawing(chart.finding(found, data.count(filters)), caption, chart.rules(found, st.context.theme.type), "rules")
         rules = {row["rule"]: f"{row['rule'].replace('_', ' ')} · {row['runs']:,}" for row in found.to_pylist()}
         rule = parts.pick("Findings of the rule", rules, "rule", width=360)
         st.caption(plain(rule_meaning(rule)))

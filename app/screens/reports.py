@@ -53,7 +53,7 @@ with st.container(border=True):
         )
     export = EXPORTS[parts.choice("Format", report_files.formats(), "format")]
     request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=(reprice or "").strip())
-    total, stored = data.figures(filters)["runs"], data.figures(Filters())["runs"]
+    total, stored = data.count(filters), data.count(Filters())
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.download_button(
             f"Download {report_files.file_name(request, export)}",

@@ -7,7 +7,7 @@ from app.screens import bar, parts
 
 st.title("Runs", anchor=False)
 filters = bar.chosen()
-total = data.figures(filters)["runs"]
+total = data.count(filters)
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     order = parts.pick("Order", {key: order.label for key, order in queries_screens.ORDERS.items()}, "order", width=260)
     shown = parts.columns_picker(grids.RUNS, grids.MORE_RUNS)

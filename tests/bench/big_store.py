@@ -1,4 +1,4 @@
-"""A large store for benchmarks of reading, made by SQL: a million runs in ten seconds, where reading a million records takes minutes."""
+"""A large store for benchmarks of the screens, made by SQL: a million runs with claims and prices, where reading them takes minutes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from ingest.repricing import reprice
 from ingest.store import Store
 from schemas.tables import TABLES, arrow_schema
 
@@ -16,11 +17,33 @@ WORDS = """the kernel now reads pages once instead of per head and the measured 
 
 MODELS = """
 insert into model_usage by name
-select run_id, used as model_id, used as model, provider, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+select run_id, used as model_id, used as model, if(used = 'glm-5.1', 'zhipuai', 'anthropic') as provider,
+       input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, 0 as web_search_requests,
        input_tokens as own_input_tokens, output_tokens as own_output_tokens, cache_read_tokens as own_cache_read_tokens,
-       cache_write_tokens as own_cache_write_tokens, (cost_own_usd / len(models))::decimal(18, 9) as cost_own_usd,
-       (cost_own_usd / len(models))::decimal(18, 9) as cost_reported_usd
-from (select *, unnest(models) as used from runs)
+       cache_write_tokens as own_cache_write_tokens, cache_write_tokens as cache_write_5m_tokens, 0 as cache_write_1h_tokens,
+       (cost_own_usd * rate[used] / list_sum([rate[one] for one in models]))::decimal(18, 9) as cost_own_usd,
+       cost_own_usd as cost_reported_usd
+from (select *, map {'claude-opus-4-6': 5, 'claude-sonnet-4-5': 3, 'claude-haiku-4-5': 1, 'glm-5.1': 1, 'claude-opus-4-5': 5} as rate,
+      unnest(models) as used from runs)
+"""
+
+CLAIMS = """
+insert into claims by name
+select run_id, claim_no, 10 * claim_no as start, 10 * claim_no + 14 as end, '12 ms to 9 ms' as quote,
+       if(claim_no <= claims, 'quantified', 'qualitative') as kind, coalesce(claimed_metric, 'time') as metric,
+       if(claim_no % 7 = 0, 'worse', 'better') as direction,
+       if(claim_no <= claims, claimed_speedup * (0.75 + claim_no / 4.0), null) as ratio,
+       coalesce(claimed_evidence, 'stated') as evidence, coalesce(claimed_scope, 'unspecified') as scope,
+       claim_no % 5 = 0 as hedged, 'own' as origin, 'decoding' as subject
+from (select run_id, claims, claimed_metric, claimed_speedup, claimed_evidence, claimed_scope,
+             unnest(range(1, claims + 1 + (hash(run_id) % 4)::bigint)) as claim_no from runs)
+"""
+
+SAID = """
+insert into file_changes by name
+select run_id, 'src/file_' || unnest(range((hash(run_id) % 4)::bigint)) || '.py' as path, 10 as insertions, 2 as deletions from runs;
+insert into statements by name
+select run_id, 1 as statement_no, 'tests_passed' as kind, 0 as start, 14 as end, 'all tests pass' as quote from runs
 """
 
 SOURCES = """
@@ -34,7 +57,7 @@ from runs group by source_id
 FINDINGS = """
 insert into findings by name
 with kinds as (select run_id, 1 + (hash(run_id) % 3)::bigint as kind from runs where hash(run_id) % 10 = 0)
-select run_id, ['headline_count', 'micro_only', 'cost_sum'][kind] as rule, ['info', 'warning', 'alarm'][kind] as severity,
+select run_id, ['headline_count', 'micro_benchmark_only', 'beyond_belief'][kind] as rule, ['info', 'warning', 'alarm'][kind] as severity,
        'Something does not add up.' as message, '1' as expected, '2' as actual
 from kinds
 """
@@ -49,8 +72,9 @@ def make(location: Path, runs: int) -> Store:
     with store.writing() as writer:
         for first in range(0, runs, BATCH):
             _add_runs(writer.connection, first, min(first + BATCH, runs))
-        for statement in (MODELS, SOURCES, FINDINGS):
+        for statement in (MODELS, SOURCES, FINDINGS, CLAIMS, SAID):
             writer.connection.execute(statement)
+    reprice(store)
     return store
 
 

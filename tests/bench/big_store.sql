@@ -7,7 +7,9 @@ with numbers as (
 ), timed as (
     select *, case when h % 5 > 0 then timestamptz '2026-01-01' + to_seconds(i * 25 + h % 900) end as started_at,
            20000 + g % 900000 as duration_ms,
-           ['claude-opus-4-6', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'glm-5.1', 'claude-opus-4-5'][1 + h % 5] as model
+           ['claude-opus-4-6', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'glm-5.1', 'claude-opus-4-5'][1 + h % 5] as model,
+           if(model = 'glm-5.1', 'zhipuai', 'anthropic') as provider,
+           map {'claude-opus-4-6': 5, 'claude-sonnet-4-5': 3, 'claude-haiku-4-5': 1, 'glm-5.1': 1, 'claude-opus-4-5': 5} as rates
     from numbers
 )
 select
@@ -28,15 +30,20 @@ select
     duration_api_ms as duration_api_own_ms,
     case when h % 3 = 0 then 300 + k % 4000 end as ttft_ms,
     1 + k % 120 as num_turns,
-    case when h % 40 > 0 then (exp((k % 10000) / 2500.0) / 10)::decimal(18, 9) end as cost_reported_usd,
-    cost_reported_usd as cost_own_usd,
-    model,
-    'anthropic' as provider,
-    case when h % 2 = 0 then list_sort(list_distinct(['claude-haiku-4-5', model])) else [model] end as models,
     k % 9000 as input_tokens,
     g % 30000 as output_tokens,
     h % 4000000 as cache_read_tokens,
     g % 200000 as cache_write_tokens,
+    model,
+    provider,
+    case when h % 2 = 0 then list_sort(list_distinct(['claude-haiku-4-5', model])) else [model] end as models,
+    -- seven in ten runs cost what the list says, one half as much again, two something else; one in forty does not know
+    case when h % 40 > 0 then (
+        (case when g % 10 < 7 then 1 when g % 10 = 7 then 1.5 else 0.5 + (k % 100) / 50.0 end)
+        * (input_tokens + 5 * output_tokens + cache_read_tokens / 10 + cache_write_tokens * 1.25) / 1e6
+        * list_sum([rates[used] for used in models])
+    )::decimal(18, 9) end as cost_reported_usd,
+    cost_reported_usd as cost_own_usd,
     run_id as chain_id,
     1 as chain_position,
     ['vllm', 'sglang', 'llama.cpp'][1 + g % 3] as repo,
@@ -45,5 +52,10 @@ select
     map {'branch': ['main', 'next', 'old'][1 + h % 3], 'night': (i // 5000)::varchar} as labels,
     g % 4 as permission_denials,
     substr($words, 1 + h % 200, 200) || substr($words, 1 + g % 200, 200) || ' ' || i as result,
+    if(g % 3 = 0, 0, 1 + k % 4) as claims,
+    if(claims > 0, exp((g % 1000) / 400.0 - 0.2), null) as claimed_speedup,
+    if(claims > 0, ['time', 'throughput'][1 + h % 2], null) as claimed_metric,
+    if(claims > 0, ['benchmarked', 'figures', 'stated', 'estimated'][1 + k % 4], null) as claimed_evidence,
+    if(claims > 0, ['end_to_end', 'component', 'micro', 'unspecified'][1 + h % 4], null) as claimed_scope,
     '{"type": "result", "uuid": "' || run_id || '"}' as raw
 from timed;
