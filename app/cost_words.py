@@ -143,10 +143,9 @@ def list_finding(totals: Row, causes: pa.Table) -> str:
 
 
 def comparable(found: Groups) -> list[dict[str, Any]]:
-    """The groups with both costs: `reported` is what the runs report that have a list cost, `listed` their list cost."""
+    """The groups with runs that have both costs: `reported` is what these runs report, `listed` their list cost."""
     rows: list[dict[str, Any]] = [row for row in found.table.to_pylist() if row[f"cost_delta_usd{KNOWN_SUFFIX}"]]
-    both = [row for row in rows if row[f"cost_delta_usd{KNOWN_SUFFIX}"] == row[f"cost_list_usd{KNOWN_SUFFIX}"]]
-    return [row | {"reported": row["cost_list_usd"] - row["cost_delta_usd"], "listed": row["cost_list_usd"]} for row in both]
+    return [row | {"reported": row["cost_compared_usd"], "listed": row["cost_compared_usd"] + row["cost_delta_usd"]} for row in rows]
 
 
 def prices_finding(found: Groups) -> str:
@@ -231,7 +230,10 @@ def _name(row: Row, key: str) -> str:
 
 
 def _cause(cause: str | None) -> str:
-    return "for a cause that is not known" if cause is None else f"by {CAUSES[CostCause(cause)].label}"
+    if cause is None:
+        return "for a cause that is not known"
+    label = CAUSES[CostCause(cause)].label
+    return label if cause == CostCause.UNEXPLAINED else f"by {label}"
 
 
 def cost_cards(row: Row, keys: Sequence[str]) -> list[Card]:

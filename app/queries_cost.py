@@ -26,8 +26,8 @@ MOST_MODELS = 8
 """Models told apart along time, the dearest; the others are one."""
 
 DRAWN_METRICS = (
-    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_uncached_usd", "cache_saved_usd", "cache_hit_ratio",
-    "cost_cache_write_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_uncached_usd", "cache_saved_usd",
+    "cache_hit_ratio", "cost_cache_write_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
 )  # fmt: skip
 """Figures of groups that charts draw."""
 

@@ -23,6 +23,15 @@ RUN_COST_METRICS = table(
     over("cost_list_usd", "cost_list_usd", "List cost", Unit.USD, "lower", _LIST),
     over("cost_delta_usd", "cost_delta_usd", "List less reported", Unit.USD, "neither", _DELTA),
     Metric(
+        "cost_compared_usd",
+        "Reported cost beside a list cost",
+        "sum(cost_own_usd) filter (cost_delta_usd is not null)",
+        "count(cost_delta_usd)",
+        Unit.USD,
+        "neither",
+        "Reported cost of the runs that have a list cost too: what `cost_delta_usd` is a difference to.",
+    ),
+    Metric(
         "cost_delta_share",
         "List less reported, of reported",
         "sum(cost_delta_usd) / nullif(sum(cost_own_usd) filter (cost_delta_usd is not null), 0)",

@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import data, grids
+from app.charts.looks import OUTCOMES
 from app.data import WAIT_SECONDS
 from app.filters import FILTERS, Filters
 from app.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
@@ -142,6 +143,15 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
     assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
     assert len(app.get("plotly_chart")) == 4
     assert not [metric for metric in app.metric if metric.delta], "all figures are known for all runs"
+
+
+def test_outcomes_are_told_in_words_and_in_their_colours(store: Store, open_screen: Open) -> None:
+    add(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}", is_error=n < 6, duration_ms=1000 + n) for n in range(12)))
+    app = open_screen("screens/duration.py", per="Outcome")
+    assert any("lowest for api error" in header.value for header in app.header)
+    drawn = next(chart.proto.spec for chart in app.get("plotly_chart") if "api error" in chart.proto.spec)
+    assert OUTCOMES["api_error"] in drawn
+    assert "api_error" not in drawn
 
 
 def test_what_is_known_of_some_runs_only_says_so(sample_store: Store, open_screen: Open) -> None:

@@ -105,11 +105,18 @@ def causes(table: pa.Table, page: str | None) -> go.Figure:
     ]
     drawn = figure(
         [trace for trace in traces if trace.y],
-        xaxis=axis_layout(DELTA, [], logarithmic=False) | SIGNED,
+        xaxis=axis_layout(DELTA, [], logarithmic=False) | SIGNED | {"range": _with_room([float(row["cost_delta_usd"]) for row in rows])},
         yaxis=_places([word.label for word in words]),
         bargap=0.35,
     )
     return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 4)), page)
+
+
+def _with_room(values: Sequence[float]) -> list[float]:
+    """The ends of an axis on which figures have room beside short bars; zero is on it."""
+    low, high = min(0.0, *values), max(0.0, *values)
+    room = (high - low) * 0.3
+    return [low - room if low < 0 else low, high + room if high > 0 else high]
 
 
 def _cause_hover(row: Mapping[str, Any]) -> str:

@@ -72,8 +72,10 @@ def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
     return {None: _NOBODY} | {model: _look(place) for place, model in enumerate(named)}
 
 
-OUTCOME_LOOKS: Looks = {None: _NOBODY} | {outcome: Look(colour, "circle", "") for outcome, colour in OUTCOMES.items()}
-"""A look for each outcome, the same whatever else a store holds."""
+OUTCOME_LOOKS: Looks = {None: _NOBODY} | {
+    called: Look(colour, "circle", "") for outcome, colour in OUTCOMES.items() for called in (outcome, outcome.replace("_", " "))
+}
+"""A look for each outcome, as it is stored and in words; the same whatever else a store holds."""
 
 
 def group_looks(by: str, models: Looks) -> Looks | None:

@@ -37,7 +37,7 @@ else:
 if row["runs_with_claim"]:
     with st.container(border=True):
         by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "claims-by")
-        parts.chart("claims-evidence", data.ask(queries_claims.evidence_mix, filters, by), {})
+        parts.chart("claims-evidence", parts.worded(data.ask(queries_claims.evidence_mix, filters, by), by), {})
     with st.container(border=True):
         rest = row["runs_with_claim"] - headlines.num_rows
         note = f"Drawn: the {headlines.num_rows:,} runs with the highest claims; {rest:,} claim less." if rest else ""

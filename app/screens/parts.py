@@ -17,7 +17,7 @@ from app.columns import Column
 from app.exports import EXPORTS
 from app.filters import FILTERS, Filters
 from app.grids import chosen_run, clicked_run, columns_of, grid_columns, grid_height
-from app.presentation import Card, Shown, plain
+from app.presentation import Card, Shown, fact_words, plain
 from app.queries_screens import AXES
 from schemas.errors import StoreMissing, TachographError
 from schemas.measures import Measure
@@ -125,13 +125,19 @@ def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") ->
 
 def groups(measure: Measure, by: str, filters: Filters, models: Looks) -> None:
     """A measure per group: boxes of quantiles, in the colours of models or outcomes where these are the groups."""
-    quantiles = data.ask(queries_measures.quantiles, filters, measure, by)
+    quantiles = worded(data.ask(queries_measures.quantiles, filters, measure, by), by)
     drawing(
         distributions.groups_finding(measure, quantiles),
         "Box: the middle half of the runs, with the median; lines: the middle nine tenths. The 20 most frequent groups.",
         distributions.boxes(measure, quantiles, group_looks(by, models), st.context.theme.type),
         f"boxes-{by}",
     )
+
+
+def worded(groups: pa.Table, by: str) -> pa.Table:
+    """The groups in words: outcomes are keys of ours."""
+    named = [None if value is None else fact_words(value, by) for value in groups["group"].to_pylist()]
+    return groups.set_column(groups.column_names.index("group"), "group", pa.array(named, pa.string()))
 
 
 def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
