@@ -57,10 +57,10 @@ def around(text: str, effect: Effect, passage: Passage, low: int, high: int, tit
     return Around(lower, text[effect.start : effect.end].lower(), right.lower(), near, whole, left, right, title, is_table=False)
 
 
-def in_table(text: str, effect: Effect, caption: str, title: Title) -> Around:
-    """What stands around an effect of a table: the line above the table, the label of the row and the heads of its columns."""
+def in_table(text: str, effect: Effect, caption: str, rest: str, title: Title) -> Around:
+    """What stands around an effect of a table: the line above, the labels of the row, the heads of its columns, the rest of its cell."""
     lower = caption.lower()
-    return Around(lower, text[effect.start : effect.end].lower(), "", "", lower, caption, "", title, is_table=True)
+    return Around(lower, text[effect.start : effect.end].lower(), rest.lower(), "", lower, caption, rest, title, is_table=True)
 
 
 def _last_sentence(part: str) -> str:

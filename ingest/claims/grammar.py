@@ -17,6 +17,9 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
     index, floor = 0, start
     last: Effect | None = None
     while index < len(found):
+        if found[index].start < floor:
+            index += 1
+            continue
         effect, taken = pair_from(text, found, index, floor)
         if effect is None and taken == 1:
             effect = change(text, found[index], floor, end, last)

@@ -30,7 +30,7 @@ def words(*alternatives: str) -> str:
 COMPARISONS: dict[Sense, str] = {
     Sense.GAIN: (
         r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
-        r"|advantage|more efficient|cheaper|高速|快|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
+        r"|advantage|more efficient|cheaper|高速|快|短い|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
     ),
     Sense.LOSS: r"as slow\b|as long\b|slower|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead",
     Sense.FALL: (
@@ -64,16 +64,16 @@ VERBS: dict[Sense, str] = {
 
 METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.THROUGHPUT: (
-        r"throughput|吞吐|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s"
+        r"throughput|吞吐|スループット|并发处理|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s"
         r"|operations per sec|bandwidth|nps\b|qps\b|rps\b|tps\b|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s"
         r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),
     ClaimMetric.MEMORY: (
-        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|memoria|mémoire|speicher|resident|working set|gc pressure"
+        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|メモリ|memoria|mémoire|speicher|resident|working set|gc pressure"
         r"|b/op|alloc/op|bytes/op|bytes allocated|allocated bytes|churn"
     ),
     ClaimMetric.SIZE: (
-        r"sizes?\b|体积|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
+        r"sizes?\b|体积|大小|传输|流量|サイズ|容量|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
         r"|apks?\b|storage|repositor\w+|compress\w*|download|archive|on-disk|responses?\b|files?\b|logs?\b|index\b|wheel"
         r"|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
@@ -83,13 +83,14 @@ METRICS: dict[ClaimMetric, str] = {
         r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?"
         r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b"
         r"|db load|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
-        r"|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
+        r"|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)|查询|请求|调用|次数|渲染|クエリ|呼び出し|リクエスト"
     ),
     ClaimMetric.TIME: (
-        r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?clock"
+        r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?(?:clock|time)"
         r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|builds?\b"
         r"|cpu\b|execution|milliseconds|seconds|took|takes|runs in"
-        r"|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|性能|速度|启动"
+        r"|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|时长|性能|速度|启动|响应|加载|处理时长"
+        r"|レイテンシ|時間|速度|高速化|パフォーマンス|起動|遅延"
     ),
 }
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
@@ -102,6 +103,7 @@ SETTINGS = words(
     r"|(?<!m\d )max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier"
     r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time))|requirements?"
     r"|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data|prices?\b"
+    r"|context (?:windows?|lengths?|size)|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?|超时|上限|间隔|阈值|并发数"
     r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
     r"|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
     r"|mem-?limit\w*|seek\b|long-press|stagger|jitter|errors? (?=drop|fell|falls|from|goes|went)|distances?\b|radius|altitude"
@@ -122,6 +124,8 @@ NOT_PERFORMANCE = (
     r"|cache|table|queue|stack|key)[ _-]?sizes?\b"
     r"|gap\b|varianc\w+|deviation|amplitude|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*"
     r"|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
+    r"|成功率|错误率|命中率|准确率|覆盖率|通过率|可用性|评分|质量|代码|行数|风险|安全|兼容|进度|测试|完成|线程|连接数|配置|超时|正解率|成功率|エラー率"
+    r"|context (?:windows?|lengths?|limits?|size)"
 )
 """Nouns beside a number that make it no claim on performance: settings, quality, amounts of code."""
 
@@ -225,17 +229,22 @@ SWITCH = words(r"switch(?:e[sd]|ing)?|migrat\w+|mov(?:e[sd]?|ing)|upgrad\w+|adop
 
 BEFORE = (
     r"before|old|original(?:ly)?|baseline|previous(?:ly)?|base|main|master|prior|was|unoptimi[sz]ed|without|current|legacy"
-    r"|naive|initial(?:ly)?|from|pre"
+    r"|naive|initial(?:ly)?|from|pre|upstream|stock|vanilla|unpatched|uncached|sequential(?:ly)?|serial|unbatched|parent"
+    r"|[一-鿿]{0,6}(?<![当目])前(?!端|缀)|原始|原来|原先|旧[一-鿿]{0,3}|基线|現状|従来"
 )
 AFTER = (
-    r"after|new|now|optimi[sz]ed|patched|improved|with|this pr|branch|final|current|cached|post|updated|actual|result"
-    r"|candidate|pr\b|head"
+    r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|branch|final|current|cached|post|updated"
+    r"|actual|result|candidate|pr\b|head|parallel|concurrent|batched|fast path|this\b|proposed"
+    r"|[一-鿿]{0,6}(?:后(?!端|台|续)|後)|现在|最终[一-鿿]{0,3}|新[一-鿿]{0,3}"
 )
 CHANGE = (
-    r"speed-?up|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|faster|%|percent|impact|winner"
-    r"|advantage|factor|slowdown|vs\.?\b.*|performance"
+    r"speed-?up|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|saved|faster|%|percent|impact|winner"
+    r"|advantage|factor|slowdown|vs\.?\b.*|performance|[一-鿿]{0,3}(?:提升|改善|改进|减少|降低|下降|变化|加速|优化|节省|削減|短縮|向上)[一-鿿]{0,2}"
 )
 """Labels of lines and heads of columns: the figure before, the figure after, and the change."""
 
 RECIPROCAL_HEADS = re.compile(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", re.IGNORECASE)
 """Heads of columns whose multiplier says how much more is needed."""
+
+GAINS = r"speed-?up|improvement|faster|gain|savings?|提升|改善|改进"
+"""Heads of columns in which a plus means better, whatever became of the figures."""

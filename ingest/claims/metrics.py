@@ -7,7 +7,7 @@ import re
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, Sense
-from ingest.claims.quantities import NUMBER_WORDS, Kind
+from ingest.claims.quantities import NUMBER_WORDS, Kind, Quantity
 from ingest.claims.settings import is_a_setting
 from schemas.claim import ClaimMetric
 
@@ -30,11 +30,17 @@ _PEOPLE_AND_FILMS = re.compile(
 )
 """What is also said to be faster, or to take longer."""
 
+_PERCENTILES = ("p50", "p90", "p95", "p99")
+"""Of time, unless they touch another noun: `TPS p50`."""
+
 _TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
 """`3 times` is no time."""
 
 _BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
 """Comparisons that say of what they are where no noun does."""
+
+_OF_FACTORS = (("improvement", ClaimMetric.TIME), ("fewer", ClaimMetric.OPERATIONS))
+"""Comparisons that say it of a multiplier."""
 
 _AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
 """What keeps a noun behind a pair of bare numbers from being what they count."""
@@ -104,15 +110,26 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
 def _last_noun(part: str) -> re.Match[str] | None:
     last = None
     for match in _NOUNS.finditer(part):
-        last = match
+        if last is None or match.start() - last.end() > 1 or not match[0].startswith(_PERCENTILES):  # `TPS p50` is of TPS
+            last = match
     return last
+
+
+_OWN = re.compile(
+    r"[\s*_`]+(?!(?:on|in|for|at|with|from|vs|over|to|of|and|or|when|by|across|compared|against|under|per|after|via)\b)"
+    r"(?:[a-z][\w/-]*(?: (?=[a-z])|(?![\w/-]))){1,3}"
+)
+"""The words right behind a signed percentage that say of what it is: `-4% inference time`."""
 
 
 def _adjacent_noun(around: Around) -> str | None:
     """The noun that a signed percentage touches: `-30% latency`, `latency: -30%`."""
-    if behind := _NOUNS.match(around.right, 1):
-        return behind.lastgroup
-    left = around.left[-60:].rstrip(" *_`:(")
+    if own := _OWN.match(around.right):
+        if behind := _last_noun(own[0]):
+            return behind.lastgroup
+        if around.left.endswith("("):  # `kernels (+4.1% decode)` is not of kernels
+            return None
+    left = around.left[-60:].rstrip(" *_`:(|")
     named = _last_noun(left)
     return named.lastgroup if named and named.end() >= len(left) and named[0] not in ("speed", "size") else None
 
@@ -121,18 +138,40 @@ def _unnamed(effect: Effect, around: Around) -> ClaimMetric | None:
     """The metric of `40% better` in a text about speed; a pair of bare numbers is of nothing."""
     if effect.is_pair and effect.change is None:
         return None
-    for words, metric in _BY_THEMSELVES:
-        if effect.word.startswith(words):
-            return metric
-    if effect.change is not None and effect.change.kind is Kind.TIMES:
-        if effect.word.startswith("improvement"):
-            return ClaimMetric.TIME
-        if effect.word == "fewer":
-            return ClaimMetric.OPERATIONS
+    if effect.change is not None and effect.change.sign:
+        return _of_speed(effect.change, around)
+    if (metric := _by_word(effect)) is not None:
+        return metric
     if effect.sense in (Sense.GAIN, Sense.LOSS):
         found = _NOUNS.search(around.title.lower)
         return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None
     return None
+
+
+def _by_word(effect: Effect) -> ClaimMetric | None:
+    """What the word of comparison is of, where it says so by itself."""
+    for words, metric in _BY_THEMSELVES:
+        if effect.word.startswith(words):
+            return metric
+    if effect.change is not None and effect.change.kind is Kind.TIMES:
+        return next((metric for word, metric in _OF_FACTORS if effect.word.startswith(word)), None)
+    return None
+
+
+_GENERATION = re.compile(r"(?<![a-z])(?:prefill|decod(?:e|ing)|generation|pp ?\d+|tg ?\d+|inference|imgs?)\b")
+_PERF = re.compile(r"\W*(?:\w+: )?perf\b")
+
+
+def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
+    """The metric of a signed percentage of nothing that is named.
+
+    More of what generates, or of what a title `perf: …` is about, is more speed; in that title less is less time.
+    """
+    if change.sign == "+":
+        near = f"{around.left} {around.right[:_AFTERWARDS]}"
+        told = _GENERATION.search(near) or _PERF.match(around.title.lower)
+        return ClaimMetric.THROUGHPUT if told else None
+    return ClaimMetric.TIME if change.end <= around.title.end and _PERF.match(around.title.lower) else None
 
 
 _OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")

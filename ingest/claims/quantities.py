@@ -67,12 +67,15 @@ _WORDS = NUMBER_WORDS | _GERMAN
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
 """What a measured number is uncertain by; it is read over."""
 
-_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,15})?|\d{1,4},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,2}(?!\w))?)(?!\.?\d)"
+_GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*[|(])"
+"""Thousands; parted by a common space only where a cell or a bracket ends the number."""
+
+_NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
     rf"""
-    (?<![A-Za-z0-9_./\#,\\])
+    (?<![A-Za-z0-9_./\#,\\])(?<![A-Za-z]\+)
     (?P<mark>[~≈≤≥∼]\s?|(?<![-=<>])[<>]\s?)?
-    (?P<sign>[+\-−])?
+    (?P<sign>[+\-−]|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
     (?P<money>\$)?
     (?:
       (?P<word>(?a:{"|".join(_WORDS)}))(?:[\s-]times|-?fold|mal)\b
@@ -81,12 +84,12 @@ _QUANTITY = re.compile(
     |
       (?P<hours>\d{{1,3}})\s?h\s?(?P<hour_minutes>\d{{1,2}})\s?m(?:in)?\b
     |
-      (?P<minutes>\d{{1,4}})\s?(?:m|min)\s?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec)?\b
+      (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
       (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%×٪](?!\d)|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
-        |\s?(?:毫秒|秒|分钟|小时)
+        |\s?(?:毫秒|秒|分钟|小时|次|字)
         |/(?:s|sec|min|h)(?![\w/])
         |(?:[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
@@ -116,9 +119,17 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
             yield found
 
 
+_ARROWS = {"↓": "-", "⬇": "-", "▼": "-", "↑": "+", "⬆": "+", "▲": "+"}
+
+
+def _sign(written: str | None) -> str:
+    """The sign of a number; an arrow up or down is one."""
+    return _ARROWS.get(written[0], written) if written else ""
+
+
 def _in_words(match: re.Match[str]) -> Quantity:
     """`1m30s`, `2h10m`, `three times`, `sub-second`."""
-    sign, start, end = match["sign"] or "", match.start(), match.end()
+    sign, start, end = _sign(match["sign"]), match.start(), match.end()
     if match["minutes"]:
         seconds = float(match["minutes"]) * 60 + float(match["seconds"])
         return Quantity(start, end, Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), sign)
@@ -141,14 +152,24 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     if match["unit"] is None and _GOES_ON.match(match.string, match.end()):
         return None
     hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
+    low *= _scaled(match["low_unit"], named)
     high = max(low, high)  # 2026-01, lines 47-12: no range
-    return Quantity(match.start(), end, kind, low, high, named, hedged, match["sign"] or "")
+    return Quantity(match.start(), end, kind, low, high, named, hedged, _sign(match["sign"]))
+
+
+def _scaled(low_unit: str | None, named: Unit | None) -> float:
+    """`800 ms-1.5 s`: how much smaller the unit of the lower end is."""
+    own = unit(low_unit) if low_unit and named else None
+    return own.size / named.size if own and named and own.metric is named.metric else 1.0
+
+
+_PARTING = re.compile("[,' \u00a0\u2009\u202f]")
 
 
 def _number(digits: str, scale: str | None) -> float:
     """Thousands are grouped by commas in threes; a comma before one or two digits is the decimal sign of half the world."""
     head, comma, tail = digits.rpartition(",")
-    plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else digits.replace(",", "")
+    plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else _PARTING.sub("", digits)
     return float(plain) * (SCALES[scale] if scale else 1.0)
 
 

@@ -96,8 +96,8 @@ def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
 
 def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
     above = text[max(0, passage.start - 160) : passage.start].strip().rpartition("\n")[2]
-    for effect, words in row_effects(text, passage.start, passage.end):
-        yield effect, in_table(text, effect, f"{above} | {words} | ", title)
+    for effect, words, rest in row_effects(text, passage.start, passage.end):
+        yield effect, in_table(text, effect, f"{above} | {words} | ", rest, title)
 
 
 def _claim(text: str, effect: Effect, metric: ClaimMetric, near: Around, evidence: Evidence) -> Claim | None:

@@ -4,174 +4,140 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from ingest.claims.cells import Row, layout, with_unit
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
-from ingest.claims.lexicon import AFTER, BEFORE, CHANGE, RECIPROCAL_HEADS, Sense
-from ingest.claims.quantities import Kind, Quantity, quantities
+from ingest.claims.heads import Columns, by_heads, completed, proven
+from ingest.claims.lexicon import Sense
+from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
-from ingest.claims.units import unit
+from ingest.claims.transposed import transposed
 
+_NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
+"""`1x` is none, and `100%` means that something is done."""
 
-class Cell(NamedTuple):
-    """A cell of a table, and the quantities in it."""
-
-    start: int
-    end: int
-    words: str
-    quantities: tuple[Quantity, ...]
-
-
-class Columns(NamedTuple):
-    """Which columns hold what, by their heads."""
-
-    before: int | None = None
-    after: int | None = None
-    change: int | None = None
-    is_reciprocal: bool = False
-    heads: tuple[str, ...] = ()
-
-
-_CELLS = 40
-"""Cells of a row beyond which it is data."""
-
-_RULE = re.compile(r"[ \t]*\|[\s:|-]+$")
-_COLUMN = re.compile(
-    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))\b", re.IGNORECASE
-)
-_UNIT_OF_HEAD = re.compile(r"[(\[,]\s*(?P<unit>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?$")
-"""`Before (ms)`: the unit that the figures of the column leave out."""
-
+_SIGNS = ("+", "-", "−")
 _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 
 
-def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str]]:
-    """The effects of the table's rows, each with the words of its row and of the heads that tell what it measures."""
-    lines = list(_lines(text, start, end))
-    ruled = next((index for index, (low, high) in enumerate(lines) if _RULE.match(text[low:high])), None)
-    heads = cells(text, *lines[ruled - 1]) if ruled else ()
-    columns = _columns(heads)
-    for low, high in lines[ruled + 1 if ruled is not None else 0 :]:
-        if text.count("|", low, high) > _CELLS:
-            continue
-        row = cells(text, low, high)
+def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
+    """The effects of the table's rows, with the words of row and heads that tell what each measures, and with the rest of its cell."""
+    heads, rows = layout(text, start, end)
+    columns = by_heads(heads)
+    if columns.before is None and not columns.after and (sideways := list(transposed(heads, rows))):
+        yield from ((effect, words, "") for effect, words in sideways)
+        return
+    columns = completed(columns, rows)
+    for row in rows:
         for effect in _effects(text, row, columns):
-            yield effect, _words(row, columns, effect)
+            yield effect, _words(row, columns, effect), _rest(text, row, effect)
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Rows; a line that is no row belongs to the row above it."""
-    low = start
-    for match in re.compile(r"\n(?=[ \t]*\|)").finditer(text, start, end):
-        yield low, match.start()
-        low = match.end()
-    yield low, end
-
-
-def cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
-    """The cells of a row."""
-    bounds = [start - 1, *(match.start() for match in re.compile(r"\|").finditer(text, start, end)), end]
-    spans = zip((bound + 1 for bound in bounds), bounds[1:], strict=False)
-    found = [Cell(low, high, text[low:high].strip(" *_`"), tuple(quantities(text, low, high))) for low, high in spans]
-    return tuple(found[1:] if found and not found[0].words else found)
-
-
-def _columns(heads: tuple[Cell, ...]) -> Columns:
-    found: dict[str, int] = {}
-    for index, head in enumerate(heads):
-        role = _COLUMN.match(head.words)
-        if role and role.lastgroup and index:
-            found.setdefault(role.lastgroup, index)
-    change = found.get("change")
-    reciprocal = change is not None and bool(RECIPROCAL_HEADS.search(heads[change].words))
-    return Columns(found.get("before"), found.get("after"), change, reciprocal, tuple(head.words for head in heads))
-
-
-def _effects(text: str, row: tuple[Cell, ...], columns: Columns) -> Iterator[Effect]:
+def _effects(text: str, row: Row, columns: Columns) -> Iterator[Effect]:
     inline = [effect for cell in row for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
-    pairs = [effect for effect in inline if effect.is_pair]
-    if pairs:
-        yield from (_with_next_cell(effect, row) for effect in pairs)
-    elif (effect := _by_heads(row, columns) or _by_agreement(row)) is not None:
-        yield effect
-    elif inline:
-        yield from inline
-    elif (effect := _change_alone(row, columns)) is not None:
-        yield effect
+    if pairs := [effect for effect in inline if effect.is_pair]:
+        return (_with_next_cell(effect, row) for effect in pairs)
+    if of_heads := _by_heads(row, columns):
+        return iter(of_heads)
+    alone = _change_alone(row, columns)
+    fills_its_cell = alone and columns.change is not None and row[columns.change].words in text[alone.start : alone.end]
+    if effect := proven(row, columns) or (alone if fills_its_cell else None):
+        return iter([effect])
+    said = [effect for effect in inline if effect.word not in _SIGNS]
+    return iter(said or ([alone] if alone else inline))
 
 
-def _with_next_cell(effect: Effect, row: tuple[Cell, ...]) -> Effect:
+def _with_next_cell(effect: Effect, row: Row) -> Effect:
     """A pair in a cell, with the change in the next cell."""
     following = next((cell for cell in row if cell.start > effect.end), None)
     change = following.quantities[0] if following and following.quantities else None
     return effect._replace(end=change.end, change=change) if change and agrees(effect, change) else effect
 
 
-def _figure(row: tuple[Cell, ...], columns: Columns, column: int | None) -> Quantity | None:
+def _by_heads(row: Row, columns: Columns) -> list[Effect]:
+    """The pairs of the columns before and after; where several are after, those that the change of the row is of."""
+    if columns.before is None or columns.before >= len(row):
+        return []
+    options = [pairs for column in columns.after if column < len(row) and (pairs := list(_pairs(row, columns, column)))]
+    agreeing = [pairs for pairs in options if any(pair.change and agrees(pair, pair.change) for pair in pairs)]
+    return (agreeing[-1:] or options[:1] or [[]])[0]
+
+
+def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
+    """The figure before with that after; each with its like where the cells hold several, `367 ms / 15 MB`."""
+    assert columns.before is not None
+    first, second = _figures(row, columns, columns.before), _figures(row, columns, column)
+    several = len(first) == len(second) > 1 and "/" in row[columns.before].words and "/" in row[column].words
+    for before, after in zip(first, second, strict=True) if several else zip(first[:1], second[:1], strict=False):
+        if _is_like(before, after, columns):
+            pair = Effect(min(before.start, after.start), max(before.end, after.end), before, after)
+            yield _with_change(pair, row, columns, column, must_agree=several)
+
+
+def _figures(row: Row, columns: Columns, column: int) -> list[Quantity]:
+    head = columns.heads[column] if column < len(columns.heads) else ""
+    return [with_unit(figure, head, row[0].words) for figure in row[column].figures]
+
+
+def _is_like(before: Quantity, after: Quantity, columns: Columns) -> bool:
+    if before.kind is not after.kind:
+        return False
+    if before.unit and after.unit:
+        return before.unit.metric is after.unit.metric
+    return not columns.is_learnt  # that the columns of another row are before and after says nothing of bare numbers
+
+
+def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_agree: bool) -> Effect:
+    """The pair with its change: behind the figure or in a cell of its own."""
+    own = [quantity for quantity in row[column].quantities if quantity.start >= pair.end and quantity.kind is not Kind.VALUE]
+    stated = [*own, *_changes(row, columns.change)]
+    change = next((change for change in stated if change.start > pair.start and agrees(pair, change)), None)
+    if change is None and stated and not must_agree and stated[0].start > pair.start:
+        change = stated[0]
+    return pair._replace(end=max(pair.end, change.end), change=change) if change else pair
+
+
+def _changes(row: Row, column: int | None) -> list[Quantity]:
     if column is None or column >= len(row):
-        return None
-    found = next((quantity for quantity in row[column].quantities if quantity.kind is not Kind.PERCENT), None)
-    in_head = _UNIT_OF_HEAD.search(columns.heads[column]) if found and found.kind is Kind.VALUE and found.unit is None else None
-    return found._replace(unit=unit(in_head["unit"])) if found and in_head else found
+        return []
+    return [quantity for quantity in row[column].quantities if quantity.kind is not Kind.VALUE]
 
 
-def _by_heads(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
-    before, after = _figure(row, columns, columns.before), _figure(row, columns, columns.after)
-    if before is None or after is None or before.kind is not after.kind:
-        return None
-    if before.unit and after.unit and before.unit.metric is not after.unit.metric:
-        return None
-    pair = Effect(min(before.start, after.start), max(before.end, after.end), before, after)
-    change = _change(row, columns.change)
-    return pair._replace(end=max(pair.end, change[1]), change=change[0]) if change and change[0].start > pair.start else pair
-
-
-def _change(row: tuple[Cell, ...], column: int | None) -> tuple[Quantity, int] | None:
-    if column is None or column >= len(row):
-        return None
-    cell = row[column]
-    quantity = next((quantity for quantity in cell.quantities if quantity.kind is not Kind.VALUE), None)
-    return (quantity, quantity.end) if quantity else None
-
-
-def _by_agreement(row: tuple[Cell, ...]) -> Effect | None:
-    """Two neighbouring figures of one unit with a factor or percentage behind them that is their quotient, whatever the heads say."""
-    for first, second, third in zip(row, row[1:], row[2:], strict=False):
-        if first.quantities and second.quantities and third.quantities:
-            before, after, change = first.quantities[0], second.quantities[0], third.quantities[0]
-            pair = Effect(before.start, change.end, before, after, change)
-            if before.measures_as(after) and change.kind is not Kind.VALUE and agrees(pair, change):
-                return pair
-    return None
-
-
-def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
+def _change_alone(row: Row, columns: Columns) -> Effect | None:
     """A column of speedups without figures. The row that all others are compared with claims nothing."""
-    found = _change(row, columns.change)
+    found = _changes(row, columns.change)
     shares = [quantity for cell in row for quantity in cell.quantities if quantity.kind is Kind.PERCENT]
     if (
-        found is None
+        not found
         or columns.change is None
         or len(shares) > 1
         or _BASE_ROW.search(row[columns.change].words)
         or _BASE_ROW.search(row[0].words)
     ):
         return None
-    change, end = found
-    if change.kind is Kind.TIMES and change.low == change.high == 1:
+    change = found[0]
+    if change.low == change.high and (change.kind, change.low) in _NO_CHANGE and not change.sign:
         return None
     sense = Sense.LOSS if columns.is_reciprocal else Sense.GAIN
     if change.kind is Kind.PERCENT:
-        sense = Sense.FALL if change.sign in ("-", "−") else Sense.RISE if change.sign else sense
-    return Effect(change.start, end, change=change, sense=sense, word=columns.heads[columns.change].lower())
+        sense = Sense.FALL if change.sign in _SIGNS[1:] else Sense.RISE if change.sign else sense
+    return Effect(change.start, change.end, change=change, sense=sense, word=columns.heads[columns.change].lower())
 
 
-def _words(row: tuple[Cell, ...], columns: Columns, effect: Effect) -> str:
-    """What tells the metric: the row's label, and the heads of the columns the effect stands in."""
-    inside = [
-        columns.heads[index]
-        for index, cell in enumerate(row)
-        if index < len(columns.heads) and effect.start < cell.end and cell.start < effect.end
-    ]
-    return " | ".join([row[0].words, *inside] if row else inside)
+def _words(row: Row, columns: Columns, effect: Effect) -> str:
+    """What tells the metric: the row's labels, and the heads of the columns the effect stands in."""
+    labels = [row[0].words]
+    inside: list[str] = []
+    for index, cell in enumerate(row):
+        if effect.start < cell.end and cell.start < effect.end:
+            inside += columns.heads[index : index + 1]
+        elif index and cell.end <= effect.start and not cell.quantities:
+            labels.append(cell.words)
+    return " | ".join([*labels, *inside])
+
+
+def _rest(text: str, row: Row, effect: Effect) -> str:
+    """What stands behind the effect in its cell."""
+    cell = next((cell for cell in row if cell.start < effect.end <= cell.end), None)
+    return text[effect.end : cell.end] if cell and not effect.is_pair else ""

@@ -36,7 +36,7 @@ _SIZES = {
     **_each(
         ClaimMetric.MEMORY,
         {
-            "b byte bytes": 1.0,
+            "b byte bytes 字": 1.0,
             "kb kilobytes": 1e3,
             "mb megabyte megabytes": 1e6,
             "gb gigabyte gigabytes": 1e9,
@@ -66,7 +66,7 @@ _SIZES = {
             "alloc allocs allocation allocations realloc reallocs reallocations query queries call calls request requests": 1.0,
             "syscall syscalls launch launches sync syncs copies memcpy memcpys dispatches lookups roundtrips round-trips": 1.0,
             "renders re-renders rerenders encodes instructions cycles passes misses spawns forks reads writes fetches": 1.0,
-            "scans hits invocations transactions subprocesses compilations round-trip kernels barriers flushes fsyncs": 1.0,
+            "scans hits invocations transactions subprocesses compilations round-trip kernels 次 barriers flushes fsyncs": 1.0,
         },
     ),
 }

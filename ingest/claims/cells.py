@@ -1,0 +1,75 @@
+"""Cells of a table, with the figures in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ingest.claims.quantities import Kind, Quantity, quantities
+from ingest.claims.units import unit
+
+_RULE = re.compile(r"[ \t]*\|[\s:|-]+$")
+_ROW = re.compile(r"\n(?=[ \t]*\|)")
+_BAR = re.compile(r"\|")
+_MOST = 40
+"""Cells of a row beyond which it is data."""
+
+_UNIT = re.compile(
+    r"(?:[(\[,]\s*(?P<inside>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?"
+    r"|\s(?P<behind>ns|[µμu]s|ms|sec|[KMGkm]i?B|bytes|(?:tok(?:ens)?|req|rows|ops|it|steps)/s(?:ec)?))$"
+)
+"""`Before (ms)`, `after GB`: the unit that the figures of a column or row leave out."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table, and the quantities in it."""
+
+    start: int
+    end: int
+    words: str
+    quantities: tuple[Quantity, ...]
+
+    @property
+    def figures(self) -> list[Quantity]:
+        """The quantities that are not percentages."""
+        return [quantity for quantity in self.quantities if quantity.kind is not Kind.PERCENT]
+
+
+Row = tuple[Cell, ...]
+
+
+def layout(text: str, start: int, end: int) -> tuple[Row, list[Row]]:
+    """The heads of the table's columns, none where no rule is below them, and its rows without those that are data."""
+    lines = list(_lines(text, start, end))
+    ruled = next((index for index, (low, high) in enumerate(lines) if _RULE.match(text[low:high])), None)
+    heads = cells(text, *lines[ruled - 1]) if ruled else ()
+    below = lines[ruled + 1 if ruled is not None else 0 :]
+    return heads, [cells(text, low, high) for low, high in below if text.count("|", low, high) <= _MOST]
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Rows; a line that is no row belongs to the row above it."""
+    low = start
+    for match in _ROW.finditer(text, start, end):
+        yield low, match.start()
+        low = match.end()
+    yield low, end
+
+
+def cells(text: str, start: int, end: int) -> Row:
+    """The cells of a row; that of an outer bar is none."""
+    bounds = [start - 1, *(match.start() for match in _BAR.finditer(text, start, end)), end]
+    spans = zip((bound + 1 for bound in bounds), bounds[1:], strict=False)
+    found = [Cell(low, high, text[low:high].strip(" *_`"), tuple(quantities(text, low, high))) for low, high in spans]
+    return tuple(found[1:] if found and not found[0].words else found)
+
+
+def with_unit(figure: Quantity, *told: str) -> Quantity:
+    """The figure with the unit that the first of the words ends with, where it has none itself."""
+    if figure.unit is not None or figure.kind is not Kind.VALUE:
+        return figure
+    for words in told:
+        if found := _UNIT.search(words):
+            return figure._replace(unit=unit(found["inside"] or found["behind"]))
+    return figure

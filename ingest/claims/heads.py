@@ -1,0 +1,102 @@
+"""What the columns of a table hold: by their heads, or by a change in a row that is that of two of its figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from ingest.claims.cells import Row, with_unit
+from ingest.claims.effect import Effect
+from ingest.claims.lexicon import AFTER, BEFORE, CHANGE, GAINS, RECIPROCAL_HEADS
+from ingest.claims.quantities import Kind, Quantity
+from ingest.claims.ratios import agrees
+
+
+class Columns(NamedTuple):
+    """Which columns hold what. Of several that hold a figure after, the change of the row tells which is meant."""
+
+    before: int | None = None
+    after: tuple[int, ...] = ()
+    change: int | None = None
+    is_reciprocal: bool = False
+    heads: tuple[str, ...] = ()
+    is_learnt: bool = False
+    """Whether a row proved it, and not the heads."""
+
+
+_ROLE = re.compile(
+    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))(?![A-Za-z_])", re.IGNORECASE
+)
+_AFTER = re.compile(rf"[*_`\s]*(?:{AFTER})(?![A-Za-z_])", re.IGNORECASE)
+_GAINS = re.compile(GAINS, re.IGNORECASE)
+
+
+def role_of(words: str) -> str | None:
+    """What the label of a row or column names: `before`, `after` or `change`."""
+    found = _ROLE.match(words)
+    return found.lastgroup if found else None
+
+
+def by_heads(heads: Row) -> Columns:
+    """The columns whose heads say what they hold."""
+    before: int | None = None
+    change: int | None = None
+    after: list[int] = []
+    for index, head in enumerate(heads[1:], 1):
+        role = role_of(head.words)
+        if role == "before" and before is None:
+            before = index
+        elif role == "after" or (role == "before" and _AFTER.match(head.words)):  # `Before | Current`
+            after.append(index)
+        elif role == "change" and change is None:
+            change = index
+    reciprocal = change is not None and bool(RECIPROCAL_HEADS.search(heads[change].words))
+    return Columns(before, tuple(after), change, reciprocal, tuple(head.words for head in heads))
+
+
+def completed(columns: Columns, rows: list[Row]) -> Columns:
+    """The columns with those for before and after that a row proves, where the heads do not tell both."""
+    if columns.before is not None and columns.after:
+        return columns
+    for row in rows:
+        if found := proven(row, columns):
+            before = next((index for index, cell in enumerate(row) if found.before in cell.quantities), None)
+            after = tuple(index for index, cell in enumerate(row) if found.after in cell.quantities)
+            return columns._replace(before=before, after=after, is_learnt=True)
+    return columns
+
+
+def proven(row: Row, columns: Columns) -> Effect | None:
+    """Two neighbouring figures with a factor or percentage behind them that is theirs, whatever the heads say."""
+    for index, (first, second) in enumerate(pairwise(row)):
+        if first.quantities and second.quantities and first.quantities[0].kind is second.quantities[0].kind:
+            one, other = (with_unit(cell.quantities[0], row[0].words) for cell in (first, second))
+            pair = Effect(one.start, other.end, one, other)
+            for change, head in _stated(row, index + 1, columns):
+                if found := _theirs(pair, change, head):
+                    return found
+    return None
+
+
+def _stated(row: Row, column: int, columns: Columns) -> Iterator[tuple[Quantity, str]]:
+    """The changes behind the figure of the column and in the next one, each with the head it is under."""
+    yield from ((change, "change") for change in row[column].quantities[1:])
+    if column + 1 < len(row):
+        head = columns.heads[column + 1] if column + 1 < len(columns.heads) else ""
+        yield from ((change, head) for change in row[column + 1].quantities[:1])
+
+
+def _theirs(pair: Effect, change: Quantity, head: str) -> Effect | None:
+    """The pair with the change that is of it. A sign tells which figure was first, unless the column is one of gains."""
+    one, other = pair.before, pair.after
+    assert one
+    assert other
+    is_bare = one.kind is Kind.VALUE and one.unit is other.unit is None
+    is_clear = one.measures_as(other) or (is_bare and bool(change.sign) and role_of(head) == "change")
+    if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
+        return None
+    falls = other.sized() < one.sized()
+    in_order = not change.sign or (change.sign == "+" and _GAINS.search(head)) or falls is (change.sign != "+")
+    return pair._replace(end=change.end, change=change, before=one if in_order else other, after=other if in_order else one)
