@@ -21,6 +21,7 @@ from app.filters import Filters
 from app.held import HeldStore
 from app.uploads import Upload
 from ingest.containers import Source, read_paths
+from ingest.context.unpacked import unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store import Store
 from schemas.errors import UsageError
@@ -137,7 +138,7 @@ def samples() -> list[Path]:
 
 def ingest_samples() -> IngestReport:
     """Read the sample logs into the store. Raises StoreError, UsageError."""
-    return _ingest(list(read_paths(samples())), None)
+    return _ingest(list(read_paths(samples())), None, Options())
 
 
 def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str], object]) -> IngestReport:
@@ -151,15 +152,16 @@ def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str]
 
     sources = [Source(upload.name, upload.getvalue()) for upload in uploads]
     size = sum(source.size for source in sources) or 1
-    return _ingest(sources, read)
+    with unpacked(sources) as folders:
+        return _ingest(sources, read, Options(unpacked=folders))
 
 
-def _ingest(sources: Sequence[Any], on_progress: Callable[[Progress], None] | None) -> IngestReport:
+def _ingest(sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, options: Options) -> IngestReport:
     if is_read_only():
         raise UsageError("this dashboard is read-only.", "Ask whoever serves it to ingest the logs, or to leave --read-only out.")
     if held := _held.get():
         held.release()  # who reads shuts out who writes, also in one process
-    return ingest(sources, store(), Options(), on_progress)
+    return ingest(sources, store(), options, on_progress)
 
 
 def _store(at: Snapshot) -> Store:

@@ -60,6 +60,19 @@ def members(source: Source) -> Iterator[Member]:
     yield from _Archive(Allowance(source.size)).members(source, 0)
 
 
+def names(source: Source, kind: str) -> list[str]:
+    """What the members of the archive itself are called, as far as it can be read; none is unpacked."""
+    found: list[str] = []
+    with contextlib.suppress(*_ERRORS), source.open() as stream:
+        if kind == "zip":
+            with zipfile.ZipFile(stream) as archive:
+                return archive.namelist()
+        opened = cast("BinaryIO", Opened(stream, Allowance(source.size)))
+        with tarfile.open(fileobj=opened, mode="r|", errorlevel=0, tarinfo=_Header) as archive:
+            found.extend(entry.name for entry in archive)
+    return found
+
+
 @dataclass
 class _Archive:
     """The walk through one archive. A name in it is only a name: nothing is ever written where it says."""

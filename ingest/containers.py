@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from ingest.archives import archive_kind, members
+from ingest.archives import archive_kind, members, names
 from ingest.context.times import time_of_line
 from ingest.decoding import SNIFFED_BYTES, Allowance, Broken, Opened, Utf8, is_binary
 from ingest.document import Document
@@ -32,6 +32,7 @@ __all__ = [
     "excerpt",
     "find_files",
     "members",
+    "names",
     "portions",
     "read",
     "read_paths",

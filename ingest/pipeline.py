@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 from ingest.commit import commit
 from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
+from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.lean_arrow import spare_pandas
 from ingest.plan import Plan
 from ingest.reading import SHOWN, Card, Settings
@@ -38,13 +39,17 @@ ALONE_TASKS = 4
 
 @dataclass(frozen=True)
 class Options:
-    """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on."""
+    """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
+
+    `unpacked`: where the sidecars of sources lie that are in no folder (`ingest.context.unpacked`).
+    """
 
     labels: tuple[tuple[str, str], ...] = ()
     template: PathTemplate | None = None
     jobs: int = 0
     retry_rejects: bool = False
     prices: PriceFileRow | None = None
+    unpacked: Unpacked = field(default_factory=dict)
 
     @property
     def processes(self) -> int:
@@ -120,7 +125,8 @@ def ingest(
     started = time.monotonic()
     spare_pandas()
     unreadable: list[InputUnreadable] = []
-    settings = Settings(dict(options.labels), options.template, store.known_sources(without_rejects=options.retry_rejects))
+    known = store.known_sources(without_rejects=options.retry_rejects)
+    settings = Settings(dict(options.labels), options.template, known, Sidecars(options.unpacked))
     cards: list[Card] = []
     with _spool_beside(store) as spool, Plan(settings) as plan:
         for done in _read(_readable(sources, store, unreadable), plan, settings, spool, options.processes):

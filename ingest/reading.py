@@ -6,7 +6,7 @@ This is the part of the path of data that runs in worker processes: it opens fil
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -14,8 +14,9 @@ from ingest import containers
 from ingest.containers import Portion, Source, Unreadable
 from ingest.context.gather import SourceContext, gather
 from ingest.context.path_template import PathTemplate
-from ingest.context.sidecars import Sidecars, is_sidecar
+from ingest.context.sidecars import Sidecars
 from ingest.context.stream import StreamContext
+from ingest.context.unpacked import is_named_as_sidecar, unpacked
 from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context
@@ -95,19 +96,27 @@ def _unreadable(source: Source, key: Key, error: OSError) -> Card:
 def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
     """A card for the archive itself, whose own documents are only the members that cannot be opened, and one for each other."""
     archive = Card(Key(name), source.source_id, source.name, source.size, container=kind)
-    for number, member in enumerate(containers.members(source)):
-        if isinstance(member, Unreadable):
-            _reject(archive, spool, member)
-        else:
-            yield from read_members(member, f"{name}.{number}", settings, spool)
+    with unpacked(_sidecars_in(source, kind)) as folders:
+        inside = replace(settings, sidecars=Sidecars(folders)) if folders else settings
+        for number, member in enumerate(containers.members(source)):
+            if isinstance(member, Unreadable):
+                _reject(archive, spool, member)
+            else:
+                yield from read_members(member, f"{name}.{number}", inside, spool)
     yield archive
+
+
+def _sidecars_in(source: Source, kind: str) -> Iterator[Source]:
+    """The members named as sidecars, which may stand behind the records they tell of. Where there is none nothing is unpacked for it."""
+    if any(map(is_named_as_sidecar, containers.names(source, kind))):
+        yield from (member for member in containers.members(source) if isinstance(member, Source) and is_named_as_sidecar(member.name))
 
 
 def read_source(source: Source, key: Key, settings: Settings, spool: SpoolWriter, portion: Portion | None = None) -> Card:
     """Read one source, or one portion of it (whose source_id is not known yet, and empty)."""
     card = Card(key, "" if portion else source.source_id, source.name, source.size, portion.length if portion else source.size)
     path = None if source.temporary else source.path  # a temporary file's place says nothing
-    if path and is_sidecar(path):
+    if settings.sidecars.has(path, source.name):
         card.container, card.ignored = "sidecar", 1
         return card
     context = gather(card.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)

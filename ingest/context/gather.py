@@ -117,7 +117,7 @@ def gather(
         source_id=source_id,
         labels=dict(labels),
         path=_path_facts(name, path, template),
-        sidecar=sidecars.beside(path) if path else NOTHING,
+        sidecar=sidecars.beside(path, name),
         modified_at=_aware(modified_at) if path else None,
     )
 

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,19 +61,40 @@ def sidecar_facts(folder: Path) -> SidecarFacts:
     return _read(folder, state) if any(state) else NOTHING
 
 
+Unpacked = Mapping[str, Path]
+"""The name of a folder in an archive or upload → where its sidecars lie meanwhile (`ingest.context.unpacked`)."""
+
+
 class Sidecars:
     """The same for one ingest, which takes a folder's files one after the other and looks for sidecars once."""
 
-    def __init__(self) -> None:
+    def __init__(self, unpacked: Unpacked | None = None) -> None:
+        self._unpacked = unpacked or {}
         self._folder = ""
         self._facts = NOTHING
 
-    def beside(self, path: Path) -> SidecarFacts:
-        """What the sidecars beside a file say. Raises nothing."""
-        folder = os.path.dirname(path) or "."  # noqa: PTH120  # a Path would cost more
+    def beside(self, path: Path | None, name: str) -> SidecarFacts:
+        """What the sidecars beside a file say, or beside a member of an archive or an upload, which has a name only. Raises nothing."""
+        folder = os.path.dirname(path) or "." if path else self._folder_of(name)  # noqa: PTH120  # a Path would cost more
         if folder != self._folder:
-            self._folder, self._facts = folder, sidecar_facts(Path(folder))
+            self._folder, self._facts = folder, sidecar_facts(Path(folder)) if folder else NOTHING
         return self._facts
+
+    def has(self, path: Path | None, name: str) -> bool:
+        """Whether the file is a sidecar itself. Raises nothing."""
+        if path:
+            return is_sidecar(path)
+        folder = self._folder_of(name)
+        return bool(folder) and is_sidecar(Path(folder, split(name)[1]))
+
+    def _folder_of(self, name: str) -> str:
+        return str(self._unpacked.get(split(name)[0], "")) if self._unpacked else ""
+
+
+def split(name: str) -> tuple[str, str]:
+    """`logs.zip!item-3/journal.json` → `logs.zip!item-3/`, `journal.json`."""
+    end = max(name.rfind("/"), name.rfind("!")) + 1
+    return name[:end], name[end:]
 
 
 def is_sidecar(path: Path) -> bool:
@@ -214,3 +235,6 @@ _LOOKS: dict[str, Callable[[Path], bool]] = {
     "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= _json(path).keys(),
 }
 """Name → whether the content is of that sidecar. The last two hold nothing that is kept."""
+
+SIDECAR_NAMES = frozenset(_LOOKS)
+"""What sidecars are called."""
