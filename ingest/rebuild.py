@@ -11,9 +11,10 @@ import duckdb
 from ingest.chaining import rechain
 from ingest.document import Document
 from ingest.formats import recognise
-from ingest.formats.base import CHILD_TABLES, CONTEXT_COLUMNS, Context, Rows
+from ingest.formats.base import CONTEXT_COLUMNS, Context, Rows
 from ingest.reading import refused, reject_row
 from ingest.repricing import price
+from ingest.row_tables import tables_of
 from ingest.store import Store, Writer
 from ingest.summary_facts import complete
 from schemas.errors import InvalidRecord, RejectReason
@@ -89,9 +90,8 @@ def _read(document: Document, context: Context) -> Rows:
 
 
 def _insert_runs(writer: Writer, made: list[Rows]) -> None:
-    writer.insert("runs", [rows.run for rows in made])
-    for table in CHILD_TABLES:
-        writer.insert(table, [row for rows in made for row in getattr(rows, table)])
+    for table in tables_of(made):
+        writer.insert_table(table.name, table.rows)
 
 
 def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:

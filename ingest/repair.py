@@ -11,8 +11,8 @@ from functools import lru_cache
 import ftfy
 
 _LEADS = "ÂÃâðïÅÄÐÑãåæç"
-_MOJIBAKE = re.compile(f"[{_LEADS}][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
-"""A lead byte of UTF-8 and a continuation byte, both read as Windows-1252: without one there is nothing to repair."""
+_CONTINUATIONS = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+"""Bytes of UTF-8 that begin a character, and those that go on with it, as Windows-1252 reads them."""
 
 _ENCODING_ONLY = ftfy.TextFixerConfig(
     unescape_html=False,
@@ -34,17 +34,26 @@ _ENCODING_ONLY = ftfy.TextFixerConfig(
 
 def repair(text: str) -> str:
     """The text without mojibake; anything else about it stays. Line by line, so that one bad line spoils no other."""
-    if text.isascii() or not any(lead in text for lead in _LEADS) or not _MOJIBAKE.search(text):  # cheapest question first
-        return text
+    leads = "" if text.isascii() else "".join(lead for lead in _LEADS if lead in text)  # cheapest question first
+    return _repaired(text, _mojibake(leads)) if leads else text
+
+
+def _repaired(text: str, mojibake: re.Pattern[str]) -> str:
     parts: list[str] = []
     at = 0
-    while found := _MOJIBAKE.search(text, at):
+    while found := mojibake.search(text, at):
         start = text.rfind("\n", 0, found.start()) + 1
         end = text.find("\n", found.end())
         end = len(text) if end < 0 else end
         parts += (text[at:start], _repaired_line(text[start:end]))
         at = end
-    return "".join((*parts, text[at:]))
+    return "".join((*parts, text[at:])) if parts else text
+
+
+@lru_cache(maxsize=256)
+def _mojibake(leads: str) -> re.Pattern[str]:
+    """Where a text that has these leads may need repair. Most have one of them, which is found as fast as any character."""
+    return re.compile(f"[{leads}][{_CONTINUATIONS}]")
 
 
 @lru_cache(maxsize=4096)

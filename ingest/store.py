@@ -204,8 +204,12 @@ class Writer:
 
     def insert(self, table: str, rows: Sequence[Row]) -> None:
         """Add rows to the table that holds their kind."""
-        if rows:
-            with _registered(self.connection, arrow_table(TABLES[table], rows)) as name:
+        self.insert_table(table, arrow_table(TABLES[table], rows))
+
+    def insert_table(self, table: str, rows: pa.Table) -> None:
+        """Add rows that are an Arrow table already."""
+        if rows.num_rows:
+            with _registered(self.connection, rows) as name:
                 self.connection.execute(f"insert into {table} by name select * from {name}")
 
 

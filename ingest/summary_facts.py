@@ -7,7 +7,6 @@ complete(rows)        → the rows of a record with these facts among them
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ingest.audit import Facts, Finding, audit
@@ -15,10 +14,9 @@ from ingest.audit.rule import MEASURED, SPEED
 from ingest.claims import Claim, extract
 from ingest.formats.base import Rows
 from ingest.statements import FileChange, Statement, Statements, read_statements
-from schemas.claim import ClaimKind, ClaimRow, Direction, Evidence, Origin, Scope
-from schemas.run import FileChangeRow, ModelUsageRow, RunRow
-from schemas.source import FindingRow, Severity
-from schemas.statement import StatementRow
+from schemas.claim import ClaimKind, Direction, Evidence, Origin, Scope
+from schemas.run import ModelUsageRow, RunRow
+from schemas.source import Severity
 
 _NOTHING = Statements()
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
@@ -48,14 +46,9 @@ def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
 def complete(rows: Rows) -> Rows:
     """The rows of one record with its claims, statements and findings. Values are checked on their way to the store."""
     facts = facts_of(rows.run, rows.model_usage)
-    run_id = rows.run.run_id
-    return replace(
-        rows,
-        run=rows.run.completed(facts.columns),
-        claims=tuple(ClaimRow.of(run_id, number, *claim) for number, claim in enumerate(facts.claims, 1)),
-        file_changes=tuple(FileChangeRow.of(run_id, *change) for change in facts.file_changes),
-        statements=tuple(StatementRow.of(run_id, number, *one) for number, one in enumerate(facts.statements, 1)),
-        findings=tuple(FindingRow.of(run_id, *finding) for finding in facts.findings),
+    run = rows.run.completed(facts.columns)
+    return rows._replace(
+        run=run, claims=facts.claims, file_changes=facts.file_changes, statements=facts.statements, findings=facts.findings
     )
 
 

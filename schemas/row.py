@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Self
 
@@ -22,14 +22,13 @@ class Row(BaseModel):
         """
         return cls._of({**_defaults(cls), **values})
 
-    @classmethod
-    def of(cls, *values: Any) -> Self:
-        """A row of all its values in the order of its fields, unchecked as above. Raises TypeError."""
-        return cls._of(dict(zip(cls.__pydantic_fields__, values, strict=False)))
-
     def completed(self, values: Mapping[str, Any]) -> Self:
         """The same row with these values, unchecked as above. Raises TypeError."""
         return self._of({**self.__dict__, **values})
+
+    def values(self) -> Iterable[Any]:
+        """The values in the order of the fields."""
+        return self.__dict__.values()
 
     @classmethod
     def _of(cls, values: dict[str, Any]) -> Self:

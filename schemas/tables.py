@@ -9,7 +9,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from operator import attrgetter
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import pyarrow as pa
@@ -54,11 +53,16 @@ def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
 
     Every value is checked by its field's strict type, column by column. Raises pydantic's ValidationError.
     """
+    return arrow_columns(row, zip(*(one.values() for one in rows), strict=True)) if rows else arrow_schema(row).empty_table()
+
+
+def arrow_columns(row: type[Row], columns: Iterable[Sequence[Any] | pa.Array]) -> pa.Table:
+    """The same of columns in the order of the fields. One that is an Arrow array was made of checked values and is taken as it is."""
     schema = arrow_schema(row)
-    if not rows:
-        return schema.empty_table()
-    columns = zip(*map(attrgetter(*schema.names), rows), strict=True)
-    arrays = [_array(field, check(values)) for field, check, values in zip(schema, _checks(row), columns, strict=True)]
+    arrays = [
+        column if isinstance(column, pa.Array) else _array(field, check(column))
+        for field, check, column in zip(schema, _checks(row), columns, strict=True)
+    ]
     return pa.table(arrays, schema=schema)
 
 

@@ -12,8 +12,9 @@ import pytest
 from ingest.audit import RULES, Facts, Finding, audit
 from ingest.claims import Claim
 from ingest.document import Document
-from ingest.formats.base import Context
+from ingest.formats.base import Context, Rows
 from ingest.formats.claude_code import ClaudeCode
+from ingest.row_tables import tables_of
 from ingest.statements import FileChange, Statement, Statements
 from ingest.summary_facts import complete, facts_of, headline
 from schemas.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
@@ -188,16 +189,19 @@ def _rows(text: str) -> Any:
     return complete(ClaudeCode().rows(Document(0, "line 1", text), lambda *_: Context("s")))
 
 
+def _numbered(table: str, *made: Rows) -> list[tuple[str, int]]:
+    return [(rows.run.run_id, number) for rows in made for number in range(1, len(getattr(rows, table)) + 1)]
+
+
 def test_the_facts_of_a_record_are_rows_of_the_store() -> None:
-    """Numbered from 1, each with its run, every value as its column wants it."""
+    """Numbered from 1 in each run, each with its run, every value as its column wants it."""
     stated = "Committed as 1a2b3c4.\n\nFiles modified:\n- `a/b.py` (3 insertions, 1 deletion)"
     text = f"{stated}\n\nBenchmarks show the query went from 90 ms to 30 ms."
-    rows = _rows(record_text(result=text))
-    kinds: tuple[tuple[Any, Any], ...] = ((ClaimRow, rows.claims), (StatementRow, rows.statements), (FindingRow, rows.findings))
-    for row, made in kinds:
-        assert [row.model_validate(one.__dict__) for one in made] == list(made)
-    assert [one.claim_no for one in rows.claims] == [*range(1, len(rows.claims) + 1)]
-    assert {one.run_id for one in (*rows.claims, *rows.statements, *rows.file_changes)} == {rows.run.run_id}
+    rows, other = _rows(record_text(result=text)), _rows(record_text(uuid="other", result="Committed as 5e6f7a8; 2x faster, 3x leaner."))
+    tables = {table.name: table.rows.to_pylist() for table in tables_of([rows, _rows(record_text(uuid="none", result="")), other])}
+    assert [(row["run_id"], row["statement_no"]) for row in tables["statements"]] == _numbered("statements", rows, other)
+    assert [(row["run_id"], row["claim_no"]) for row in tables["claims"]] == _numbered("claims", rows, other)
+    assert [row["path"] for row in tables["file_changes"]] == ["a/b.py"]
     assert rows.run.claimed_speedup == pytest.approx(3.0)
     assert (rows.run.findings, rows.run.alarms) == (len(rows.findings), 0)
 

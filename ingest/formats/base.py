@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from ingest.document import Document
-from schemas.claim import ClaimRow
-from schemas.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
-from schemas.source import FindingRow
-from schemas.statement import StatementRow
+from schemas.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 
 
 class Context(NamedTuple):
@@ -57,22 +53,27 @@ CONTEXT_COLUMNS = Context._fields[:-2]
 """The columns of `runs` that come from around the record and not from it."""
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Everything one record becomes in the store."""
+class Rows(NamedTuple):
+    """Everything one record becomes in the store.
+
+    What is found in its summary (the tables of FACTS) stands here as bare values: those of its row but the run and the number.
+    """
 
     run: RunRow
     model_usage: tuple[ModelUsageRow, ...] = ()
     tool_calls: tuple[ToolCallRow, ...] = ()
     patch_files: tuple[PatchFileRow, ...] = ()
-    claims: tuple[ClaimRow, ...] = ()
-    file_changes: tuple[FileChangeRow, ...] = ()
-    statements: tuple[StatementRow, ...] = ()
-    findings: tuple[FindingRow, ...] = ()
+    claims: tuple[tuple[Any, ...], ...] = ()
+    file_changes: tuple[tuple[Any, ...], ...] = ()
+    statements: tuple[tuple[Any, ...], ...] = ()
+    findings: tuple[tuple[Any, ...], ...] = ()
 
 
-CHILD_TABLES = ("model_usage", "tool_calls", "patch_files", "claims", "file_changes", "statements", "findings")
-"""The tables whose rows come and go with their run; each is a field of `Rows`."""
+CHILD_TABLES = Rows._fields[1:]
+"""The tables whose rows come and go with their run."""
+
+FACTS = {"claims": "claim_no", "file_changes": None, "statements": "statement_no", "findings": None}
+"""The tables of what is found in a summary → the column that numbers the facts of a run from 1, where they are numbered."""
 
 
 ContextOf = Callable[[str | None, int | None], Context]
