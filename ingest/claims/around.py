@@ -49,7 +49,7 @@ def title_of(text: str) -> Title:
 
 def around(text: str, effect: Effect, passage: Passage, low: int, high: int, title: Title) -> Around:
     """What stands around the effect between `low` and `high`, where its neighbours are."""
-    left = _last_sentence(text[max(low, effect.start - _LEFT) : effect.start])
+    left = effect.heads or _last_sentence(text[max(low, effect.start - _LEFT) : effect.start])
     right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT)])
     near = text[max(0, effect.start - _NEAR) : effect.start].lower()
     lower = left.lower()

@@ -68,7 +68,14 @@ _COMPARED = re.compile(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+[\s*_`]+){{0,3}}?(?:{by_
 def _compared(place: Place) -> Effect | None:
     """`3x faster`, `42% less peak memory`, `27.7% latency reduction`."""
     found = place.behind(_COMPARED)
-    return place.effect(place.before, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
+    if found is None or _is_bound(place, found[(sense := sense_in(found)).name]):
+        return None
+    return place.effect(place.before, found.end(), sense, found[sense.name])
+
+
+def _is_bound(place: Place, word: str) -> bool:
+    """`< 2% overhead` is what it may be, and no change."""
+    return word.lower() == "overhead" and place.text[place.quantity.start] in "<≤"
 
 
 _AMOUNT = re.compile(r"[\s*_`]*(?:the |higher |more |better )?(?P<word>throughput|bandwidth|performance|speed|fps)\b", re.IGNORECASE)
@@ -117,7 +124,9 @@ def _named(place: Place) -> Effect | None:
         return None
     if found and place.quantity.sign in ("-", "−") and sense_in(found) is Sense.GAIN:  # `faster (-14%)` is 14% less time
         return place.effect(found.start(), place.quantity.end, Sense.FALL, found[Sense.GAIN.name])
-    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name]) if found else None
+    if found is None or _is_bound(place, found[(sense := sense_in(found)).name]):
+        return None
+    return place.effect(found.start(), place.quantity.end, sense, found[sense.name])
 
 
 _CHANGED_BY = re.compile(

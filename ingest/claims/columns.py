@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ingest.claims.effect import Effect
+from ingest.claims.heads import role_of
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
 from ingest.claims.units import unit
@@ -36,14 +37,39 @@ def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effe
     signed = bool(change.sign) and bool(_BEHIND_A_SIGN.match(text, change.end))
     gap = (_GAP if signed else _WIDE_GAP).fullmatch(text, first.end, second.start)
     behind = _GAP.match(text, second.end, change.start)
-    if gap is None or not (signed or (first.unit and _LAST_COLUMN.match(text, change.end))):
+    if gap is None or not (signed or _LAST_COLUMN.match(text, change.end)):
         return None
     before, after = _sized(first, gap), _sized(second, behind)
     if before.unit and after.unit and before.unit.metric is not after.unit.metric:
         return None
     whole = Effect(first.start, change.end, before, after, change)
-    is_change = signed or after.low < before.low or "(" in text[second.end : change.start]  # a column of growth is none
-    return whole if is_change and agrees(whole, change) else None
+    if not agrees(whole, change):
+        return None
+    is_change = signed or (first.unit and (after.low < before.low or "(" in text[second.end : change.start]))  # a column of growth is none
+    return whole if is_change else _under_heads(text, whole)
+
+
+_HEADS_ABOVE = 30
+"""Lines above a row in which the heads of its columns are looked for."""
+
+_COLUMN = re.compile(r"\S+(?: \S+)*")
+
+
+def _under_heads(text: str, effect: Effect) -> Effect | None:
+    """The effect with the heads of its columns, if a line above names those before and after."""
+    end = text.rfind("\n", 0, effect.start)
+    for _ in range(_HEADS_ABOVE):
+        start = text.rfind("\n", 0, max(end, 0)) + 1
+        heads = _COLUMN.findall(text[start : max(end, 0)])
+        if not heads:
+            return None
+        roles = [role_of(head) for head in heads]
+        if "before" in roles and "after" in roles:
+            in_order = roles.index("before") < roles.index("after")
+            pair = effect if in_order else effect._replace(before=effect.after, after=effect.before)
+            return pair._replace(heads=" | ".join(head for head, role in zip(heads, roles, strict=True) if role != "change"))
+        end = start - 1
+    return None
 
 
 def _sized(figure: Quantity, behind: re.Match[str] | None) -> Quantity:

@@ -24,6 +24,8 @@ class Effect(NamedTuple):
     word: str = ""
     swaps: bool = False
     is_idiom: bool = False
+    heads: str = ""
+    """The heads of the columns it stands in, where lines are aligned to a table without bars."""
 
     @property
     def is_pair(self) -> bool:

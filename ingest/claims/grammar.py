@@ -9,7 +9,8 @@ from ingest.claims.changes import change
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, SETTINGS
 from ingest.claims.pairs import pair_from
-from ingest.claims.quantities import Quantity
+from ingest.claims.quantities import Kind, Quantity
+from ingest.claims.ratios import agrees
 
 
 def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
@@ -25,9 +26,22 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
             effect = change(text, found[index], floor, end, last)
         index += taken
         if effect:
+            effect = _announced(text, found, effect, floor) if effect.is_pair else effect
             effect = _listed(text, effect, last)
             floor, last = effect.end, effect
             yield effect
+
+
+_ANNOUNCES = re.compile(r"[*_`]*\s?(?:[:(]|[—–-]\s)\s?[*_`(]*")
+
+
+def _announced(text: str, found: list[Quantity], effect: Effect, floor: int) -> Effect:
+    """`8x: 1.16 => 0.14`: the factor right before a pair that is its own."""
+    before = next((quantity for quantity in reversed(found) if quantity.end <= effect.start), None)
+    if before is None or before.kind is not Kind.TIMES or before.start < floor or effect.change:
+        return effect
+    is_own = _ANNOUNCES.fullmatch(text, before.end, effect.start) and agrees(effect, before)
+    return effect._replace(start=before.start, change=before) if is_own else effect
 
 
 _NAMED = re.compile(r"(?:\s*\([^()\n]*\))?[,;]\s+(?:and\s+)?(?P<name>(?:[\w./`-]+\s+){1,3})[*_]*")

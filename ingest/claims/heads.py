@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ingest.claims.cells import Row, with_unit
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import AFTER, BEFORE, CHANGE, GAINS, RECIPROCAL_HEADS
+from ingest.claims.lexicon import AFTER, BEFORE, CHANGE, GAINS, RECIPROCAL_HEADS, Sense
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
 
@@ -94,9 +94,12 @@ def _theirs(pair: Effect, change: Quantity, head: str) -> Effect | None:
     assert one
     assert other
     is_bare = one.kind is Kind.VALUE and one.unit is other.unit is None
-    is_clear = one.measures_as(other) or (is_bare and bool(change.sign) and role_of(head) == "change")
+    is_told = bool(change.sign) or change.kind is Kind.TIMES
+    is_clear = one.measures_as(other) or (is_bare and is_told and role_of(head) == "change")
     if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
         return None
     falls = other.sized() < one.sized()
     in_order = not change.sign or (change.sign == "+" and _GAINS.search(head)) or falls is (change.sign != "+")
-    return pair._replace(end=change.end, change=change, before=one if in_order else other, after=other if in_order else one)
+    sense = Sense.GAIN if change.kind is Kind.TIMES else None
+    whole = pair._replace(end=change.end, change=change, sense=sense)
+    return whole if in_order else whole._replace(before=other, after=one)

@@ -17,13 +17,16 @@ _NOUN = (
 )
 
 
-_ABOUT = r"(?: (?:about|roughly|nearly|almost))?"
+_ABOUT = r"(?: (?:about|roughly|nearly|almost|over|around|more than|at least|up to|approximately))?"
 
 
 def _less_by(part: str) -> tuple[str, str]:
     """`cuts the build time by a third`, `memory is down by a third`."""
     by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b"
-    return rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}", rf"\b{_NOUN} (?:[\w/]+ ){{0,4}}?(?:{VERBS[Sense.FALL]}){by}"
+    return (
+        rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}",
+        rf"\b{_NOUN} (?:[\w/`.-]+ ){{0,12}}?(?:{VERBS[Sense.FALL]}){by}",
+    )
 
 
 _PARTS = (("half", 2), (r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))

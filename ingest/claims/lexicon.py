@@ -64,7 +64,7 @@ VERBS: dict[Sense, str] = {
 
 METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.THROUGHPUT: (
-        r"throughput|吞吐|スループット|并发处理|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s"
+        r"throughput|吞吐(?:量|率)?|スループット|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s"
         r"|operations per sec|bandwidth|nps\b|qps\b|rps\b|tps\b|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s"
         r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),
@@ -97,7 +97,8 @@ METRICS: dict[ClaimMetric, str] = {
 
 SETTINGS = words(
     r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b"
-    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b|rotation\b|xm[xs]\b"
+    r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b"
+    r"|(?:log|key|secret|file|size|backup|token|cert\w*|daily)[- ]?(?:based )?rotation\b|xm[xs]\b"
     r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew"
     r"|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b"
     r"|(?<!m\d )max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier"
@@ -105,7 +106,7 @@ SETTINGS = words(
     r"|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data|prices?\b"
     r"|context (?:windows?|lengths?|size)|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?|超时|上限|间隔|阈值|并发数"
     r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
-    r"|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)"
+    r"|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)|default_\w+"
     r"|mem-?limit\w*|seek\b|long-press|stagger|jitter|errors? (?=drop|fell|falls|from|goes|went)|distances?\b|radius|altitude"
     r"|declared|considered"
     r"|life-?times?|pacing|spawn rate|respawn\w*|enem(?:y|ies)\b|cadence|trial\b|snooze|refresh (?:token|every|rate)"
@@ -124,7 +125,7 @@ NOT_PERFORMANCE = (
     r"|cache|table|queue|stack|key)[ _-]?sizes?\b"
     r"|gap\b|varianc\w+|deviation|amplitude|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*"
     r"|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
-    r"|成功率|错误率|命中率|准确率|覆盖率|通过率|可用性|评分|质量|代码|行数|风险|安全|兼容|进度|测试|完成|线程|连接数|配置|超时|正解率|成功率|エラー率"
+    r"|成功率|错误率|命中率|准确率|覆盖率|通过率|可用性|评分|质量|代码|行数|风险|安全|兼容|并发|连接池|进度|测试|完成|线程|连接数|配置|超时|正解率|成功率|エラー率"
     r"|context (?:windows?|lengths?|limits?|size)"
 )
 """Nouns beside a number that make it no claim on performance: settings, quality, amounts of code."""
@@ -248,3 +249,6 @@ RECIPROCAL_HEADS = re.compile(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower"
 
 GAINS = r"speed-?up|improvement|faster|gain|savings?|提升|改善|改进"
 """Heads of columns in which a plus means better, whatever became of the figures."""
+
+FALLS = r"reduction|savings?\b|saved|less\b|减少|降低|下降|节省|削減|短縮"
+"""Heads of columns whose percentages say how much less there is."""

@@ -103,8 +103,15 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
         behind = None
     if behind and behind.start() <= _AFTERWARDS:
         return behind.lastgroup
-    nearest = _last_noun(around.left[-80:]) or behind
+    nearest = (_in_labels(around.left) if around.is_table else _last_noun(around.left[-80:])) or behind
     return nearest.lastgroup if nearest else None
+
+
+def _in_labels(left: str) -> re.Match[str] | None:
+    """The noun of the labels of a row, else one of performance in the line above the table."""
+    caption, _, labels = left.partition(" | ")
+    above = _last_noun(caption[-80:])
+    return _last_noun(labels[-80:]) or (above if above and above.lastgroup != "NONE" else None)
 
 
 def _last_noun(part: str) -> re.Match[str] | None:
@@ -142,7 +149,7 @@ def _unnamed(effect: Effect, around: Around) -> ClaimMetric | None:
         return _of_speed(effect.change, around)
     if (metric := _by_word(effect)) is not None:
         return metric
-    if effect.sense in (Sense.GAIN, Sense.LOSS):
+    if effect.sense in (Sense.GAIN, Sense.LOSS) or effect.is_pair:
         found = _NOUNS.search(around.title.lower)
         return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None
     return None
@@ -168,7 +175,7 @@ def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
     More of what generates, or of what a title `perf: …` is about, is more speed; in that title less is less time.
     """
     if change.sign == "+":
-        near = f"{around.left} {around.right[:_AFTERWARDS]}"
+        near = f"{around.title.lower if around.is_table else ''} {around.left} {around.right[:_AFTERWARDS]}"
         told = _GENERATION.search(near) or _PERF.match(around.title.lower)
         return ClaimMetric.THROUGHPUT if told else None
     return ClaimMetric.TIME if change.end <= around.title.end and _PERF.match(around.title.lower) else None

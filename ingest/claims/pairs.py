@@ -10,7 +10,8 @@ from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE, SENTENCE, by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
-from ingest.claims.quantities import Kind, Quantity
+from ingest.claims.quantities import Kind, Quantity, quantities
+from ingest.claims.ratios import agrees
 
 _REACH = 90
 """Characters that may stand between the two figures of a pair."""
@@ -46,7 +47,7 @@ def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple
     """The pair that begins with that quantity, if one does, and how many quantities were used up. Nothing before `floor` is read."""
     if row := columns(text, found, index):
         return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
-    step = 2 if _skips(text, found[index : index + 3]) else 1
+    step = _step(text, found[index : index + 1 + _REMARKED])
     if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor)):
         return _whole_chain(text, found, index + step + 1, effect, step + 1)
     return None, 1
@@ -200,22 +201,66 @@ def _by_contrast(candidate: Candidate) -> Effect | None:
     return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first) if contrasts else None
 
 
-_RULES: tuple[Callable[[Candidate], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense, _by_contrast)
+_DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with)\s[^()\n;]{1,25})?\s?\((?P<change>[+−-]\d[\d.]*\s?%)")
+_JOINED = re.compile(rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+
+
+def _by_bracket(candidate: Candidate) -> Effect | None:
+    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: the percentage in the bracket is that of the figures, and tells their order."""
+    delta = _DELTA.match(candidate.text, candidate.second.end)
+    joined = _JOINED.fullmatch(candidate.glue) if delta else None
+    change = next(quantities(candidate.text, *delta.span("change")), None) if delta and joined else None
+    if joined is None or change is None or not agrees(candidate.whole, change):
+        return None
+    first, second = candidate.first, candidate.second
+    falls = second.low < first.low
+    pair = candidate.whole if falls is (change.sign != "+") else Effect(first.start, second.end, second, first)
+    return None if joined["to"] and pair.before is not first else pair._replace(end=change.end + 1, change=change)
+
+
+_RULES: tuple[Callable[[Candidate], Effect | None], ...] = (
+    _by_bracket,
+    _by_arrow,
+    _from_to,
+    _by_verb,
+    _latter_first,
+    _by_tense,
+    _by_contrast,
+)
 """What makes a pair of two quantities, in the order asked."""
 
 
+_REMARKED = 4
+"""Figures that a remark may have, and the one behind it."""
+
 _BRACKETED_FORMER = re.compile(r"\s*\((?:was|from)\b")
-_REMARK = re.compile(r"\s*\([^()\n]{1,60}\)\s")
+_REMARK = re.compile(r"\s*\([^()\n]{1,60}\)\s*")
 
 
-def _skips(text: str, three: list[Quantity]) -> bool:
-    """Whether the second of three figures is but a remark: `562 s (was 1.09 in 1573 s)`, `from 40 min (at 40%) to 7 min`."""
-    if len(three) < 3 or three[0].unit is None or three[2].metric is not three[0].metric:
-        return False
-    if three[1].unit is not None:
-        return three[1].metric is not three[0].metric
-    remark = _REMARK.match(text, three[0].end, three[2].start)
-    return bool(remark and remark.end() > three[1].end) or bool(_BRACKETED_FORMER.match(text, three[0].end, three[1].start))
+def _step(text: str, ahead: list[Quantity]) -> int:
+    """How many quantities on the other of a pair is: `562 s (was 1.09 in 1573 s)`, `from 40 min (2 × 20 min) to 7 min`."""
+    first = ahead[0]
+    if len(ahead) < 3 or first.unit is None:
+        return 1
+    if ahead[1].unit is not None and ahead[2].metric is first.metric is not ahead[1].metric:
+        return 2
+    if ahead[1].unit is None and ahead[2].metric is first.metric and _BRACKETED_FORMER.match(text, first.end, ahead[1].start):
+        return 2
+    return _behind_remark(text, ahead)
+
+
+def _behind_remark(text: str, ahead: list[Quantity]) -> int:
+    first = ahead[0]
+    remark = _REMARK.match(text, first.end) if text.find("(", first.end, first.end + 3) >= 0 else None
+    if remark is None:
+        return 1
+    step = next((index for index, quantity in enumerate(ahead) if quantity.start >= remark.end()), 0)
+    is_bare = step == 2 and ahead[1].unit is None
+    is_other = step > 1 and ahead[step].metric is first.metric and (is_bare or bool(_LEADS_ON.match(text, remark.end())))
+    return step if is_other else 1
+
+
+_LEADS_ON = re.compile(r"(?:down |up )?to\s|→|->|=>")
 
 
 def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:

@@ -67,7 +67,7 @@ _WORDS = NUMBER_WORDS | _GERMAN
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
 """What a measured number is uncertain by; it is read over."""
 
-_GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*[|(])"
+_GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
 """Thousands; parted by a common space only where a cell or a bracket ends the number."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
@@ -95,7 +95,7 @@ _QUANTITY = re.compile(
       )?
       {_SPREAD}?
     )
-    (?P<plus>\+(?![\d\w]))?
+    (?P<plus>\+(?![\d\w])|~(?![~\d\w]))?
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -20,6 +20,7 @@ from ingest.claims.passages import Passage, passages
 from ingest.claims.qualitative import qualitative
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import HIGHER_IS_BETTER, Range, agrees, middle, ratio_of
+from ingest.claims.sections import section_effects
 from ingest.claims.signs import signs
 from ingest.claims.tables import row_effects
 from ingest.claims.units import Unit
@@ -66,8 +67,19 @@ def _of_change(text: str, effect: Effect, near: Around, pairs: list[tuple[Effect
 
 def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
     title = title_of(text)
+    of_sections = list(_of_sections(text, title))
+    yield from of_sections
     for passage in passages(text, numbers):
-        yield from (_of_table if passage.is_table else _of_prose)(text, passage, title)
+        for effect, near in (_of_table if passage.is_table else _of_prose)(text, passage, title):
+            if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
+                yield effect, near
+
+
+def _of_sections(text: str, title: Title) -> Iterator[tuple[Effect, Around]]:
+    for effect in section_effects(text):
+        start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
+        whole = with_remark(text, effect, end if end >= 0 else len(text))
+        yield whole, around(text, whole, Passage(start, whole.end), start, whole.end, title)
 
 
 def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:

@@ -31,7 +31,9 @@ _NUMBER_STARTS = (
     "sub-",
 )
 
-_BEHIND_A_DIGIT = ("x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so")
+_BEHIND_A_DIGIT = (
+    "x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so", " times",
+)  # fmt: skip
 _BEFORE_A_NUMBER = ("→", "->", "=>", "⇒", "➜", "⟶", "➡", "➡️")
 _WORDS_BEFORE_A_NUMBER = (
     "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to",
@@ -46,7 +48,8 @@ _WORDS = (
     "a third", "two-thirds", "two thirds", "a quarter",
     "against ", "efore:", "efore**:", "efore |", "| before", "| Before", "| main", "| Main", "| baseline", "| Baseline", "| base ", "| old",
     "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable", "no significant", "no change",
-    "(unchanged",
+    "(unchanged", "equential", "erial:", "urrent Size", "urrent size", "urrent:", "riginal size", "ld size", "ew size", "ew Size",
+    "eduction:", "eduction**:", "peedup:", "peedup**:", "avings:", "mprovement:", "mprovement**:",
     "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
     "times as", *(f"{word}fold" for word in NUMBER_WORDS),
     "mal so schnell", "mal schneller", "降", "减少", "缩短",

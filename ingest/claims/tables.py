@@ -9,7 +9,7 @@ from ingest.claims.cells import Row, layout, with_unit
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
 from ingest.claims.heads import Columns, by_heads, completed, proven
-from ingest.claims.lexicon import Sense
+from ingest.claims.lexicon import FALLS, Sense
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
 from ingest.claims.transposed import transposed
@@ -18,6 +18,7 @@ _NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
 """`1x` is none, and `100%` means that something is done."""
 
 _SIGNS = ("+", "-", "−")
+_FALLS = re.compile(FALLS, re.IGNORECASE)
 _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 
 
@@ -121,7 +122,8 @@ def _change_alone(row: Row, columns: Columns) -> Effect | None:
         return None
     sense = Sense.LOSS if columns.is_reciprocal else Sense.GAIN
     if change.kind is Kind.PERCENT:
-        sense = Sense.FALL if change.sign in _SIGNS[1:] else Sense.RISE if change.sign else sense
+        is_fall = change.sign in _SIGNS[1:] or (not change.sign and _FALLS.search(columns.heads[columns.change]))
+        sense = Sense.FALL if is_fall else Sense.RISE if change.sign else sense
     return Effect(change.start, change.end, change=change, sense=sense, word=columns.heads[columns.change].lower())
 
 
@@ -131,7 +133,7 @@ def _words(row: Row, columns: Columns, effect: Effect) -> str:
     inside: list[str] = []
     for index, cell in enumerate(row):
         if effect.start < cell.end and cell.start < effect.end:
-            inside += columns.heads[index : index + 1]
+            inside += columns.heads[index : index + 1] if index != columns.change or not effect.is_pair else ()
         elif index and cell.end <= effect.start and not cell.quantities:
             labels.append(cell.words)
     return " | ".join([*labels, *inside])

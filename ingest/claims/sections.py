@@ -1,0 +1,46 @@
+"""Two sections with like lines: `### Before` / `- First launch: 10 min` and, further down, `### After` / `- First launch: 2 min`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ingest.claims.effect import Effect
+from ingest.claims.quantities import Quantity, quantities
+
+_HEAD = r"[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
+_BEFORE = re.compile(_HEAD % r"before|优化前|修复前|之前|改善前", re.IGNORECASE | re.MULTILINE)
+_AFTER = re.compile(_HEAD % r"after|now|优化后|修复后|之后|改善後", re.IGNORECASE | re.MULTILINE)
+_LINE = re.compile(
+    r"^[ \t]*[-*•+◦][ \t]+[*_`]*(?P<label>[^:：\n|]{2,60}?)[*_`]*[:：][*_`]*[ \t]*(?=[^\n]*\d)(?P<rest>[^\n]+)$", re.MULTILINE
+)
+_REACH = 1200
+"""Characters that a section is read for."""
+
+
+def section_effects(text: str) -> Iterator[Effect]:
+    """The figure of each labelled line below `After` against that of the line with the same label below `Before`."""
+    if not ("Before" in text or "BEFORE" in text or "前" in text):
+        return
+    for before in _BEFORE.finditer(text):
+        after = _AFTER.search(text, before.end(), before.end() + _REACH)
+        if after is not None:
+            first = _figures(text, before.end(), after.start())
+            second = _figures(text, after.end(), after.end() + _REACH)
+            yield from (_effect(first[label], figure) for label, figure in second.items() if label in first)
+
+
+def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
+    """The first figure of each line, by its label; lines after a blank line behind them are of something else."""
+    blank = text.find("\n\n", start + 2, end)
+    found: dict[str, Quantity] = {}
+    for line in _LINE.finditer(text, start, blank if blank >= 0 else end):
+        figure = next(quantities(text, *line.span("rest")), None)
+        if figure and figure.unit and figure.start - line.start("rest") <= 3:
+            found.setdefault(line["label"].strip().lower(), figure)
+    return found
+
+
+def _effect(before: Quantity, after: Quantity) -> Effect:
+    """The pair; it stands where the figure after does."""
+    return Effect(after.start, after.end, before, after)
