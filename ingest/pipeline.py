@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from ingest.lean_arrow import spare_pandas
 from ingest.plan import Plan
 from ingest.reading import SHOWN, Card, Settings
 from ingest.store import Store
-from ingest.workers import work_here, work_in_processes
+from ingest.workers import Task, work_here, work_in_processes
 from schemas.errors import InputUnreadable, StoreError
 from schemas.price import PriceFileRow
 from schemas.source import RejectRow
@@ -160,7 +160,14 @@ def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreada
 def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path, processes: int) -> Iterator[list[Card]]:
     """The cards of all sources; with several processes where there is enough to do."""
     tasks = plan.tasks(sources)
-    first = list(islice(tasks, ALONE_TASKS))
+    first: list[Task] = []
+    for task in tasks:
+        if not isinstance(task, Task):
+            yield task
+            continue
+        first.append(task)
+        if len(first) == ALONE_TASKS:
+            break
     if processes == 1 or len(first) < ALONE_TASKS:
         yield from work_here(chain(first, tasks), settings, spool)
     else:

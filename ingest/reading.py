@@ -71,7 +71,7 @@ def read_members(source: Source, name: str, settings: Settings, spool: SpoolWrit
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
         if source.source_id in settings.known:
-            yield Card(Key(name), source.source_id, source.name, source.size, source.size, known=True)
+            yield known_card(source, name)
             return
         if kind := containers.archive_kind(source):
             yield from _read_archive(source, kind, name, settings, spool)
@@ -79,6 +79,11 @@ def read_members(source: Source, name: str, settings: Settings, spool: SpoolWrit
             yield read_source(source, Key(name), settings, spool)
     except OSError as error:
         yield _unreadable(source, Key(name), error)
+
+
+def known_card(source: Source, name: str) -> Card:
+    """The card of a source that the store has. Raises OSError."""
+    return Card(Key(name), source.source_id, source.name, source.size, source.size, known=True)
 
 
 def read_portion(source: Source, key: Key, portion: Portion, settings: Settings, spool: SpoolWriter) -> Card:

@@ -6,6 +6,7 @@ writes shuts out every other one: a reader or writer that finds it held waits, s
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import tempfile
@@ -77,11 +78,8 @@ class Store:
 
     def owns(self, path: Path) -> bool:
         """Whether a file is the store itself or something of ours beside it, and so nobody's log."""
-        if not self.is_file:
-            return False
-        mine = Path(self.location).absolute()
-        parts = path.absolute().parts[len(mine.parts) - 1 :]
-        return path.absolute().is_relative_to(mine.parent) and bool(parts) and parts[0].startswith(mine.name)
+        place, mine = os.path.abspath(path), os.path.abspath(self.location)  # noqa: PTH100 - pathlib takes ten times as long
+        return self.is_file and place.startswith(mine)
 
     def exists(self) -> bool:
         """Whether something is there; a location that is no path is taken to be."""

@@ -55,13 +55,13 @@ def _cards(task: Task, settings: Settings, spool: Path) -> list[Card]:
     return cards
 
 
-def work_here(tasks: Iterable[Task], settings: Settings, spool: Path) -> Iterator[list[Card]]:
-    """Do the tasks in this process, one after the other."""
+def work_here(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path) -> Iterator[list[Card]]:
+    """Do the tasks in this process, one after the other. Cards among them pass, here as below."""
     for task in tasks:
-        yield work(task, settings, spool)
+        yield work(task, settings, spool) if isinstance(task, Task) else task
 
 
-def work_in_processes(tasks: Iterable[Task], settings: Settings, spool: Path, jobs: int) -> Iterator[list[Card]]:
+def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path, jobs: int) -> Iterator[list[Card]]:
     """Do the tasks in worker processes; cards come back as they are done. Closing the iterator early ends the workers at once."""
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool))
     try:
@@ -75,9 +75,12 @@ def work_in_processes(tasks: Iterable[Task], settings: Settings, spool: Path, jo
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task], most: int) -> Iterator[list[Card]]:
+def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task | list[Card]], most: int) -> Iterator[list[Card]]:
     running: set[Future[list[Card]]] = set()
     for task in tasks:
+        if not isinstance(task, Task):
+            yield task
+            continue
         running.add(submit(task))
         if len(running) >= most:
             done, running = wait(running, return_when=FIRST_COMPLETED)

@@ -15,8 +15,10 @@ from app import queries
 from app.filters import Filters
 from ingest.containers import Source, read_paths
 from ingest.pipeline import IngestReport, ingest
-from ingest.plan import BIG_BYTES
+from ingest.plan import BIG_BYTES, Plan
+from ingest.reading import Settings
 from ingest.store import Store
+from ingest.workers import Task
 from tests.conftest import SAMPLES, ingest_paths, record, record_text
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
@@ -52,6 +54,19 @@ def test_the_same_bytes_again_change_nothing(store: Store) -> None:
     assert all(source.known for source in again.sources)
     assert content(store) == before
     assert queries.sources(store).num_rows == 3
+
+
+def test_small_files_that_the_store_has_are_no_task_for_a_reader(tmp_path: Path) -> None:
+    """Nor is one that is gone meanwhile taken for one of them: its reader says so."""
+    old, again, new, gone = Source("old", b"a"), Source("again", b"a"), Source("new", b"b"), Source("gone", path=tmp_path / "gone")
+    gone.__dict__["size"] = 1
+    with Plan(Settings(known=frozenset({old.source_id}))) as plan:
+        cards, task = plan.tasks(iter([old, new, gone, again]))
+    assert isinstance(cards, list)
+    assert [(card.name, card.known, card.bytes_read) for card in cards] == [("old", True, 1), ("again", True, 1)]
+    assert len({card.key for card in cards}) == 2
+    assert isinstance(task, Task)
+    assert task.sources == (new, gone)
 
 
 def test_the_same_record_in_another_file_is_a_duplicate(store: Store) -> None:
