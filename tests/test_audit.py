@@ -165,6 +165,15 @@ def test_an_arrow_of_ascii_is_no_bound() -> None:
     assert "pair_and_percentage" in found(run(), claims=(claim("100 ms -> 50 ms (80% faster)", 2.0, before=100.0, after=50.0),))
 
 
+@pytest.mark.parametrize(("text", "rule"), [(COUNTED, "headline_count"), (LISTED, "list_length")])
+def test_an_item_of_any_length_is_one_item(text: str, rule: str) -> None:
+    """Lines of more than 400 characters ended a list: what came after them was missing from the sum."""
+    long = text.replace("2. ", f"2. {'word ' * 200}")
+    right, wrong = (8, 4) if rule == "headline_count" else (3, 4)
+    assert rule not in found(run(result=long.format(said=right)))
+    assert rule in found(run(result=long.format(said=wrong)))
+
+
 def test_nothing_is_found_in_an_ordinary_run() -> None:
     assert found(run(input_tokens=10, usage_input_tokens=10), usage(cache_write_tokens=0), claims=(claim(),)) == []
 

@@ -123,6 +123,7 @@ def test_totals(text: str, expected: list[Said]) -> None:
         ),
         ("**Files modified:** 2 (`a.ts`, `lib/b.js`)", [FileChange("a.ts"), FileChange("lib/b.js")]),
         ("Modified `pkg/attention.py`:", [FileChange("pkg/attention.py")]),
+        ("- Rewrote `src/a.py`\n- Updated **`src/b.py`** for it", [FileChange("src/a.py"), FileChange("src/b.py")]),
         ("**1. Created `.github/workflows/ci.yml`**", [FileChange(".github/workflows/ci.yml")]),
         ("Files changed:\n- `cli.py` - flags\n\nUpdated `app/cli.py`", [FileChange("app/cli.py")]),
         ("Files Modified:\n- `a/b.py`\n\nModified files:\n- a/b.py (3 insertions, 1 deletion)", [FileChange("a/b.py", 3, 1)]),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from ingest.audit.rule import MEASURED, SPEED, Facts, Noticed, ratio
+from ingest.audit.rule import MEASURED, SPEED, Facts, Noticed, is_own_improvement, ratio
 from ingest.claims import Claim
 from schemas.claim import Evidence, Origin, Scope
 
@@ -48,9 +48,11 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
 
     Any claim about a component or the whole, be it of no change, is a figure for more than the part.
     """
-    speeds = [claim for claim in facts.claims if claim.origin is Origin.OWN and claim.metric in SPEED and claim.ratio]
-    benchmarked = [claim for claim in facts.own_improvements() if claim in speeds and claim.evidence is Evidence.BENCHMARKED]
-    if benchmarked and all(claim.scope is Scope.MICRO for claim in speeds):
+    speeds = [claim for claim in facts.claims if claim.metric in SPEED and claim.ratio and claim.origin is Origin.OWN]
+    if any(claim.scope is not Scope.MICRO for claim in speeds):
+        return
+    benchmarked = [claim for claim in speeds if claim.evidence is Evidence.BENCHMARKED and is_own_improvement(claim)]
+    if benchmarked:
         best = max(benchmarked, key=_ratio_of)
         yield Noticed(
             f"The claimed speedup (“{_short(best.quote)}”) was measured on a micro-benchmark or a single function; "
@@ -62,7 +64,7 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
 
 def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
     """Numbers without a measurement behind any of them."""
-    claims = facts.own_improvements()
+    claims = [claim for claim in facts.claims if is_own_improvement(claim)]
     if not claims or any(claim.evidence in MEASURED for claim in claims):
         return
     is_estimate = all(claim.evidence is Evidence.ESTIMATED for claim in claims)
@@ -77,7 +79,7 @@ def beyond_belief(facts: Facts) -> Iterator[Noticed]:
 
     A percentage is no such factor: 99.6 % less of something is soon reached, by leaving it out.
     """
-    large = [claim for claim in facts.own_improvements() if _ratio_of(claim) > BELIEVABLE and "%" not in claim.quote]
+    large = [claim for claim in facts.claims if (claim.ratio or 0) > BELIEVABLE and "%" not in claim.quote and is_own_improvement(claim)]
     if large and not any(claim.evidence in MEASURED for claim in large):
         most = max(large, key=_ratio_of)
         yield Noticed(

@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator
 
 from ingest.audit.rule import Facts, Noticed
-from ingest.statements.lines import lines_with, next_line
+from ingest.statements.lines import Mark
 
 _THINGS = (
     r"(?:instances?|occurrences?|places|locations?|call\ssites?|usages?|allocations?|replacements?|calls|changes|edits|conversions?|fixes)"
 )
 _THING = re.compile(rf"{_THINGS}\b", re.VERBOSE)
 _HEADLINE = re.compile(rf"(?<![\w.,/-])(\d{{1,4}})\*{{0,2}}\s(?:\w+\s){{0,2}}?({_THINGS})\b", re.VERBOSE)
-_HEADLINE_WORDS = ("nstances", "ccurrences", "call sites")
-_ITEM = re.compile(r"(\s{0,12})(?:[-*+•]|\d{1,3}[.)])\s")
-_ITEM_COUNT = re.compile(rf"(?:\s[-–—]|:|\()\s*\*{{0,2}}(\d{{1,4}})\*{{0,2}}\s((?:[a-z]\w*\s){{0,2}}?{_THINGS})\b", re.VERBOSE)
-_NUMBERED = re.compile(r"\*{0,2}(\d{1,3})[.)]\*{0,2}\s")
+_ITEM_OR_TEXT = re.compile(r"\n(?:([^\S\n]{0,12})(?:[-*+•]|\d{1,3}[.)])[^\S\n].*|(?![ \t])[^\S\n]*\S)")
+_ITEM_COUNT = re.compile(
+    rf"[-–—:(](?:(?<=[:(])|(?<=[^\S\n][-–—]))\s*\*{{0,2}}(\d{{1,4}})\*{{0,2}}\s((?:[a-z]\w*\s){{0,2}}?{_THINGS})\b", re.VERBOSE
+)
+_NUMBERED_OR_HEADING = re.compile(r"\n(?:\*{0,2}(\d{1,3})[.)]\*{0,2}[^\S\n]|#)")
 _TOTAL = re.compile(r"(?<![\w.])\((\d{1,3}) total\)\W*$")
 
 LINES_TO_LIST = 15
@@ -28,14 +29,14 @@ LEAST_ITEMS = 3
 HEADINGS_READ = 20
 """Headings with a total that are compared with their lists."""
 
-LINES_READ = 400
-"""Lines of a list that are read."""
+LIST_READ = 100_000
+"""Characters beneath a line that are read for its list."""
 
 
 def headline_count(facts: Facts) -> Iterator[Noticed]:
     """`14 instances` above a list whose items each give a number of the same things: the numbers add up, or they do not."""
-    text = facts.text
-    for line in lines_with(text, *_HEADLINE_WORDS):
+    text, lines = facts.text, facts.lines
+    for line in sorted((*lines[Mark.INSTANCES], *lines[Mark.OCCURRENCES], *lines[Mark.CALL_SITES])):
         if headline := _HEADLINE.search(text, *line):
             counts = _item_counts(text, line[1])
             said, listed = int(headline[1]), sum(counts)
@@ -52,7 +53,7 @@ def headline_count(facts: Facts) -> Iterator[Noticed]:
 def list_length(facts: Facts) -> Iterator[Noticed]:
     """A heading that ends in `(6 total)` above a numbered list."""
     text = facts.text
-    for start, end in lines_with(text, " total)")[:HEADINGS_READ]:
+    for start, end in facts.lines[Mark.TOTAL][:HEADINGS_READ]:
         heading = _TOTAL.search(text, start, end)
         last = _last_number(text, end) if heading else 0
         if heading and last > 1 and last != int(heading[1]):
@@ -75,18 +76,18 @@ def _item_counts(text: str, end: int) -> list[int]:
     counts: list[int] = []
     things: set[str] = set()
     margin = None
-    for number, line in enumerate(_lines(text, end)):
-        item = _ITEM.match(line)
-        if margin is None and item is None and number >= LINES_TO_LIST:
+    for line in _below(text, end, _ITEM_OR_TEXT):
+        indent = line[1]
+        if margin is None and text.count("\n", end, line.start()) > LINES_TO_LIST:
             break
-        if item is None:
-            if counts and line.strip() and not line.startswith((" ", "\t")):
+        if indent is None:
+            if counts:
                 break
             continue
-        margin = len(item[1]) if margin is None else margin
-        if len(item[1]) > margin:
+        margin = len(indent) if margin is None else margin
+        if len(indent) > margin:
             continue
-        found = _ITEM_COUNT.findall(line)
+        found = _ITEM_COUNT.findall(text, line.start() + 1, line.end())
         if len(found) != 1:
             return []
         counts.append(int(found[0][0]))
@@ -97,21 +98,15 @@ def _item_counts(text: str, end: int) -> list[int]:
 def _last_number(text: str, end: int) -> int:
     """The last number of the list 1, 2, 3 … beneath the line; 0 if its numbers do not run so. Subheadings may divide it."""
     last = 0
-    for line in _lines(text, end):
-        if line.startswith("#"):
+    for line in _below(text, end, _NUMBERED_OR_HEADING):
+        if line[1] is None:
             break
-        numbered = _NUMBERED.match(line)
-        if numbered:
-            if int(numbered[1]) != last + 1:
-                return 0
-            last += 1
+        if int(line[1]) != last + 1:
+            return 0
+        last += 1
     return last
 
 
-def _lines(text: str, end: int) -> Iterator[str]:
-    line = next_line(text, end)
-    for _ in range(LINES_READ):
-        if line is None:
-            return
-        yield text[slice(*line)]
-        line = next_line(text, line[1])
+def _below(text: str, end: int, begin: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The lines after the one that ends at `end` that begin so, of the next LIST_READ characters."""
+    return begin.finditer(text, end, end + LIST_READ if text.startswith("\n", end) else end)

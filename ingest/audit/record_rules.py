@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from operator import attrgetter
 
 from ingest.audit.rule import Facts, Noticed
 from schemas.run import Outcome
@@ -12,24 +13,26 @@ COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are the same: agents add in binary floats."""
 
 _CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_OF_ALL_MODELS = attrgetter(*_CLASSES)
+_OF_MAIN_LOOP = attrgetter(*(f"usage_{name}" for name in _CLASSES))
+_NOTHING = Decimal(0)
 
 
 def cost_sum(facts: Facts) -> Iterator[Noticed]:
     """Σ modelUsage.costUSD = total_cost_usd, in every real record where both are given."""
     total = facts.run.cost_reported_usd
-    costs = [row.cost_reported_usd for row in facts.usage]
-    known = [cost for cost in costs if cost is not None]
-    if total is None or not known or len(known) < len(costs):
+    costs = [row.cost_reported_usd for row in facts.usage if row.cost_reported_usd is not None]
+    if total is None or not costs or len(costs) < len(facts.usage):
         return
-    summed = sum(known, Decimal(0))
-    if abs(summed - total) > COST_TOLERANCE * max(Decimal(1), total):
+    summed = sum(costs, _NOTHING)
+    difference = abs(summed - total)
+    if difference > COST_TOLERANCE and difference > COST_TOLERANCE * total:
         yield Noticed("The costs of the models do not add up to the total the record reports.", _usd(summed), _usd(total))
 
 
 def usage_above_total(facts: Facts) -> Iterator[Noticed]:
     """`usage` is a part of `modelUsage`, token class by token class."""
-    for name in _CLASSES:
-        part, whole = getattr(facts.run, f"usage_{name}"), getattr(facts.run, name)
+    for name, part, whole in zip(_CLASSES, _OF_MAIN_LOOP(facts.run), _OF_ALL_MODELS(facts.run), strict=True):
         if part is not None and whole is not None and part > whole:
             words = name.replace("_", " ")
             yield Noticed(

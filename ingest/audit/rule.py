@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ingest.claims import Claim
 from ingest.statements import Statements
+from ingest.statements.lines import Lines, marked_lines
 from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin
 from schemas.run import ModelUsageRow, RunRow
 from schemas.source import Severity
@@ -31,8 +32,7 @@ class Noticed(NamedTuple):
     actual: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What is known of one run. `text` is its summary, damage repaired; empty where it has none."""
 
     run: RunRow
@@ -41,13 +41,15 @@ class Facts:
     claims: Sequence[Claim]
     statements: Statements
 
-    def own_improvements(self) -> list[Claim]:
-        """Quantified claims that the run's own work made something better."""
-        return [
-            claim
-            for claim in self.claims
-            if claim.kind is ClaimKind.QUANTIFIED and claim.origin is Origin.OWN and claim.direction is Direction.BETTER
-        ]
+    @property
+    def lines(self) -> Lines:
+        """The lines of the text that hold a mark, from the statements where they were read from it."""
+        return self.statements.lines or marked_lines(self.text)
+
+
+def is_own_improvement(claim: Claim) -> bool:
+    """Whether it is a quantified claim that the run's own work made something better."""
+    return claim.kind is ClaimKind.QUANTIFIED and claim.origin is Origin.OWN and claim.direction is Direction.BETTER
 
 
 Check = Callable[[Facts], Iterator[Noticed]]

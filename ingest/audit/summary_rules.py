@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ingest.audit.rule import Facts, Noticed
+from ingest.statements.lines import Mark
 from schemas.run import Outcome
 
 MANY_TURNS = 10
@@ -55,7 +56,7 @@ def work_held_up(facts: Facts) -> Iterator[Noticed]:
     if facts.run.outcome is not Outcome.COMPLETED:
         return
     text = facts.text
-    found = _HELD_UP.search(text) if "blocked" in text or "BLOCKED" in text else None
+    found = _HELD_UP.search(text) if facts.lines[Mark.BLOCKED] else None
     if found := found or (_NOT_PERMITTED.search(text) if denials else None):
         denied = f"; {denials:,} tool call{'s were' if denials > 1 else ' was'} denied" if denials else ""
         sentence = _sentence(text, found)

@@ -11,11 +11,12 @@ from operator import attrgetter
 from ingest.statements.artefacts import artefacts
 from ingest.statements.commits import commits
 from ingest.statements.files import read_files
-from ingest.statements.lines import marked_lines
+from ingest.statements.lines import NO_LINES, Mark, marked_lines
 from ingest.statements.statement import FileChange, Statement, Statements
 from ingest.statements.tests import tests
 
-_NOTHING = Statements()
+_NOTHING = Statements(lines=NO_LINES)
+_PLACE = attrgetter("start", "end")
 
 __all__ = ["FileChange", "Statement", "Statements", "read_statements"]
 
@@ -23,9 +24,19 @@ __all__ = ["FileChange", "Statement", "Statements", "read_statements"]
 def read_statements(text: str) -> Statements:
     """The text's statements in the order they stand there; a file that is named twice is one change."""
     lines = marked_lines(text)
-    if not lines:
+    if lines is NO_LINES:
         return _NOTHING
     changes, totals = read_files(text, lines)
-    found = sorted([*commits(text, lines), *artefacts(text, lines), *tests(text, lines), *totals], key=attrgetter("start", "end"))
-    whole = {(one.kind, one.start): one for one in found}  # the windows of a long line overlap: of what both show, the longer reading
-    return Statements(changes, tuple(whole.values()))
+    found = [
+        *commits(text, lines[Mark.COMMITS]),
+        *artefacts(text, lines[Mark.ARTEFACTS], lines[Mark.DELIVERABLES]),
+        *tests(text, lines[Mark.TESTS_PASSED], lines[Mark.TESTS_FAILED]),
+        *totals,
+    ]
+    return Statements(changes, _in_order(found) if len(found) > 1 else tuple(found), lines)
+
+
+def _in_order(found: list[Statement]) -> tuple[Statement, ...]:
+    """As they stand in the text. The windows of a long line overlap: of what both show, the longer reading."""
+    found.sort(key=_PLACE)
+    return tuple({(one.kind, one.start): one for one in found}.values())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from ingest.statements.lines import Lines, Mark, Span, next_line
+from ingest.statements.lines import Span, list_below
 from ingest.statements.statement import Statement
 from schemas.statement import StatementKind
 
@@ -15,19 +16,20 @@ LISTED = 50
 _WORD = re.compile(r"\bcommit(?:s|ted)?\b", re.IGNORECASE)
 _MIXED = r"(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{7,40}"  # a letter and a digit: neither a word nor a count
 _HASH = re.compile(rf"(?<![\w#.@/-])({_MIXED})(?![\w/@]|[.-]\w)|(?<=/commit/)({_MIXED})\b|`([0-9a-f]{{7,40}})`")
+_HASH_LIKE = re.compile("[0-9a-f]{7}")
 _HEADING = re.compile(r"[^\w\n]*(?:(?:git|new|the|all) )?commits?(?: (?:created|made|history|hash(?:es)?))?[^\w\n]*", re.IGNORECASE)
 _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])?[\s*`]{0,6}(?=[0-9a-f]{7})")
 
 
-def commits(text: str, lines: Lines) -> Iterator[Statement]:
+def commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
     """Hashes behind the word `commit` on its line, and those that begin the lines beneath a line that says no more than it."""
     read_to = 0
-    for start, end in lines[Mark.COMMITS]:
+    for start, end in lines:
         word = _WORD.search(text, max(start, read_to), end)
         if word is None:
             continue
-        for found in _HASH.finditer(text, word.end(), end):
-            yield _statement(text, found)
+        if _HASH_LIKE.search(text, word.end(), end):
+            yield from (_statement(text, found) for found in _HASH.finditer(text, word.end(), end))
         read_to = end
         if _HEADING.fullmatch(text, start, end):
             for item in _listed(text, end):
@@ -37,15 +39,11 @@ def commits(text: str, lines: Lines) -> Iterator[Statement]:
 
 def _listed(text: str, end: int) -> Iterator[re.Match[str]]:
     """The hashes that begin the lines from the next one on, until one begins otherwise; one blank line may come first."""
-    line = next_line(text, end)
-    if line and not text[slice(*line)].strip():
-        line = next_line(text, line[1])
-    for _ in range(LISTED):
-        found = _first_in(text, line) if line else None
-        if not (line and found):
+    for line in islice(list_below(text, end), LISTED):
+        found = _first_in(text, line)
+        if found is None:
             return
         yield found
-        line = next_line(text, line[1])
 
 
 def _first_in(text: str, line: Span) -> re.Match[str] | None:

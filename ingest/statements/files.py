@@ -10,16 +10,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from ingest.statements.lines import Lines, Mark, Span, next_line
+from ingest.statements.lines import Lines, Mark, Span, lines_below
 from ingest.statements.paths import is_file_name, is_path
 from ingest.statements.statement import FileChange, Statement, whole_number
 from schemas.statement import StatementKind
+
+_Counts = dict[StatementKind, tuple[int, int, str]]
+"""By kind: start, end and digits."""
 
 FILES_LISTED = 1000
 """Most files read from the list beneath one heading."""
 
 _NUMBER = r"(\d[\d,]{0,11})"
-_ALONE = r"(?<![\w.,])"
+_ALONE = r"(\d(?<![\w.,]\d)[\d,]{0,11})"  # the first digit first: a search then goes from digit to digit
 _DONE = "modified|changed|created|added|updated|edited|touched|deleted|removed"
 _BULLET = r"(?:[-*+•]|\d{1,3}[.)])\s+(?:[^\w\s`/.]{1,4}\s+)?"  # with an emoji behind it, or none
 
@@ -36,11 +39,9 @@ _VERB = re.compile(
 )
 _QUOTED = re.compile(r"`([^`\n]{1,300})`")
 _LEADING = re.compile(rf"\s{{0,12}}(?:\|\s)?(?:{_BULLET})?[`*]{{0,4}}([^\s`*:|]{{3,300}})")
-_COUNTED = re.compile(r"[0-9] (?:new )?(?:lines? [a-z]|insertion)|\+[0-9]")
+_COUNTED = re.compile(r"[0-9+](?:(?<=[0-9]) (?:new )?(?:lines? [a-z]|insertion)|(?<=[+])[0-9])")
 
-_WORDED = re.compile(
-    rf"{_ALONE}{_NUMBER} (?:line )?(?:(insertions?|(?:new )?lines (?:added|inserted))|deletions?|lines (?:removed|deleted))\b"
-)
+_WORDED = re.compile(rf"{_ALONE} (?:line )?(?:(insertions?|(?:new )?lines (?:added|inserted))|deletions?|lines (?:removed|deleted))\b")
 _SIGNED = re.compile(rf"(?<=[(\s`])(\+{_NUMBER})\s?[/,\s]\s?([-−–]{_NUMBER})(?=\slines|[)\s`,]|$)")  # +120/-30
 _DIGIT = re.compile("[0-9]")
 _FILES = re.compile(
@@ -53,16 +54,18 @@ _FILES = re.compile(
 
 def read_files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[Statement]]:
     """Every file once, in the order of its first mention, with the first numbers given for it; and the totals of the work."""
-    counted = [(line, _leading_path(text, line)) for line in lines[Mark.LINES_CHANGED] if _COUNTED.search(text, *line)]
+    counted, totals = _counted(text, lines[Mark.LINES_CHANGED])
     headed = lines[Mark.FILES]
     found: dict[str, FileChange] = {}
-    for change in (*_with_lines(text, counted), *_beneath_headings(text, headed), *_behind_verbs(text, lines[Mark.VERBS])):
+    for change in (*counted, *_beneath_headings(text, headed), *_behind_verbs(text, lines[Mark.VERBS])):
         found.setdefault(change.path, change)
-    return _each_once(found.values()), [*_totals_of_files(text, headed), *_totals_of_lines(text, counted)]
+    return _each_once(found.values()), [*_totals_of_files(text, headed), *totals]
 
 
 def _each_once(changes: Collection[FileChange]) -> tuple[FileChange, ...]:
     """Without bare names that just one path ends in: `cli.py` beside `app/cli.py` is the same file."""
+    if all("/" in change.path for change in changes):
+        return tuple(changes)
     ends = Counter(change.path.rpartition("/")[2] for change in changes if "/" in change.path)
     return tuple(change for change in changes if "/" in change.path or ends[change.path] != 1)
 
@@ -73,12 +76,21 @@ def _totals_of_files(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
             yield _statement(StatementKind.FILES_CHANGED, found)
 
 
-def _totals_of_lines(text: str, lines: Sequence[tuple[Span, str | None]]) -> Iterator[Statement]:
-    """Insertions and deletions in lines that begin with no path: they stand for the whole work."""
-    for line, path in lines:
-        if path is None:
-            for kind, (start, end, digits) in _lines_changed(text, line).items():
-                yield Statement(kind, start, end, text[start:end], None, whole_number(digits))
+def _counted(text: str, lines: Sequence[Span]) -> tuple[list[FileChange], list[Statement]]:
+    """Insertions and deletions: of the path that their line begins with, else of the whole work."""
+    changes: list[FileChange] = []
+    totals: list[Statement] = []
+    for line in lines:
+        counts = _lines_changed(text, line) if _COUNTED.search(text, *line) else None
+        if counts and (path := _leading_path(text, line)):
+            changes.append(FileChange(path, _number(counts, StatementKind.LINES_INSERTED), _number(counts, StatementKind.LINES_DELETED)))
+        elif counts:
+            totals += [Statement(kind, at, end, text[at:end], None, whole_number(digits)) for kind, (at, end, digits) in counts.items()]
+    return changes, totals
+
+
+def _number(counts: _Counts, kind: StatementKind) -> int | None:
+    return whole_number(counts[kind][2]) if kind in counts else None
 
 
 def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
@@ -86,19 +98,11 @@ def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
     return Statement(kind, found.start(), found.end(), found[0], None, whole_number(digits))
 
 
-def _with_lines(text: str, lines: Sequence[tuple[Span, str | None]]) -> Iterator[FileChange]:
-    """Lines that begin with a path and give insertions or deletions."""
-    for line, path in lines:
-        counts = {kind: whole_number(digits) for kind, (_, _, digits) in _lines_changed(text, line).items()} if path else {}
-        if path and counts:
-            yield FileChange(path, counts.get(StatementKind.LINES_INSERTED), counts.get(StatementKind.LINES_DELETED))
-
-
-def _lines_changed(text: str, line: Span) -> dict[StatementKind, tuple[int, int, str]]:
-    """The first insertions and the first deletions that the line gives: start, end and digits."""
+def _lines_changed(text: str, line: Span) -> _Counts:
+    """The first insertions and the first deletions that the line gives."""
     if signed := _SIGNED.search(text, *line) if text.find("+", *line) >= 0 else None:
         return {StatementKind.LINES_INSERTED: (*signed.span(1), signed[2]), StatementKind.LINES_DELETED: (*signed.span(3), signed[4])}
-    counts: dict[StatementKind, tuple[int, int, str]] = {}
+    counts: _Counts = {}
     for found in _WORDED.finditer(text, *line):
         kind = StatementKind.LINES_INSERTED if found[2] else StatementKind.LINES_DELETED
         counts.setdefault(kind, (*found.span(), found[1]))
@@ -130,14 +134,19 @@ def _listed(text: str, end: int) -> tuple[list[str], int]:
     """The paths of the items after the line that ends at `end`, and where the list ends: at a line that is neither item nor part of one."""
     paths: list[str] = []
     blanks = 0
-    while (line := next_line(text, end)) and blanks < 2 and len(paths) < FILES_LISTED:
-        path = _path_of(_ITEM.match(text, *line))
-        is_blank = not path and not text[slice(*line)].strip()
-        if not (path or is_blank or text.startswith((" ", "\t"), line[0]) or _ANY_ITEM.match(text, *line)):
+    for line in lines_below(text, end):
+        if path := _path_of(_ITEM.match(text, *line)):
+            paths.append(path)
+            blanks = 0
+        elif not text[slice(*line)].strip():
+            blanks += 1
+        elif text[line[0]] in " \t" or _ANY_ITEM.match(text, *line):
+            blanks = 0
+        else:
             break
-        paths += [path] if path else []
-        blanks = blanks + 1 if is_blank else 0
         end = line[1]
+        if blanks == 2 or len(paths) == FILES_LISTED:
+            break
     return paths, end
 
 

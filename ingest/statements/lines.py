@@ -1,9 +1,14 @@
-"""The lines of a text that hold a mark of a statement, without splitting the text: most texts of a million characters hold none."""
+"""The lines of a text that hold a mark of a statement, without splitting the text: most texts of a million characters hold none.
+
+The text is read once, for the statements and for the rules that look at lines (`ingest.audit`). What the words leave out costs
+nothing, so they say as much as they can: `+4` and no mere `+`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from string import digits
 
 from ingest.literals import Literals
 
@@ -25,63 +30,73 @@ class Mark(IntEnum):
     TESTS_FAILED = 5
     TESTS_PASSED = 6
     VERBS = 7
+    BLOCKED = 8
+    INSTANCES = 9
+    OCCURRENCES = 10
+    CALL_SITES = 11
+    TOTAL = 12
 
+
+VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
+"""What was done to a file, without their first letters."""
 
 _WORDS = {
-    "+": Mark.LINES_CHANGED,
-    " lines": Mark.LINES_CHANGED,
-    "nsertion": Mark.LINES_CHANGED,
     ".diff": Mark.ARTEFACTS,
     ".patch": Mark.ARTEFACTS,
     "eliverable": Mark.DELIVERABLES,
     "ommit": Mark.COMMITS,
     "iles": Mark.FILES,
     "FILES_MODIFIED": Mark.FILES,
-    "ed `": Mark.VERBS,
+    "blocked": Mark.BLOCKED,
+    "BLOCKED": Mark.BLOCKED,
+    "nstances": Mark.INSTANCES,
+    "ccurrences": Mark.OCCURRENCES,
+    "call sites": Mark.CALL_SITES,
+    " total)": Mark.TOTAL,
     "pass": Mark.TESTS_PASSED,
     "TESTS_STATUS": Mark.TESTS_PASSED,
     " fail": Mark.TESTS_FAILED,
 }
+_WORDS |= {f"+{digit}": Mark.LINES_CHANGED for digit in digits}
+_WORDS |= {f"{digit} {word}": Mark.LINES_CHANGED for digit in digits for word in ("line", "new line", "insertion", "new insertion")}
+_WORDS |= {f"{verb} {quote}": Mark.VERBS for verb in VERBS for quote in ("`", "*`", "**`")}
 _LITERALS = Literals(list(_WORDS))
 _MARKS = [int(mark) for mark in _WORDS.values()]
 
 Lines = Sequence[list[Span]]
 """By Mark, the lines that hold it, each once and in order; of longer lines what is within REACH."""
 
+NO_LINES: Lines = tuple([] for _ in Mark)
+
 
 def marked_lines(text: str) -> Lines:
-    """The lines of every mark; nothing at all where no line has any."""
+    """The lines of every mark; NO_LINES where no line has any."""
     finds = _LITERALS.find(text)
-    found: list[list[Span]] = [[] for _ in Mark] if finds else []
+    if not finds:
+        return NO_LINES
+    found: list[list[Span]] = [[] for _ in NO_LINES]
     for word, at, _ in finds:
         lines = found[_MARKS[word]]
         if not lines or at >= lines[-1][1]:
             reach = at - REACH if at > REACH else 0
-            lines.append((text.rfind("\n", reach, at) + 1 or reach, _line_end(text, at)))
+            end = text.find("\n", at, at + REACH)
+            lines.append((text.rfind("\n", reach, at) + 1 or reach, end if end >= 0 else min(len(text), at + REACH)))
     return found
 
 
-def lines_with(text: str, *words: str) -> list[Span]:
-    """The lines that hold one of the words, each once and in order."""
-    found: list[Span] = []
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            reach = at - REACH if at > REACH else 0
-            end = _line_end(text, at)
-            found.append((text.rfind("\n", reach, at) + 1 or reach, end))
-            at = text.find(word, end)
-    return found if len(found) < 2 or len(words) == 1 else sorted(set(found))
+def lines_below(text: str, end: int) -> Iterator[Span]:
+    """The lines after the one that ends at `end`, up to REACH of each; nothing comes after a longer one."""
+    last = len(text) - 1
+    while end < last and text[end] == "\n":
+        start = end + 1
+        end = text.find("\n", start, start + REACH)
+        if end < 0:
+            end = min(len(text), start + REACH)
+        yield start, end
 
 
-def next_line(text: str, end: int) -> Span | None:
-    """The line after the one that ends at `end`, up to REACH of it; None after the last."""
-    start = end + 1
-    if start >= len(text) or text[end] != "\n":
-        return None
-    return start, _line_end(text, start)
-
-
-def _line_end(text: str, start: int) -> int:
-    found = text.find("\n", start, start + REACH)
-    return found if found >= 0 else min(len(text), start + REACH)
+def list_below(text: str, end: int) -> Iterator[Span]:
+    """The same lines, without the first one if it is blank: what a heading's list begins with."""
+    for number, line in enumerate(lines_below(text, end)):
+        if number or text[slice(*line)].strip():
+            yield line

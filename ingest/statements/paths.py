@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _ENDINGS = frozenset(
     "adoc astro bash bat c cc cfg cjs clj cls cmake conf cpp cs css csv cu cuh cxx dart diff el erl ex exs f90 fish fs go "  # noqa: SIM905 - a list reads worse
@@ -19,6 +20,7 @@ _SHAPE = re.compile(r"[\w.@+~()\[\]/-]{1,300}")
 _FILE = re.compile(r"[^/]{0,100}\.[A-Za-z]\w{0,9}")
 
 
+@lru_cache(maxsize=4096)
 def is_path(text: str) -> bool:
     """Whether the text is the path of a file, with any ending where folders lead to it, or of a folder (`src/x/`)."""
     if not _SHAPE.fullmatch(text) or "//" in text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ingest.statements.lines import Lines
 from schemas.statement import StatementKind
 
 
@@ -31,6 +32,8 @@ class Statements(NamedTuple):
 
     file_changes: tuple[FileChange, ...] = ()
     statements: tuple[Statement, ...] = ()
+    lines: Lines = ()
+    """The lines that were looked at, for rules that look at lines as well. Empty where no text was read."""
 
 
 def whole_number(digits: str) -> int | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ingest.statements.lines import Lines, Mark, Span
+from ingest.statements.lines import Span
 from ingest.statements.statement import Statement, whole_number
 from schemas.statement import StatementKind
 
@@ -40,7 +40,7 @@ _UNCOUNTED = _pattern(
 _FAILED = _pattern(
     rf"{_COUNT}\s+(?:tests?\s+)?(?:failed|failing|failures?)\b(?!\s+\w) | {_COUNT}\s+{_KINDS}tests?\s+{_ARE}fail(?:s|ed|ing)?\b(?!\s+\w)"
 )
-_TEST_LINE = re.compile("test|specs?\\b|[0-9] pass(?:ed|ing)|TESTS_STATUS|Test")
+_TEST_LINES = (re.compile(r"specs?\b"), re.compile(r" pass(?<=[0-9] pass)(?:ed|ing)"))
 _UNREAL = _pattern(
     r"""\b(?:if|when|once|until|unless|after|before|only|ensures?|make\ssure|verify|verifies|check|should|must|would|will|whether|not
     |expects?|requires?|wants?)\W+(?:\w+\W+){0,3}$"""
@@ -48,14 +48,19 @@ _UNREAL = _pattern(
 _BEFORE = 60
 
 
-def tests(text: str, lines: Lines) -> Iterator[Statement]:
+def tests(text: str, passing: Sequence[Span], failing: Sequence[Span]) -> Iterator[Statement]:
     """What is said to pass, and what is said to fail. A condition, a plan or a quotation says neither."""
-    for line in lines[Mark.TESTS_PASSED]:
-        if _TEST_LINE.search(text, *line):
+    for line in passing:
+        if _is_of_tests(text[slice(*line)]):
             yield from _passed(text, line)
-    for line in lines[Mark.TESTS_FAILED]:
-        if _TEST_LINE.search(text, *line):
+    for line in failing:
+        if _is_of_tests(text[slice(*line)]):
             yield from _failed(text, line)
+
+
+def _is_of_tests(line: str) -> bool:
+    is_named = "test" in line or "Test" in line or "TESTS_STATUS" in line
+    return is_named or any(pattern.search(line) for pattern in _TEST_LINES)
 
 
 def _passed(text: str, line: Span) -> Iterator[Statement]:
