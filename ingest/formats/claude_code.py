@@ -24,6 +24,11 @@ _FIGURES = ("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage
 
 TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _tokens_of = attrgetter(*TOKEN_CLASSES)
+
+_RUN = RunRow.unchecked()
+_MODEL_ROW = ModelUsageRow.unchecked()
+"""Rows in which nothing is known yet."""
+
 CacheWriteSplit = tuple[int | None, int | None]
 
 
@@ -128,28 +133,30 @@ def _model_id(logged: str | None, usage: ModelUsage) -> ModelId | None:
 
 def _model_row(run_id: str, logged: str | None, usage: ModelUsage, split: CacheWriteSplit) -> ModelUsageRow:
     parsed = _model_id(logged, usage)
-    return ModelUsageRow.unchecked(
-        run_id=run_id,
-        model_id=logged,
-        model=parsed.model if parsed else None,
-        provider=parsed.provider if parsed else None,
-        region=parsed.region if parsed else None,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        thinking_tokens=usage.thinking_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        cache_write_5m_tokens=split[0],
-        cache_write_1h_tokens=split[1],
-        web_search_requests=usage.web_search_requests,
-        cost_reported_usd=usage.cost_usd,
-        cost_own_usd=usage.cost_usd,
-        own_input_tokens=usage.input_tokens,
-        own_output_tokens=usage.output_tokens,
-        own_cache_read_tokens=usage.cache_read_tokens,
-        own_cache_write_tokens=usage.cache_write_tokens,
-        cost_basis=usage.cost_basis,
-        context_window=usage.context_window,
+    return _MODEL_ROW.completed(
+        {
+            "run_id": run_id,
+            "model_id": logged,
+            "model": parsed.model if parsed else None,
+            "provider": parsed.provider if parsed else None,
+            "region": parsed.region if parsed else None,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "thinking_tokens": usage.thinking_tokens,
+            "cache_read_tokens": usage.cache_read_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+            "cache_write_5m_tokens": split[0],
+            "cache_write_1h_tokens": split[1],
+            "web_search_requests": usage.web_search_requests,
+            "cost_reported_usd": usage.cost_usd,
+            "cost_own_usd": usage.cost_usd,
+            "own_input_tokens": usage.input_tokens,
+            "own_output_tokens": usage.output_tokens,
+            "own_cache_read_tokens": usage.cache_read_tokens,
+            "own_cache_write_tokens": usage.cache_write_tokens,
+            "cost_basis": usage.cost_basis,
+            "context_window": usage.context_window,
+        }
     )
 
 
@@ -175,38 +182,40 @@ def _run(
 ) -> RunRow:
     main = _main_model(usage)
     result = repair(record.result) if record.result is not None else None
-    return RunRow.unchecked(
-        run_id=run_id,
-        ordinal=ordinal,
-        agent=ClaudeCode.agent,
-        session_id=record.session_id,
-        subtype=record.subtype,
-        is_error=record.is_error,
-        api_error_status=record.api_error_status,
-        stop_reason=record.stop_reason,
-        terminal_reason=record.terminal_reason,
-        outcome=outcome(record),
-        duration_ms=_whole(record.duration_ms),
-        duration_api_ms=_whole(record.duration_api_ms),
-        duration_api_own_ms=_whole(record.duration_api_ms),
-        ttft_ms=_whole(record.ttft_ms),
-        num_turns=record.num_turns,
-        cost_reported_usd=record.total_cost_usd,
-        cost_own_usd=record.total_cost_usd,
-        model=main.model if main else None,
-        provider=main.provider if main else None,
-        region=main.region if main else None,
-        models=tuple(sorted({row.model for row in usage if row.model})),
-        **_totals(usage),
-        **_usage_columns(record.usage),
-        chain_id=run_id,
-        chain_position=1,
-        permission_denials=None if record.permission_denials is None else len(record.permission_denials),
-        errors=_error_text(record),
-        result=result,
-        result_repaired=result != record.result,
-        raw=raw,
-        **columns_of(context),
+    return _RUN.completed(
+        {
+            "run_id": run_id,
+            "ordinal": ordinal,
+            "agent": ClaudeCode.agent,
+            "session_id": record.session_id,
+            "subtype": record.subtype,
+            "is_error": record.is_error,
+            "api_error_status": record.api_error_status,
+            "stop_reason": record.stop_reason,
+            "terminal_reason": record.terminal_reason,
+            "outcome": outcome(record),
+            "duration_ms": _whole(record.duration_ms),
+            "duration_api_ms": _whole(record.duration_api_ms),
+            "duration_api_own_ms": _whole(record.duration_api_ms),
+            "ttft_ms": _whole(record.ttft_ms),
+            "num_turns": record.num_turns,
+            "cost_reported_usd": record.total_cost_usd,
+            "cost_own_usd": record.total_cost_usd,
+            "model": main.model if main else None,
+            "provider": main.provider if main else None,
+            "region": main.region if main else None,
+            "models": tuple(sorted({row.model for row in usage if row.model})),
+            **_totals(usage),
+            **_usage_columns(record.usage),
+            "chain_id": run_id,
+            "chain_position": 1,
+            "permission_denials": None if record.permission_denials is None else len(record.permission_denials),
+            "errors": _error_text(record),
+            "result": result,
+            "result_repaired": result != record.result,
+            "raw": raw,
+            **columns_of(context),
+        }
     )
 
 
