@@ -166,6 +166,13 @@ def test_whatever_the_text_the_quotes_stand_where_they_say(text: str) -> None:
     assert len({change.path for change in found.file_changes}) == len(found.file_changes)
 
 
+def test_a_list_goes_on_after_a_long_item() -> None:
+    long = "word " * 200
+    assert changes(f"Files modified:\n- `a/b.py` {long}\n- `c/d.py`") == [FileChange("a/b.py"), FileChange("c/d.py")]
+    assert said(f"Commits\n- 1a2b3c4 {long}\n- b0655066a") == [(COMMIT, "1a2b3c4", None), (COMMIT, "b0655066a", None)]
+    assert said(f"Deliverables\n- `a/b.md` {long}\n- `c/d.md`") == [(ARTEFACT, "a/b.md", None), (ARTEFACT, "c/d.md", None)]
+
+
 def test_the_windows_of_a_long_line_count_nothing_twice() -> None:
     said_once = [3, 7, 9]
     text = f" {'x ' * 100}".join(f"{count} tests failed." for count in said_once)

@@ -104,8 +104,8 @@ def _lines_changed(text: str, line: Span) -> _Counts:
         return {StatementKind.LINES_INSERTED: (*signed.span(1), signed[2]), StatementKind.LINES_DELETED: (*signed.span(3), signed[4])}
     counts: _Counts = {}
     for found in _WORDED.finditer(text, *line):
-        kind = StatementKind.LINES_INSERTED if found[2] else StatementKind.LINES_DELETED
-        counts.setdefault(kind, (*found.span(), found[1]))
+        digits, inserted = found.groups()
+        counts.setdefault(StatementKind.LINES_INSERTED if inserted else StatementKind.LINES_DELETED, (*found.span(), digits))
     return counts
 
 

@@ -85,14 +85,14 @@ def marked_lines(text: str) -> Lines:
 
 
 def lines_below(text: str, end: int) -> Iterator[Span]:
-    """The lines after the one that ends at `end`, up to REACH of each; nothing comes after a longer one."""
+    """The lines after the one that ends at `end`, of longer ones the first REACH characters."""
     last = len(text) - 1
     while end < last and text[end] == "\n":
         start = end + 1
-        end = text.find("\n", start, start + REACH)
+        end = text.find("\n", start)
         if end < 0:
-            end = min(len(text), start + REACH)
-        yield start, end
+            end = len(text)
+        yield start, end if end - start < REACH else start + REACH
 
 
 def list_below(text: str, end: int) -> Iterator[Span]:

@@ -20,7 +20,7 @@ _SHAPE = re.compile(r"[\w.@+~()\[\]/-]{1,300}")
 _FILE = re.compile(r"[^/]{0,100}\.[A-Za-z]\w{0,9}")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # the runs of one repository name the same files
 def is_path(text: str) -> bool:
     """Whether the text is the path of a file, with any ending where folders lead to it, or of a folder (`src/x/`)."""
     if not _SHAPE.fullmatch(text) or "//" in text:
