@@ -37,7 +37,7 @@ class Mark(IntEnum):
     TOTAL = 12
 
 
-VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
+_VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
 """What was done to a file, without their first letters."""
 
 _WORDS = {
@@ -59,7 +59,7 @@ _WORDS = {
 }
 _WORDS |= {f"+{digit}": Mark.LINES_CHANGED for digit in digits}
 _WORDS |= {f"{digit} {word}": Mark.LINES_CHANGED for digit in digits for word in ("line", "new line", "insertion", "new insertion")}
-_WORDS |= {f"{verb} {quote}": Mark.VERBS for verb in VERBS for quote in ("`", "*`", "**`")}
+_WORDS |= {f"{verb} {quote}": Mark.VERBS for verb in _VERBS for quote in ("`", "*`", "**`")}
 _LITERALS = Literals(list(_WORDS))
 _MARKS = [int(mark) for mark in _WORDS.values()]
 
