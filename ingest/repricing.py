@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ingest.price_file import parse_price_file
 from ingest.store import Store, Writer
@@ -151,7 +150,7 @@ def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
             "is_likely": pa.array([one.is_likely for _, _, one in rows], pa.bool_()),
             "one_hour_from": _exact([one.one_hour_from for _, _, one in rows]),
             "rates": rates_array([one.rates for _, _, one in rows]),
-            "rough_rates": _rough(rates_array([one.rates for _, _, one in rows])),
+            "rough_rates": _rough_rates([one.rates for _, _, one in rows]),
         }
     )
 
@@ -167,10 +166,10 @@ def rates_array(rates: Sequence[Rates]) -> pa.StructArray:
     return pa.StructArray.from_arrays(list(columns.values()), list(columns))
 
 
-def _rough(rates: pa.StructArray) -> pa.StructArray:
+def _rough_rates(rates: Sequence[Rates]) -> pa.StructArray:
     """The same as floats, to tell which are worth an exact sum; a search without a price counts as 0 there."""
-    floats = [pc.fill_null(rates.field(name).cast(pa.float64()), 0.0) for name in RATE_WORDS]
-    return pa.StructArray.from_arrays(floats, list(RATE_WORDS))
+    columns = {word: pa.array([float(getattr(one, field) or 0) for one in rates], pa.float64()) for word, field in RATE_WORDS.items()}
+    return pa.StructArray.from_arrays(list(columns.values()), list(columns))
 
 
 def _exact(rates: Sequence[Decimal | None]) -> pa.Array:

@@ -78,23 +78,17 @@ class SpoolWriter:
     def flush(self) -> None:
         """Write what is kept."""
         if self._made:
-            keys = _keys_table(self._made_keys)
-            for table in tables_of(self._made):
-                self._write(table.name, table.rows, keys.take(table.records))
+            for name, rows, records in tables_of(self._made):
+                self._write(name, rows, [self._made_keys[record] for record in records])
         if self._rejects:
-            self._write("rejects", arrow_table(RejectRow, self._rejects), _keys_table(self._reject_keys))
+            self._write("rejects", arrow_table(RejectRow, self._rejects), self._reject_keys)
         self._files += 1
         self._empty()
 
-    def _write(self, name: str, rows: pa.Table, keys: pa.Table) -> None:
-        for column in KEYS:
-            rows = rows.append_column(column, keys[column])
+    def _write(self, name: str, rows: pa.Table, keys: Sequence[DocumentKey]) -> None:
+        for column, values, type_ in zip(KEYS, zip(*keys, strict=True), (pa.string(), pa.int64(), pa.int64()), strict=True):
+            rows = rows.append_column(column, pa.array(values, type_))
         _write(rows, self._folder / f"{name}-{self._task}-{self._files}.parquet")
-
-
-def _keys_table(keys: Sequence[DocumentKey]) -> pa.Table:
-    types = (pa.string(), pa.int64(), pa.int64())
-    return pa.table([pa.array(values, type_) for values, type_ in zip(zip(*keys, strict=True), types, strict=True)], list(KEYS))
 
 
 def _write(table: pa.Table, path: Path) -> None:

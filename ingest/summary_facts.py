@@ -21,6 +21,7 @@ from schemas.source import Severity
 _NOTHING = Statements()
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
 _EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
+_QUANTIFIED, _OWN, _BETTER, _ALARM = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER, Severity.ALARM
 
 
 class SummaryFacts(NamedTuple):
@@ -58,12 +59,15 @@ def headline(claims: Iterable[Claim]) -> Claim | None:
     Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
     above a micro-benchmark; then the strongest evidence; then the first in the text, for headlines stand first.
     """
-    return min(filter(_is_speedup, claims), key=_rank, default=None)
+    return min(filter(_is_speedup, _own(claims)), key=_rank, default=None)
 
 
 def _is_speedup(claim: Claim) -> bool:
-    is_own = claim.kind is ClaimKind.QUANTIFIED and claim.origin is Origin.OWN and claim.direction is Direction.BETTER
-    return is_own and claim.metric in SPEED and claim.ratio is not None
+    return claim.direction is _BETTER and claim.metric in SPEED and claim.ratio is not None
+
+
+def _own(claims: Iterable[Claim]) -> list[Claim]:
+    return [claim for claim in claims if claim.kind is _QUANTIFIED and claim.origin is _OWN]
 
 
 def _rank(claim: Claim) -> tuple[bool, int, int, int]:
@@ -75,7 +79,7 @@ def _claim_columns(claims: Sequence[Claim], *, has_summary: bool) -> dict[str, A
         return {"claims": 0 if has_summary else None}
     best = headline(claims)
     return {
-        "claims": sum(claim.kind is ClaimKind.QUANTIFIED and claim.origin is Origin.OWN for claim in claims),
+        "claims": len(_own(claims)),
         "claimed_speedup": best.ratio if best else None,
         "claimed_metric": best.metric if best else None,
         "claimed_evidence": best.evidence if best else None,
@@ -84,4 +88,4 @@ def _claim_columns(claims: Sequence[Claim], *, has_summary: bool) -> dict[str, A
 
 
 def _finding_columns(findings: Sequence[Finding]) -> dict[str, int]:
-    return {"findings": len(findings), "alarms": sum(finding.severity is Severity.ALARM for finding in findings)}
+    return {"findings": len(findings), "alarms": sum(finding.severity is _ALARM for finding in findings)}

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 class Row(BaseModel):
     """One row of a table of the store. Its fields are the table's columns, their descriptions the comments on them."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     @classmethod
     def unchecked(cls, **values: Any) -> Self:

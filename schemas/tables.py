@@ -56,13 +56,10 @@ def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
     return arrow_columns(row, zip(*(one.values() for one in rows), strict=True)) if rows else arrow_schema(row).empty_table()
 
 
-def arrow_columns(row: type[Row], columns: Iterable[Sequence[Any] | pa.Array]) -> pa.Table:
-    """The same of columns in the order of the fields. One that is an Arrow array was made of checked values and is taken as it is."""
+def arrow_columns(row: type[Row], columns: Iterable[tuple[Any, ...]]) -> pa.Table:
+    """The same of columns in the order of the fields."""
     schema = arrow_schema(row)
-    arrays = [
-        column if isinstance(column, pa.Array) else _array(field, check(column))
-        for field, check, column in zip(schema, _checks(row), columns, strict=True)
-    ]
+    arrays = [_array(field, check(column)) for field, check, column in zip(schema, _checks(row), columns, strict=True)]
     return pa.table(arrays, schema=schema)
 
 

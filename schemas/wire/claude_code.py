@@ -14,7 +14,7 @@ from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds
 
 
 class _Wire(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
 
 class CacheCreation(_Wire):

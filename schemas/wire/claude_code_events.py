@@ -14,7 +14,7 @@ from schemas.wire.values import Secondary, WireFlag, WireText
 
 
 class _Event(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     type: Secondary[WireText] = Field(default=None, description="Kind of the event.")
     session_id: Secondary[WireText] = Field(default=None, description="Session of the agent; `sessionId` in saved transcripts.")
@@ -46,7 +46,7 @@ class InitEvent(_Event):
 class ToolUse(BaseModel):
     """A block of an assistant's message: a tool is called."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     type: Secondary[WireText] = Field(default=None, description="'tool_use'.")
     id: Secondary[WireText] = Field(default=None, description="Id of the call; streaming may repeat the block.")
@@ -57,7 +57,7 @@ class ToolUse(BaseModel):
 class ToolResult(BaseModel):
     """A block of a user's message: what a tool answered."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     type: Secondary[WireText] = Field(default=None, description="'tool_result'.")
     tool_use_id: Secondary[WireText] = Field(default=None, description="The call that is answered.")
@@ -68,7 +68,7 @@ class ToolResult(BaseModel):
 class Message(BaseModel):
     """A message of the model's API."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     id: Secondary[WireText] = Field(default=None, description="Id of the message; one message may come as several events.")
     role: Secondary[WireText] = Field(default=None, description="assistant or user.")

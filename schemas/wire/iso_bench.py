@@ -17,7 +17,7 @@ Seconds = Annotated[float, Strict(), Field(ge=0, le=2**40, allow_inf_nan=False)]
 
 
 class _Wire(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
 
 class Commits(_Wire):
