@@ -164,15 +164,15 @@ def _given(place: Place) -> Effect | None:
 
 
 _EASTERN = {
-    Sense.FALL: r"降低|减少|缩短|下降|减小|节省|節約|削減|短縮|減少|低減|縮小",
-    Sense.GAIN: r"提升|提高|加速|加快|快|高速化|改善|向上|優化|优化",
+    Sense.FALL: r"降低|减少|缩短|下降|减小|节省|節約|削減|短縮|減少|低減|縮小|감소|단축|절감",
+    Sense.GAIN: r"提升|提高|加速|加快|快|高速化|改善|向上|優化|优化|향상|개선",
     Sense.RISE: r"增加|增长|増加",
 }
 _EASTERN_BEFORE = re.compile(rf"(?:{by_sense(_EASTERN)})(?:了|至多)?{DECOR}(?:约|大约|近|超过|約|最大)?{DECOR}$")
 _EASTERN_BEHIND = re.compile(rf"[\s*_`]*(?:的|の|以上)?(?:[一-鿿ぁ-ヿA-Z]{{0,6}}?)[のを]?(?:{by_sense(_EASTERN)})")
 
 
-def _in_chinese_or_japanese(place: Place) -> Effect | None:
+def _in_eastern_words(place: Place) -> Effect | None:
     """`降低 40%`, `3倍提升`, `40%短縮`."""
     if found := _EASTERN_BEFORE.search(place.left):
         return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name])
@@ -193,7 +193,7 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
     _raised,
     _named,
     _changed_by,
-    _in_chinese_or_japanese,
+    _in_eastern_words,
     _given,
     _signed,
 )

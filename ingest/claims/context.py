@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
@@ -37,7 +38,8 @@ def evidence_of(text: str, effect: Effect, around: Around, figures: Evidence | N
     if _ESTIMATES.search(around.left) or _ESTIMATES.search(around.inside) or _ESTIMATES.search(around.right, 0, 30):
         return Evidence.ESTIMATED
     if effect.is_pair:
-        return Evidence.BENCHMARKED if around.is_table or _is_measured(text, effect, around) else Evidence.FIGURES
+        is_measured = _is_measured_anywhere(text) if around.is_table else _is_measured(text, effect, around)
+        return Evidence.BENCHMARKED if is_measured else Evidence.FIGURES
     if figures:
         return figures
     if around.is_table:
@@ -55,6 +57,13 @@ def _is_measured(text: str, effect: Effect, around: Around) -> bool:
         return True
     before, after = text[max(0, effect.start - _CLAUSES) : effect.start].lower(), text[effect.end : effect.end + _CLAUSES].lower()
     return effect.is_pair and bool(_INPUTS.search(before) or _INPUTS.search(after))
+
+
+@lru_cache(maxsize=2)
+def _is_measured_anywhere(text: str) -> bool:
+    """Whether a text with tables says how their figures came about: it is told once, above them or below."""
+    lower = text.lower()
+    return bool(_MEASURED.search(lower) or _SEEN_ON.search(lower))
 
 
 def _near(text: str, effect: Effect, reach: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -27,10 +28,10 @@ class Columns(NamedTuple):
 
 
 _ROLE = re.compile(
-    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))(?![A-Za-z_])", re.IGNORECASE
+    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*?[(\s])??(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))(?![A-Za-z_])", re.IGNORECASE
 )
 _AFTER = re.compile(rf"[*_`\s]*(?:{AFTER})(?![A-Za-z_])", re.IGNORECASE)
-_GAINS = re.compile(GAINS, re.IGNORECASE)
+GAINING = re.compile(GAINS, re.IGNORECASE)
 
 
 def role_of(words: str) -> str | None:
@@ -94,12 +95,12 @@ def _theirs(pair: Effect, change: Quantity, head: str) -> Effect | None:
     assert one
     assert other
     is_bare = one.kind is Kind.VALUE and one.unit is other.unit is None
-    is_told = bool(change.sign) or change.kind is Kind.TIMES
+    is_told = bool(change.sign) or (change.kind is Kind.TIMES and agrees(pair, change, math.log(1.03)))
     is_clear = one.measures_as(other) or (is_bare and is_told and role_of(head) == "change")
     if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
         return None
     falls = other.sized() < one.sized()
-    in_order = not change.sign or (change.sign == "+" and _GAINS.search(head)) or falls is (change.sign != "+")
+    in_order = not change.sign or (change.sign == "+" and GAINING.search(head)) or falls is (change.sign != "+")
     sense = Sense.GAIN if change.kind is Kind.TIMES else None
     whole = pair._replace(end=change.end, change=change, sense=sense)
     return whole if in_order else whole._replace(before=other, after=one)

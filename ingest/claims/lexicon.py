@@ -69,18 +69,18 @@ METRICS: dict[ClaimMetric, str] = {
         r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),
     ClaimMetric.MEMORY: (
-        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|メモリ|memoria|mémoire|speicher|resident|working set|gc pressure"
+        r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|メモリ|메모리|memoria|mémoire|speicher|resident|working set|gc pressure"
         r"|b/op|alloc/op|bytes/op|bytes allocated|allocated bytes|churn"
     ),
     ClaimMetric.SIZE: (
         r"sizes?\b|体积|大小|传输|流量|サイズ|容量|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
-        r"|apks?\b|storage|repositor\w+|compress\w*|download|archive|on-disk|responses?\b|files?\b|logs?\b|index\b|wheel"
+        r"|apks?\b|storage|repositor\w+|compress\w*|download(?!s)|archive|on-disk|responses?\b|files?\b|logs?\b|index\b|wheel"
         r"|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
     ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|bills?\b|billing|invoice|dollars?|\$",
     ClaimMetric.TOKENS: r"tokens?\b",
     ClaimMetric.OPERATIONS: (
-        r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round-?trips?"
+        r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
         r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b"
         r"|db load|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
         r"|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)|查询|请求|调用|次数|渲染|クエリ|呼び出し|リクエスト"
@@ -90,7 +90,7 @@ METRICS: dict[ClaimMetric, str] = {
         r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|builds?\b"
         r"|cpu\b|execution|milliseconds|seconds|took|takes|runs in"
         r"|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|时长|性能|速度|启动|响应|加载|处理时长"
-        r"|レイテンシ|時間|速度|高速化|パフォーマンス|起動|遅延"
+        r"|レイテンシ|時間|시간|속도|速度|高速化|パフォーマンス|起動|遅延"
     ),
 }
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
@@ -104,7 +104,8 @@ SETTINGS = words(
     r"|(?<!m\d )max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier"
     r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time))|requirements?"
     r"|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data|prices?\b"
-    r"|context (?:windows?|lengths?|size)|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?|超时|上限|间隔|阈值|并发数"
+    r"|context (?:windows?|lengths?|size)|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?"
+    r"|超时|连接池|池大小|线程数|缓冲区大小|批次?大小|上限|间隔|阈值|并发数"
     r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
     r"|batch size|pool size|padding|margin|playback|zoom|default timeout|default (?=from|\d)|default_\w+"
     r"|mem-?limit\w*|seek\b|long-press|stagger|jitter|errors? (?=drop|fell|falls|from|goes|went)|distances?\b|radius|altitude"
@@ -124,7 +125,7 @@ NOT_PERFORMANCE = (
     r"|(?:cell|font|step|batch|chunk|buffer|pool|page|grid|icon|text|sample|tile|block|window|vocab|hidden|head"
     r"|cache|table|queue|stack|key)[ _-]?sizes?\b"
     r"|gap\b|varianc\w+|deviation|amplitude|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*"
-    r"|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk"
+    r"|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk|hit[- ]?rates?"
     r"|成功率|错误率|命中率|准确率|覆盖率|通过率|可用性|评分|质量|代码|行数|风险|安全|兼容|并发|连接池|进度|测试|完成|线程|连接数|配置|超时|正解率|成功率|エラー率"
     r"|context (?:windows?|lengths?|limits?|size)"
 )
@@ -146,7 +147,8 @@ ESTIMATES = words(
 MEASURED = words(
     r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es|marks?)?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b"
     r"|criterion|median|mean of|best of|averaged?\b|wall[- ](?:clock|time)|timed\b|timings\b|stopwatch|interleaved|n ?= ?\d+"
-    r"|\d+ (?:runs|samples|iterations|repetitions|repeats|rounds|seeds|boots|requests)\b|(?:three|five|ten) runs"
+    r"|\d+ (?:runs|samples|iterations|repetitions|repeats|rounds|seeds|boots|requests|trials|reps)\b"
+    r"|noise floor|sigma\b|cross-trial|(?:three|five|ten) runs"
     r"|ns/op|allocs/op|(?:load|stress|soak|smoke|perf|contention) test\w*|tested\b|validated|locally|local test"
     r"|on my (?:machine|laptop)|on (?:this|the) (?:machine|laptop|box|runner|ci runner)|on an? (?:copy|clone|replay|throttled)"
     r"|in ci\b|replay\w*|synthetic|simulated|gemessen|mesur[ée]\w*|medid[oa]"
@@ -187,7 +189,7 @@ SCOPES: dict[Scope, str] = {
         r"|dot[- ]product|gemm|matmul\w*|softmax|detection|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b"
         r"|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates|binary search|flood fill|sieve|increments?\b"
         r"|lock-free|atomics?\b|memcpy|regex\w*|prefilter|simd|avx\w*|/op\b|bisect|histogram|stencils?|hashing|comparisons"
-        r"|ecdsa|sha-\d+|scheduler pick"
+        r"|ecdsa|sha-\d+|scheduler pick|函数|関数"
     ),
     Scope.COMPONENT: words(
         r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading"
@@ -196,6 +198,7 @@ SCOPES: dict[Scope, str] = {
         r"|graph|memory per|search(?:es)?\b|initiali[sz]ation|file reading|prompt|actions?\b|step \d|per step|linking|backfill"
         r"|join\b|calls\b|context\b|\bstep\b|passes\b|history|atlas|textures?\b|importer|consumer|producer|sink\b|listener|workers?\b"
         r"|ingest\w*|gc pauses?|lexer|emitter|planner|codec|thumbnail\w*|migrations?\b|wal\b|handshake|hydration|simplification"
+        r"|查询|数据库|缓存|模块|解析|クエリ|キャッシュ"
         r"|upload\w*|package import|translation|enrichment|first-chunk|code size|undo"
     ),
     Scope.END_TO_END: words(
@@ -205,7 +208,7 @@ SCOPES: dict[Scope, str] = {
         r"|apks?\b|/step|step time|type[- ]?check\w*|datasets?|cpu time|eval\b|sync time|latency|script|files with|reload|fps\b"
         r"|html|archives?\b|shutdown|tests? execution|packages?\b|pkg\b|serial|blocking|loads?\b|save file|opening|solve time"
         r"|tok/s|language server|workspace|per (?:review|document|page)|bills?\b|freeze\w*|initial js|vendor chunk|route changes"
-        r"|first byte|vram|checkout|listing page"
+        r"|first byte|vram|checkout|listing page|响应|延迟|吞吐|页面|启动|构建|起動|ビルド|レスポンス"
     ),
 }
 """How much of the software the words around a number cover."""
@@ -231,16 +234,16 @@ SWITCH = words(r"switch(?:e[sd]|ing)?|migrat\w+|mov(?:e[sd]?|ing)|upgrad\w+|adop
 BEFORE = (
     r"before|old|original(?:ly)?|baseline|previous(?:ly)?|base|main|master|prior|was|unoptimi[sz]ed|without|current|legacy"
     r"|naive|initial(?:ly)?|from|pre|upstream|stock|vanilla|unpatched|uncached|sequential(?:ly)?|serial|unbatched|parent"
-    r"|[一-鿿]{0,6}(?<![当目])前(?!端|缀)|原始|原来|原先|旧[一-鿿]{0,3}|基线|現状|従来"
+    r"|[一-鿿]{1,6}(?<=前)(?<!当前)(?<!目前)(?!端|缀)|原始|原来|原先|旧[一-鿿]{0,3}|基线|現状|従来"
 )
 AFTER = (
     r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|branch|final|current|cached|post|updated"
     r"|actual|result|candidate|pr\b|head|parallel|concurrent|batched|fast path|this\b|proposed"
-    r"|[一-鿿]{0,6}(?:后(?!端|台|续)|後)|现在|最终[一-鿿]{0,3}|新[一-鿿]{0,3}"
+    r"|[一-鿿]{1,6}(?<=后|後)(?!端|台|续)|现在|最终[一-鿿]{0,3}|新[一-鿿]{0,3}"
 )
 CHANGE = (
     r"speed-?up|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|saved|faster|%|percent|impact|winner"
-    r"|advantage|factor|slowdown|vs\.?\b.*|performance|[一-鿿]{0,3}(?:提升|改善|改进|减少|降低|下降|变化|加速|优化|节省|削減|短縮|向上)[一-鿿]{0,2}"
+    r"|advantage|factor|slowdown|vs\.?\b.*|performance|[一-鿿]{1,5}(?<=提升|改善|改进|减少|降低|下降|变化|加速|优化|节省|削減|短縮|向上)[一-鿿]{0,2}"
 )
 """Labels of lines and heads of columns: the figure before, the figure after, and the change."""
 

@@ -16,6 +16,9 @@ _OPENS = re.compile(r"[\s*_`]*(?:[\w/-]+\s+){0,3}?[\s*_`]*(?:[(\[]|[,:=;—–-]
 _LEADS_TO = re.compile(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
 """`by over 15%, bringing the time from 27 s to 22.5 s`: the pair is what the percentage is of, however far it is from it."""
 
+_OPENS_ON = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\(")
+"""`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket that opens behind what the percentage is of tells its figures, rounded or not."""
+
 _BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
 _SENTENCE_ENDS = re.compile(r"(?<!i\.e)(?<!e\.g)[.;!?]\s|\n\s*[-*•]")
 _REMARK = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−-]?[\d.]+%\*{0,2}")
@@ -52,7 +55,7 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
         return gap.strip(" *_`") == "("
     bare = gap.strip(" *_`")
     if not agrees(pair, other.change):
-        return bare in ("(", "[") or bool(_LEADS_TO.match(bare))
+        return bare in ("(", "[") or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_ON.fullmatch(gap)))
     if not _has_unit(pair):  # `from 32 to 128 to reduce passes by 4x` are two effects
         return bare in (",", ":", "-", "—", "–", "=", "") or bool(_BRACKETED.fullmatch(gap))
     return not _SENTENCE_ENDS.search(gap) or (len(gap) <= 4 and other.change.kind is Kind.TIMES)

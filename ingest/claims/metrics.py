@@ -67,9 +67,8 @@ def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | 
 
 def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:
     nearest = "NONE" if _PEOPLE_AND_FILMS.match(around.right) else _nearest_noun(effect, around)
-    if nearest == "SIZE" and effect.is_pair and not around.is_table and not (_OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)):
-        return None
-    if nearest == "NONE":
+    is_of_size = nearest != "SIZE" or not effect.is_pair or _OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)
+    if nearest == "NONE" or (not is_of_size and (not around.is_table or _COUNTED_ROW.search(around.left))):
         return None
     return ClaimMetric[nearest] if nearest else _unnamed(effect, around)
 
@@ -98,19 +97,39 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
         return inside.lastgroup
     if effect.word in ("+", "-", "−") and not effect.is_pair:
         return _adjacent_noun(around)
+    if first := _named_first(effect, around):
+        return first.lastgroup
     behind = _NOUNS.search(around.right)
     if behind and effect.change is None and _AWAY.search(around.right, 0, behind.start()):
         behind = None
     if behind and behind.start() <= _AFTERWARDS:
         return behind.lastgroup
-    nearest = (_in_labels(around.left) if around.is_table else _last_noun(around.left[-80:])) or behind
+    nearest = (_in_labels(around) if around.is_table else _before(effect, around)) or behind
     return nearest.lastgroup if nearest else None
 
 
-def _in_labels(left: str) -> re.Match[str] | None:
-    """The noun of the labels of a row, else one of performance in the line above the table."""
-    caption, _, labels = left.partition(" | ")
-    above = _last_noun(caption[-80:])
+_NUMBER_OF = re.compile(r"\b(?:number|count) of (?P<counted>(?:[\w-]+ ){1,3})")
+_TOUCHES = 12
+
+
+def _named_first(effect: Effect, around: Around) -> re.Match[str] | None:
+    """What the number of is told, or what touches a word of Chinese or Japanese, which say of what before how much."""
+    if effect.word and not effect.word.isascii():
+        return _last_noun(around.left[-_TOUCHES:])
+    counted = _NUMBER_OF.search(around.left) if effect.is_pair and "of " in around.left else None
+    return _NOUNS.search(counted["counted"]) if counted else None
+
+
+def _before(effect: Effect, around: Around) -> re.Match[str] | None:
+    """The noun before it; the word of a title `perf: …` says nothing of bare figures."""
+    left = _PREFIX.sub("", around.left) if effect.is_pair else around.left
+    return _last_noun(left[-80:])
+
+
+def _in_labels(around: Around) -> re.Match[str] | None:
+    """The noun of the labels of a row, else one of performance in the line above the table, if that is not the title of the text."""
+    caption, _, labels = around.left.partition(" | ")
+    above = _last_noun(caption[-80:]) if caption != around.title.lower else None
     return _last_noun(labels[-80:]) or (above if above and above.lastgroup != "NONE" else None)
 
 
@@ -166,6 +185,7 @@ def _by_word(effect: Effect) -> ClaimMetric | None:
 
 
 _GENERATION = re.compile(r"(?<![a-z])(?:prefill|decod(?:e|ing)|generation|pp ?\d+|tg ?\d+|inference|imgs?)\b")
+_PREFIX = re.compile(r"^\W*perf(?:\([^)]*\))?!?:")
 _PERF = re.compile(r"\W*(?:\w+: )?perf\b")
 
 
@@ -181,6 +201,7 @@ def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
     return ClaimMetric.TIME if change.end <= around.title.end and _PERF.match(around.title.lower) else None
 
 
+_COUNTED_ROW = re.compile(r"\| (?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
 _OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
 """Without one of these words, bare numbers beside a file or an image are versions of it, or how many there are."""
 
@@ -197,7 +218,7 @@ def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | Non
         return effect.sense
     told = f"{around.inside} {around.right[:_AFTERWARDS].partition('(')[0]}"
     if effect.word in ("+", "-", "−"):
-        nearest = _NOUNS.match(around.right, 1) or _last_noun(around.left[-_SUBJECT:])
+        nearest = _NOUNS.match(around.right, 1) or _last_noun(_PREFIX.sub("", around.left)[-_SUBJECT:])
         told = nearest[0] if nearest else ""
     elif not any(match.lastgroup == "TIME" for match in _NOUNS.finditer(told)):
         told = around.left[-_SUBJECT:]

@@ -72,7 +72,7 @@ def _alike(first: Quantity, second: Quantity) -> bool:
 
 
 _ARROW = re.compile(
-    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>)"
+    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>|から)"
     rf"{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
@@ -161,13 +161,18 @@ def _latter_first(candidate: Candidate) -> Effect | None:
     former = _FORMER.fullmatch(candidate.glue) if has_unit else None
     if former is None or (candidate.second.unit is None and _COUNTED_THINGS.match(candidate.text, candidate.second.end)):
         return None
+    if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end):
+        return None
     word = former["word"].lower().rstrip(":")
     if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in ("was", "before") and not _ASIDE.search(candidate.glue)):
         return None
     return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=word.startswith(_SWAPPING))
 
 
-_LATER = re.compile(rf"{SENTENCE}{{0,60}}?\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to)\b[^.;\n]{{0,30}}", re.IGNORECASE)
+_LATER = re.compile(
+    rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?)\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to)\b[^.;\n]{{0,30}}",
+    re.IGNORECASE,
+)
 _EARLIER = re.compile(
     r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", re.IGNORECASE
 )

@@ -97,8 +97,11 @@ def middle(ends: Range) -> float:
     return math.sqrt(ends[0] * ends[1]) if ends[0] != ends[1] else ends[0]
 
 
-def agrees(pair: Effect, change: Quantity) -> bool:
-    """Whether a factor or percentage can be that of the pair, whichever way either is meant and however it was rounded."""
+def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE) -> bool:
+    """Whether a factor or percentage can be that of the pair, whichever way either is meant and however it was rounded.
+
+    `tolerance` is that of factors, as a logarithm.
+    """
     assert pair.before
     assert pair.after
     found = pair_ratio(pair.before, pair.after, ClaimMetric.TIME)
@@ -107,7 +110,7 @@ def agrees(pair: Effect, change: Quantity) -> bool:
     factor = max(middle(found), 1 / middle(found))
     if change.kind is Kind.TIMES:
         stated = middle((change.low, change.high))
-        return abs(math.log(factor / max(stated, 1 / stated))) <= _FACTOR_TOLERANCE
+        return abs(math.log(factor / max(stated, 1 / stated))) <= tolerance
     return _is_share(middle((change.low, change.high)) / 100, factor)
 
 

@@ -67,7 +67,7 @@ def _of_change(text: str, effect: Effect, near: Around, pairs: list[tuple[Effect
 
 def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
     title = title_of(text)
-    of_sections = list(_of_sections(text, title))
+    of_sections = list(_of_sections(text, numbers, title))
     yield from of_sections
     for passage in passages(text, numbers):
         for effect, near in (_of_table if passage.is_table else _of_prose)(text, passage, title):
@@ -75,8 +75,8 @@ def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
                 yield effect, near
 
 
-def _of_sections(text: str, title: Title) -> Iterator[tuple[Effect, Around]]:
-    for effect in section_effects(text):
+def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Around]]:
+    for effect in section_effects(text, numbers):
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
         whole = with_remark(text, effect, end if end >= 0 else len(text))
         yield whole, around(text, whole, Passage(start, whole.end), start, whole.end, title)

@@ -18,9 +18,12 @@ _REACH = 1200
 """Characters that a section is read for."""
 
 
-def section_effects(text: str) -> Iterator[Effect]:
+_SIGNS = ("# Before", "*Before", "BEFORE", "efore:", "efore**:", "前")
+
+
+def section_effects(text: str, signs: list[int]) -> Iterator[Effect]:
     """The figure of each labelled line below `After` against that of the line with the same label below `Before`."""
-    if not ("Before" in text or "BEFORE" in text or "前" in text):
+    if not any(text.endswith(_SIGNS, 0, sign + 1) for sign in signs):
         return
     for before in _BEFORE.finditer(text):
         after = _AFTER.search(text, before.end(), before.end() + _REACH)

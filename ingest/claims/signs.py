@@ -52,7 +52,8 @@ _WORDS = (
     "eduction:", "eduction**:", "peedup:", "peedup**:", "avings:", "mprovement:", "mprovement**:",
     "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
     "times as", *(f"{word}fold" for word in NUMBER_WORDS),
-    "mal so schnell", "mal schneller", "降", "减少", "缩短",
+    "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "main:", "aster:", "# Before", "*Before",
+    "优化前", "修复前", "改善前", "変更前", "之前",
 )  # fmt: skip
 
 

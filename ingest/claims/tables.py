@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ingest.claims.cells import Row, layout, with_unit
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
-from ingest.claims.heads import Columns, by_heads, completed, proven
+from ingest.claims.heads import GAINING, Columns, by_heads, completed, proven
 from ingest.claims.lexicon import FALLS, Sense
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
@@ -96,7 +96,10 @@ def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_
     change = next((change for change in stated if change.start > pair.start and agrees(pair, change)), None)
     if change is None and stated and not must_agree and stated[0].start > pair.start:
         change = stated[0]
-    return pair._replace(end=max(pair.end, change.end), change=change) if change else pair
+    if change is None:
+        return pair
+    gains = change.kind is Kind.TIMES and columns.change is not None and GAINING.search(columns.heads[columns.change])
+    return pair._replace(end=max(pair.end, change.end), change=change, sense=Sense.GAIN if gains else None)
 
 
 def _changes(row: Row, column: int | None) -> list[Quantity]:
@@ -124,19 +127,26 @@ def _change_alone(row: Row, columns: Columns) -> Effect | None:
     if change.kind is Kind.PERCENT:
         is_fall = change.sign in _SIGNS[1:] or (not change.sign and _FALLS.search(columns.heads[columns.change]))
         sense = Sense.FALL if is_fall else Sense.RISE if change.sign else sense
-    return Effect(change.start, change.end, change=change, sense=sense, word=columns.heads[columns.change].lower())
+    whole = Effect(change.start, change.end, change=change, sense=sense, word=columns.heads[columns.change].lower())
+    beside = _figures(row, columns, columns.change - 1) if change.sign and columns.change > 1 else []
+    if len(beside) == 1 and beside[0].unit:
+        whole = whole._replace(start=beside[0].start, after=beside[0], word=change.sign)
+    return whole
 
 
 def _words(row: Row, columns: Columns, effect: Effect) -> str:
     """What tells the metric: the row's labels, and the heads of the columns the effect stands in."""
-    labels = [row[0].words]
+    labels: list[str] = [row[0].words]
     inside: list[str] = []
+    beside: tuple[str, ...] = ()
     for index, cell in enumerate(row):
         if effect.start < cell.end and cell.start < effect.end:
             inside += columns.heads[index : index + 1] if index != columns.change or not effect.is_pair else ()
         elif index and cell.end <= effect.start and not cell.quantities:
             labels.append(cell.words)
-    return " | ".join([*labels, *inside])
+        elif index and cell.end <= effect.start:
+            beside = columns.heads[index : index + 1]  # of the last figure before it
+    return " | ".join([*(() if effect.is_pair else beside), *labels, *inside])
 
 
 def _rest(text: str, row: Row, effect: Effect) -> str:
