@@ -24,9 +24,10 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
         effect, taken = pair_from(text, found, index, floor)
         if effect is None and taken == 1:
             effect = change(text, found[index], floor, end, last)
+        if effect and effect.is_pair and index:
+            effect = _announced(text, found[index - 1], effect, floor)
         index += taken
         if effect:
-            effect = _announced(text, found, effect, floor) if effect.is_pair else effect
             effect = _listed(text, effect, last)
             floor, last = effect.end, effect
             yield effect
@@ -35,10 +36,9 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
 _ANNOUNCES = re.compile(r"[*_`]*\s?(?:[:(]|[—–-]\s)\s?[*_`(]*")
 
 
-def _announced(text: str, found: list[Quantity], effect: Effect, floor: int) -> Effect:
+def _announced(text: str, before: Quantity, effect: Effect, floor: int) -> Effect:
     """`8x: 1.16 => 0.14`: the factor right before a pair that is its own."""
-    before = next((quantity for quantity in reversed(found) if quantity.end <= effect.start), None)
-    if before is None or before.kind is not Kind.TIMES or before.start < floor or effect.change:
+    if before.kind is not Kind.TIMES or before.start < floor or effect.change or before.end > effect.start:
         return effect
     is_own = _ANNOUNCES.fullmatch(text, before.end, effect.start) and agrees(effect, before)
     return effect._replace(start=before.start, change=before) if is_own else effect

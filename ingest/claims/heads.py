@@ -57,6 +57,19 @@ def by_heads(heads: Row) -> Columns:
     return Columns(before, tuple(after), change, reciprocal, tuple(head.words for head in heads))
 
 
+def side_by_side(heads: Row) -> list[Columns]:
+    """`p50 before | p50 after | p99 before | p99 after`: as many columns before as after, each with its like; else none."""
+    roles = [role_of(head.words) if index else None for index, head in enumerate(heads)]
+    before = [index for index, role in enumerate(roles) if role == "before"]
+    after = [index for index, role in enumerate(roles) if role == "after"]
+    if len(before) < 2 or len(before) != len(after) or any(first > second for first, second in zip(before, after, strict=True)):
+        return []
+    words = tuple(head.words for head in heads)
+    changes = [second + 1 if roles[second + 1 : second + 2] == ["change"] else None for second in after]
+    columns = zip(before, after, changes, strict=True)
+    return [Columns(first, (second,), change, heads=words) for first, second, change in columns]
+
+
 def completed(columns: Columns, rows: list[Row]) -> Columns:
     """The columns with those for before and after that a row proves, where the heads do not tell both."""
     if columns.before is not None and columns.after:

@@ -66,7 +66,8 @@ def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | 
 
 
 def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:
-    nearest = "NONE" if _PEOPLE_AND_FILMS.match(around.right) else _nearest_noun(effect, around)
+    is_other = _PEOPLE_AND_FILMS.match(around.right) or (around.is_table and _SCORED.search(around.left))
+    nearest = "NONE" if is_other else _nearest_noun(effect, around)
     is_of_size = nearest != "SIZE" or not effect.is_pair or _OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)
     if nearest == "NONE" or (not is_of_size and (not around.is_table or _COUNTED_ROW.search(around.left))):
         return None
@@ -200,6 +201,9 @@ def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
         return ClaimMetric.THROUGHPUT if told else None
     return ClaimMetric.TIME if change.end <= around.title.end and _PERF.match(around.title.lower) else None
 
+
+_SCORED = re.compile(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
+"""The head of a column of marks, whatever the row is called."""
 
 _COUNTED_ROW = re.compile(r"\| (?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
 _OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")

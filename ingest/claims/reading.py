@@ -32,6 +32,9 @@ MOST_CLAIMS, MOST_SIGNS = 1000, 5000
 _PAIRS = 50
 """Pairs of a text that a factor is compared with."""
 
+_FROM_SECTIONS = 100
+"""Pairs of a text that stand in two sections, at most."""
+
 _PLACE = attrgetter("start", "end")
 _STRENGTH = list(Evidence)
 """Evidence, strongest first."""
@@ -76,7 +79,7 @@ def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
 
 
 def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Around]]:
-    for effect in section_effects(text, numbers):
+    for effect in islice(section_effects(text, numbers), _FROM_SECTIONS):
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
         whole = with_remark(text, effect, end if end >= 0 else len(text))
         yield whole, around(text, whole, Passage(start, whole.end), start, whole.end, title)

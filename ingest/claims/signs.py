@@ -53,6 +53,7 @@ _WORDS = (
     "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
     "times as", *(f"{word}fold" for word in NUMBER_WORDS),
     "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "main:", "aster:", "# Before", "*Before",
+    "(old)", "| Without ", "| without ",
     "优化前", "修复前", "改善前", "変更前", "之前",
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ingest.claims.cells import Row, layout, with_unit
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
-from ingest.claims.heads import GAINING, Columns, by_heads, completed, proven
+from ingest.claims.heads import GAINING, Columns, by_heads, completed, proven, side_by_side
 from ingest.claims.lexicon import FALLS, Sense
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
@@ -25,14 +25,18 @@ _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
     """The effects of the table's rows, with the words of row and heads that tell what each measures, and with the rest of its cell."""
     heads, rows = layout(text, start, end)
-    columns = by_heads(heads)
-    if columns.before is None and not columns.after and (sideways := list(transposed(heads, rows))):
+    first = by_heads(heads)
+    if first.before is None and not first.after and (sideways := list(transposed(heads, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
-    columns = completed(columns, rows)
+    several = side_by_side(heads)
+    columns = several[0] if several else completed(first, rows)
     for row in rows:
         for effect in _effects(text, row, columns):
             yield effect, _words(row, columns, effect), _rest(text, row, effect)
+        for others in several[1:]:
+            for effect in _by_heads(row, others):
+                yield effect, _words(row, others, effect), ""
 
 
 def _effects(text: str, row: Row, columns: Columns) -> Iterator[Effect]:
