@@ -148,7 +148,7 @@ MEASURED = words(
     r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es|marks?)?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b"
     r"|criterion|median|mean of|best of|averaged?\b|wall[- ](?:clock|time)|timed\b|timings\b|stopwatch|interleaved|n ?= ?\d+"
     r"|\d+ (?:runs|samples|iterations|repetitions|repeats|rounds|seeds|boots|requests|trials|reps)\b"
-    r"|noise floor|sigma\b|cross-trial|(?:three|five|ten) runs"
+    r"|noise floor|sigma\b|(?:three|five|ten) runs"
     r"|ns/op|allocs/op|(?:load|stress|soak|smoke|perf|contention) test\w*|tested\b|validated|locally|local test"
     r"|on my (?:machine|laptop)|on (?:this|the) (?:machine|laptop|box|runner|ci runner)|on an? (?:copy|clone|replay|throttled)"
     r"|in ci\b|replay\w*|synthetic|simulated|gemessen|mesur[ée]\w*|medid[oa]"
