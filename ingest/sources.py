@@ -44,6 +44,8 @@ class Source:
     @cached_property
     def source_id(self) -> str:
         """sha256 of the bytes, hex. Raises OSError where the file cannot be read any more."""
+        if self.data is not None:
+            return hashlib.sha256(self.data).hexdigest()
         with self.open() as stream:
             return hashlib.file_digest(cast("io.BufferedReader", stream), "sha256").hexdigest()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -39,6 +40,27 @@ def test_money_survives_arrow(amount: Decimal) -> None:
 def test_rows_are_strict(change: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         ModelUsageRow.model_validate({"run_id": "r", "model_id": "m", "model": "m"} | change)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ModelUsageRow(model="m", model_id="i", output_tokens=2, run_id="r"),
+        ModelUsageRow.unchecked(model="m", model_id="i", output_tokens=2, run_id="r"),
+        ModelUsageRow.unchecked(run_id="r", output_tokens=3).completed({"output_tokens": 2, "model": "m", "model_id": "i"}),
+    ],
+)
+def test_values_stand_in_their_columns_in_whatever_order_they_were_given(row: ModelUsageRow) -> None:
+    [made] = arrow_table(ModelUsageRow, [row]).to_pylist()
+    known = {name: value for name, value in made.items() if value is not None}
+    assert known == {"run_id": "r", "model_id": "i", "model": "m", "output_tokens": 2}
+
+
+@pytest.mark.parametrize("change", [{"input_tokens": 1.5}, {"input_tokens": -1}, {"cost_reported_usd": 0.1}, {"run_id": None}])
+def test_unchecked_values_are_checked_on_their_way_to_the_store(change: dict[str, Any]) -> None:
+    row = ModelUsageRow.unchecked(run_id="r", model_id="m", model="m").completed(change)
+    with pytest.raises(ValidationError):
+        arrow_table(ModelUsageRow, [row])
 
 
 def test_rows_are_frozen() -> None:
