@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from ingest.mending import mended
+from ingest.mending import Mended, mended, near_injection
 
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
 
@@ -48,13 +48,25 @@ class Document:
 
 
 def parse(text: str) -> Any:
-    """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError."""
+    """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError.
+
+    Only where nothing was injected may a string hold a line break: a prefix within a name would otherwise become a part of it.
+    """
     try:
-        return _LENIENT_DECODER.decode(text)
+        return json.loads(text)
     except RecursionError as error:
         raise ValueError("the JSON is nested too deep") from error
+    except json.JSONDecodeError as error:
+        if near_injection(text, error.pos) and (found := _mended_whole(text)):
+            return found.value
+    try:
+        return _LENIENT_DECODER.decode(text)
     except ValueError:
-        found = mended(text)
-        if found is None or text[found.end :].strip():
-            raise
-        return found.value
+        if found := _mended_whole(text):
+            return found.value
+        raise
+
+
+def _mended_whole(text: str) -> Mended | None:
+    found = mended(text)
+    return None if found is None or text[found.end :].strip() else found

@@ -137,6 +137,19 @@ def test_an_error_in_a_transaction_rolls_it_back(sample_store: Store) -> None:
     assert everything(sample_store) == before
 
 
+def test_rebuild_mends_a_record_as_reading_did(store: Store, tmp_path: Path) -> None:
+    """Wherever a log broke the line of a record in two, within a name too."""
+    for number in range(40):
+        text = record_text(uuid=f"u{number}", session_id=f"s{number}")
+        at = 20 + number * (len(text) - 40) // 40
+        (tmp_path / f"{number}.log").write_text(f"{text[:at]}\n[2025-11-30T17:40:06.201Z] [INFO] {text[at:]}\n")
+    ingest_paths(store, *tmp_path.glob("*.log"))
+    before = everything(store)
+    assert before["runs"].num_rows == 40
+    rebuild(store)
+    assert everything(store) == before
+
+
 def test_rebuild_turns_what_can_no_longer_be_read_into_a_reject(sample_store: Store) -> None:
     with sample_store.writing() as writer:
         bad = record_text(num_turns=-1)
