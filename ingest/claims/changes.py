@@ -93,9 +93,17 @@ _OF = re.compile(
 )
 
 
+_IS = re.compile(rf"\b(?:is|are|was|were|takes?|needs?|uses?|at)\s+(?:now\s+)?{HEDGE}$", re.IGNORECASE)
+_OF_FORMER = re.compile(
+    r"[*_]*\s+(?:of|as much as|as long as) (?:the |its )?"
+    r"(?:(?:original|former|previous)\b|(?:what )?it (?:was|used to be|took))",
+    re.IGNORECASE,
+)
+
+
 def _left_over(place: Place) -> Effect | None:
-    """`reduced to 25% of the original`."""
-    found = _SHARE.search(place.left) if place.behind(_OF) else None
+    """`reduced to 25% of the original`, `is 30% of what it was`."""
+    found = (place.behind(_OF) and _SHARE.search(place.left)) or (place.behind(_OF_FORMER) and _IS.search(place.left))
     return place.effect(found.start(), place.quantity.end, Sense.SHARE, "to") if found else None
 
 
@@ -165,7 +173,8 @@ def _given(place: Place) -> Effect | None:
 
 _EASTERN = {
     Sense.FALL: r"降低|减少|缩短|下降|减小|节省|節約|削減|短縮|減少|低減|縮小|감소|단축|절감",
-    Sense.GAIN: r"提升|提高|加速|加快|快|高速化|改善|向上|優化|优化|향상|개선",
+    Sense.GAIN: r"提升|提高|加速|加快|提速|快|高速化|速[いくか]|改善|向上|優化|优化|향상|개선|빠르|빨라",
+    Sense.LOSS: r"遅[いくか]|低速化|慢|느리|느려",
     Sense.RISE: r"增加|增长|増加",
 }
 _EASTERN_BEFORE = re.compile(rf"(?:{by_sense(_EASTERN)})(?:了|至多)?{DECOR}(?:约|大约|近|超过|約|最大)?{DECOR}$")

@@ -46,11 +46,16 @@ def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effe
     if not agrees(whole, change):
         return None
     is_change = signed or (first.unit and (after.low < before.low or "(" in text[second.end : change.start]))  # a column of growth is none
-    return whole if is_change else _under_heads(text, whole)
+    if is_change and whole.before and whole.before.unit:
+        return whole
+    return _under_heads(text, whole) or (whole if is_change else None)
 
 
 _HEADS_ABOVE = 30
 """Lines above a row in which the heads of its columns are looked for."""
+
+_LABEL = 60
+"""Characters of a row that say what it is of."""
 
 _COLUMN = re.compile(r"\S+(?: \S+)*")
 
@@ -67,7 +72,9 @@ def _under_heads(text: str, effect: Effect) -> Effect | None:
         if "before" in roles and "after" in roles:
             in_order = roles.index("before") < roles.index("after")
             pair = effect if in_order else effect._replace(before=effect.after, after=effect.before)
-            return pair._replace(heads=" | ".join(head for head, role in zip(heads, roles, strict=True) if role != "change"))
+            words = [head for head, role in zip(heads, roles, strict=True) if role != "change"]
+            row = text[text.rfind("\n", 0, effect.start) + 1 : effect.start].strip()[:_LABEL]
+            return pair._replace(heads=" | ".join([row, *words]))
         end = start - 1
     return None
 

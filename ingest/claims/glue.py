@@ -10,7 +10,7 @@ from ingest.claims.lexicon import HEDGES, Sense
 DECOR = r"[\s*_`'\"(\[]*"
 """Markdown, quotes and opening brackets."""
 
-HEDGE = rf"(?:(?:{HEDGES}|only|just|a|an|merely|un|um|una)\s+)*[~≈<>*_`]*"
+HEDGE = rf"(?:(?:{HEDGES}|only|just|a|an|(?:average|mean|median) of|merely|un|um|una)\s+)*[~≈<>*_`]*"
 """Words and signs that make the number behind them inexact."""
 
 SENTENCE = r"(?:(?![.;!?]\s)[^→])"

@@ -25,6 +25,8 @@ class Columns(NamedTuple):
     heads: tuple[str, ...] = ()
     is_learnt: bool = False
     """Whether a row proved it, and not the heads."""
+    has_goals: bool = False
+    """Whether the change stands beside the goal for it."""
 
 
 _ROLE = re.compile(
@@ -32,6 +34,10 @@ _ROLE = re.compile(
 )
 _AFTER = re.compile(rf"[*_`\s]*(?:{AFTER})(?![A-Za-z_])", re.IGNORECASE)
 GAINING = re.compile(GAINS, re.IGNORECASE)
+
+
+_BOTH = re.compile(r"→|->|=>|⇒")
+"""`Errors before→after`: the column holds pairs of its own."""
 
 
 def role_of(words: str) -> str | None:
@@ -53,13 +59,26 @@ def by_heads(heads: Row) -> Columns:
             after.append(index)
         elif role == "change" and change is None:
             change = index
+    achieved = _achieved(heads) if before is None and change is None else None
+    change = achieved if achieved is not None else change
     reciprocal = change is not None and bool(RECIPROCAL_HEADS.search(heads[change].words))
-    return Columns(before, tuple(after), change, reciprocal, tuple(head.words for head in heads))
+    words = tuple(head.words for head in heads)
+    return Columns(before, tuple(after), change, reciprocal, words, has_goals=achieved is not None)
+
+
+_GOAL = re.compile(r"(?:target|goal|expected|planned|estimate)", re.IGNORECASE)
+_ACHIEVED = re.compile(r"(?:achieved|reached|measured|actual|result)", re.IGNORECASE)
+
+
+def _achieved(heads: Row) -> int | None:
+    """`Target | Achieved`: the column that says what became of the goals; what they are goals of, the label of the row says."""
+    goal = next((index for index, head in enumerate(heads) if index and _GOAL.match(head.words)), None)
+    return next((index for index, head in enumerate(heads) if goal and _ACHIEVED.match(head.words)), None)
 
 
 def side_by_side(heads: Row) -> list[Columns]:
     """`p50 before | p50 after | p99 before | p99 after`: as many columns before as after, each with its like; else none."""
-    roles = [role_of(head.words) if index else None for index, head in enumerate(heads)]
+    roles = [role_of(head.words) if index and not _BOTH.search(head.words) else None for index, head in enumerate(heads)]
     before = [index for index, role in enumerate(roles) if role == "before"]
     after = [index for index, role in enumerate(roles) if role == "after"]
     if len(before) < 2 or len(before) != len(after) or any(first > second for first, second in zip(before, after, strict=True)):

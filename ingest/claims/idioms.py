@@ -51,6 +51,9 @@ _MAGNITUDES = re.compile(
     re.IGNORECASE,
 )
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+_DENIED = re.compile(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead of)\s+$", re.IGNORECASE)
+"""`without doubling the cost`."""
+
 _HINTS = ("wice", "half", "Half", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter")
 
 
@@ -60,7 +63,8 @@ def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
         return
     for pattern, factor, sense in _IDIOMS:
         for match in pattern.finditer(text, start, end):
-            yield _effect(match, factor, sense, hedged=False)
+            if not _DENIED.search(text, max(start, match.start() - 16), match.start()):
+                yield _effect(match, factor, sense, hedged=False)
     for match in _MAGNITUDES.finditer(text, start, end):
         yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense_in(match), hedged=True)
 

@@ -50,7 +50,8 @@ def _by_change(lines: list[Line]) -> Iterator[Effect]:
     """Two figures under labels that say nothing of before and after, and a change in the last line that is theirs."""
     proven = _proven(_candidates(lines[0], lines[1]), lines[-1])
     if proven:
-        yield proven[0]._replace(swaps=True, sense=Sense.GAIN)
+        is_loss = any(change.kind is Kind.TIMES and change.high < 1 for change in lines[-1])  # `Speedup: 0.98x`
+        yield proven[0]._replace(swaps=True, sense=Sense.LOSS if is_loss else Sense.GAIN)
 
 
 def _candidates(first: Line, second: Line) -> list[Effect]:

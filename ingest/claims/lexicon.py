@@ -32,12 +32,15 @@ COMPARISONS: dict[Sense, str] = {
         r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
         r"|advantage|more efficient|cheaper|高速|快|短い|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
     ),
-    Sense.LOSS: r"as slow\b|as long\b|slower|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead",
+    Sense.LOSS: (
+        r"as slow\b|as long\b|slower|worst\b(?!-|\s(?:case|frames?|of))"
+        r"|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead"
+    ),
     Sense.FALL: (
         r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decrease\b|decreased|drop\b|compression|weniger|kleiner|menos"
         r"|moins|savings?|saved|cut\b|leaner|lighter|shrink"
     ),
-    Sense.RISE: r"more\b|higher|larger|bigger|increase\b|increased|longer|growth|greater|additional",
+    Sense.RISE: r"more\b|higher|larger|bigger|increase\b|increased|longer|growth|greater|additional|rise\b|uplift\b|jump\b",
 }
 """Words behind (or before) a multiplier or percentage."""
 
@@ -70,7 +73,7 @@ METRICS: dict[ClaimMetric, str] = {
     ),
     ClaimMetric.MEMORY: (
         r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|メモリ|메모리|memoria|mémoire|speicher|resident|working set|gc pressure"
-        r"|b/op|alloc/op|bytes/op|bytes allocated|allocated bytes|churn"
+        r"|b/op|alloc/op|bytes/op|bytes allocated|allocated bytes|churn|(?:old|new|before|after) bytes\b"
     ),
     ClaimMetric.SIZE: (
         r"sizes?\b|体积|大小|传输|流量|サイズ|容量|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
@@ -87,7 +90,7 @@ METRICS: dict[ClaimMetric, str] = {
     ),
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?(?:clock|time)"
-        r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|builds?\b"
+        r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|(?<!_)builds?\b"
         r"|cpu\b|execution|milliseconds|seconds|took|takes|runs in"
         r"|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|时长|性能|速度|启动|响应|加载|处理时长"
         r"|レイテンシ|時間|시간|속도|速度|高速化|パフォーマンス|起動|遅延"
@@ -111,7 +114,8 @@ SETTINGS = words(
     r"|mem-?limit\w*|seek\b|long-press|stagger|jitter|errors? (?=drop|fell|falls|from|goes|went)|distances?\b|radius|altitude"
     r"|declared|considered"
     r"|life-?times?|pacing|spawn rate|respawn\w*|enem(?:y|ies)\b|cadence|trial\b|snooze|refresh (?:token|every|rate)"
-    r"|(?:compression|log|zoom) levels?"
+    r"|(?:compression|log|zoom) levels?|period(?:[_ ]?seconds)?\b(?! of)"
+    r"|(?:speech|speaking|voice|walk\w*|movement|move|scroll|typing|rotation|turn\w*|player|game) (?:speed|rate)\b"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
 

@@ -20,7 +20,7 @@ _OPENS_ON = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\(")
 """`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket that opens behind what the percentage is of tells its figures, rounded or not."""
 
 _BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
-_SENTENCE_ENDS = re.compile(r"(?<!i\.e)(?<!e\.g)[.;!?]\s|\n\s*[-*•]")
+_SENTENCE_ENDS = re.compile(r"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[-*•]")
 _REMARK = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−-]?[\d.]+%\*{0,2}")
 
 

@@ -20,7 +20,8 @@ _AFTERWARDS = 25
 """Characters behind a figure in which a noun is taken to be that of the figure."""
 
 _OF_TIME = (
-    "fast", "quick", "slow", "speed", "高速", "快", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent",
+    "fast", "quick", "slow", "speed", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent",
+    "高速", "快", "加速", "加快", "提速", "速い", "速く", "速か", "遅", "低速", "慢", "빠르", "빨라", "느리", "느려",
 )  # fmt: skip
 """Comparisons that are of time by themselves."""
 
@@ -205,7 +206,7 @@ def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
 _SCORED = re.compile(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
 """The head of a column of marks, whatever the row is called."""
 
-_COUNTED_ROW = re.compile(r"\| (?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
+_COUNTED_ROW = re.compile(r"\| (?:(?:number|count) of )?(?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
 _OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
 """Without one of these words, bare numbers beside a file or an image are versions of it, or how many there are."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
+from ingest.claims.candidate import Candidate
 from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
+from ingest.claims.formers import by_contrast, by_tense, former_told_first, latter_first, things_from
 from ingest.claims.glue import DECOR, HEDGE, SENTENCE, by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import Kind, Quantity, quantities
@@ -16,31 +17,15 @@ from ingest.claims.ratios import agrees
 _REACH = 90
 """Characters that may stand between the two figures of a pair."""
 
+_LINKED = 200
+_LINK = re.compile(r"\]\(https?://[^()\s]{1,190}\)")
+"""Where a link leads, which is read over: so many characters more may stand between the figures."""
+
 _LEFT = 60
 """Characters before a pair that are read for the word that makes it one."""
 
 _LINKS = 2
 """Figures that a chain may have beyond the first two."""
-
-
-class Candidate(NamedTuple):
-    """Two neighbouring quantities, what stands between them and what before them."""
-
-    text: str
-    first: Quantity
-    second: Quantity
-    glue: str
-    left: str
-
-    @property
-    def whole(self) -> Effect:
-        """The pair in the order of the text."""
-        return Effect(self.first.start, self.second.end, self.first, self.second)
-
-    @property
-    def has_units(self) -> bool:
-        """Whether both figures have a unit: without one, only an arrow or `from … to` is clear enough."""
-        return self.first.metric is not None and self.second.metric is not None
 
 
 def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
@@ -55,9 +40,11 @@ def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple
 
 def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
     """The pair that two neighbouring quantities make, if what stands between them says so."""
-    if not 0 < second.start - first.end <= _REACH or not _alike(first, second):
+    glue = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINKED else ""
+    glue = _LINK.sub("]", glue) if len(glue) > _REACH else glue
+    if not 0 < len(glue) <= _REACH or not _alike(first, second):
         return None
-    candidate = Candidate(text, first, second, text[first.end : second.start], text[max(floor, first.start - _LEFT) : first.start])
+    candidate = Candidate(text, first, second, glue, text[max(floor, first.start - _LEFT) : first.start])
     if _OF_FACTOR.search(candidate.left):  # by a factor of 2 to 3
         return None
     is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
@@ -72,7 +59,7 @@ def _alike(first: Quantity, second: Quantity) -> bool:
 
 
 _ARROW = re.compile(
-    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>|から)"
+    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>|から|에서)"
     rf"{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
@@ -139,73 +126,6 @@ def _by_verb(candidate: Candidate) -> Effect | None:
     return candidate.whole if changes else None
 
 
-_FORMER = re.compile(
-    rf"{SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
-    r"|\bagainst|\bwas|\bpreviously|\bformerly|\boriginally|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)(?!\w)\s*"
-    rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
-    re.IGNORECASE,
-)
-_SWAPPING = ("vs", "versus", "against", "compared")
-"""Words that do not say which of the two figures was first."""
-
-_COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
-"""`10 seconds, instead of 10 iterations` are two things."""
-
-_ASIDE = re.compile(r"[(,;—–-][^()]*\b(?:was|before)\b", re.IGNORECASE)
-_TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
-
-
-def _latter_first(candidate: Candidate) -> Effect | None:
-    """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
-    has_unit = candidate.first.metric is not None or candidate.second.metric is not None
-    former = _FORMER.fullmatch(candidate.glue) if has_unit else None
-    if former is None or (candidate.second.unit is None and _COUNTED_THINGS.match(candidate.text, candidate.second.end)):
-        return None
-    if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end):
-        return None
-    word = former["word"].lower().rstrip(":")
-    if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in ("was", "before") and not _ASIDE.search(candidate.glue)):
-        return None
-    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=word.startswith(_SWAPPING))
-
-
-_LATER = re.compile(
-    rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?)\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to)\b[^.;\n]{{0,30}}",
-    re.IGNORECASE,
-)
-_EARLIER = re.compile(
-    r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", re.IGNORECASE
-)
-_TAGGED_BEFORE = re.compile(
-    r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
-)
-_TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
-
-
-def _by_tense(candidate: Candidate) -> Effect | None:
-    """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
-    if not candidate.has_units:
-        return None
-    if _LATER.fullmatch(candidate.glue) and _EARLIER.search(candidate.left):
-        return candidate.whole
-    tagged = _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end)
-    return candidate.whole if tagged else None
-
-
-_CONTRAST = re.compile(
-    rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
-    rf"[^.;\n\d]{{0,40}}|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
-    re.IGNORECASE,
-)
-
-
-def _by_contrast(candidate: Candidate) -> Effect | None:
-    """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`."""
-    has_unit = candidate.first.metric is not None
-    contrasts = has_unit and not _EARLIER.search(candidate.left) and _CONTRAST.fullmatch(candidate.glue)
-    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first) if contrasts else None
-
-
 _DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with)\s[^()\n;]{1,25})?\s?\((?P<change>[+−-]\d[\d.]*\s?%)")
 _JOINED = re.compile(rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
 
@@ -228,9 +148,11 @@ _RULES: tuple[Callable[[Candidate], Effect | None], ...] = (
     _by_arrow,
     _from_to,
     _by_verb,
-    _latter_first,
-    _by_tense,
-    _by_contrast,
+    latter_first,
+    by_tense,
+    by_contrast,
+    former_told_first,
+    things_from,
 )
 """What makes a pair of two quantities, in the order asked."""
 

@@ -24,7 +24,7 @@ class Passage(NamedTuple):
 _BLOCK = re.compile(r"[ \t]*(?:$|[-*•+◦▪●✅✓✔]\s|\d{1,3}[.)]\s|#{1,6}\s|\||>|```|[🚀⚡📊📈🔥💾🎯✨])", re.MULTILINE)
 _TABLE = re.compile(r"[ \t]*\|")
 _LABEL = re.compile(
-    r"[ \t\-*•+◦│║|]*(?:\d+[.)][ \t]*)?[*_`]*(?:\w+[ \t]+){0,2}?"
+    r"[ \t\-*•+◦│║|]*(?:\d+[.)][ \t]*)?[*_`]*(?:(?:[\w/.-]+[ \t]+){1,5}\(|(?:\w+[ \t]+){0,2}?)"
     rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]",
     re.IGNORECASE,
 )

@@ -64,6 +64,10 @@ _GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
 _WORDS = NUMBER_WORDS | _GERMAN
 """Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
 
+_TENS = dict(zip(("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), range(10, 100, 10), strict=True))
+_SPELLED = NUMBER_WORDS | {"one": 1.0, "twelve": 12.0, "fifteen": 15.0} | {word: float(ten) for word, ten in _TENS.items()}
+"""Numbers that are written out before a unit of time."""
+
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
 """What a measured number is uncertain by; it is read over."""
 
@@ -85,11 +89,14 @@ _QUANTITY = re.compile(
       (?P<hours>\d{{1,3}})\s?h\s?(?P<hour_minutes>\d{{1,2}})\s?m(?:in)?\b
     |
       (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
+      (?:\s?[-–—]\s?(?P<most_minutes>\d{{1,4}})\s?m(?:in)?\s?(?P<most_seconds>\d{{1,2}}(?:\.\d+)?)\s?s\b)?
+    |
+      (?P<spelled>(?a:{"|".join(_SPELLED)})|(?<=than\s)an?|(?<=under\s)an?)[\s-](?P<spelled_unit>(?:milli)?seconds?|minutes?|hours?)\b
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[\dx×%])\s-\s(?=~?[\d.,]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%×٪](?!\d)|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
-        |\s?(?:毫秒|秒|分钟|小时|次|字)
+        |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |/(?:s|sec|min|h)(?![\w/])
         |(?:[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
@@ -128,11 +135,15 @@ def _sign(written: str | None) -> str:
 
 
 def _in_words(match: re.Match[str]) -> Quantity:
-    """`1m30s`, `2h10m`, `three times`, `sub-second`."""
+    """`1m30s`, `2h10m`, `three times`, `ten seconds`, `sub-second`."""
     sign, start, end = _sign(match["sign"]), match.start(), match.end()
     if match["minutes"]:
-        seconds = float(match["minutes"]) * 60 + float(match["seconds"])
-        return Quantity(start, end, Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), sign)
+        low = float(match["minutes"]) * 60 + float(match["seconds"])
+        high = float(match["most_minutes"]) * 60 + float(match["most_seconds"]) if match["most_minutes"] else low
+        return Quantity(start, end, Kind.VALUE, low, max(low, high), unit("s"), bool(match["mark"]), sign)
+    if match["spelled"]:
+        number = _SPELLED.get(match["spelled"].lower(), 1.0)
+        return Quantity(start, end, Kind.VALUE, number, number, unit(match["spelled_unit"]), bool(match["mark"]), sign)
     if match["hours"]:
         hours = float(match["hours"]) + float(match["hour_minutes"]) / 60
         return Quantity(start, end, Kind.VALUE, hours, hours, unit("h"), bool(match["mark"]), sign)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 
 from ingest.claims import context
@@ -16,11 +16,12 @@ from ingest.claims.labelled import labelled_effects
 from ingest.claims.lexicon import Sense
 from ingest.claims.merging import merged, with_remark
 from ingest.claims.metrics import metric_of, sense_of
+from ingest.claims.outputs import output_effects
 from ingest.claims.passages import Passage, passages
 from ingest.claims.qualitative import qualitative
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import HIGHER_IS_BETTER, Range, agrees, middle, ratio_of
-from ingest.claims.sections import section_effects
+from ingest.claims.sections import has_sections, section_effects
 from ingest.claims.signs import signs
 from ingest.claims.tables import row_effects
 from ingest.claims.units import Unit
@@ -79,7 +80,9 @@ def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
 
 
 def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Around]]:
-    for effect in islice(section_effects(text, numbers), _FROM_SECTIONS):
+    if not has_sections(text, numbers):
+        return
+    for effect in islice(chain(section_effects(text), output_effects(text)), _FROM_SECTIONS):
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
         whole = with_remark(text, effect, end if end >= 0 else len(text))
         yield whole, around(text, whole, Passage(start, whole.end), start, whole.end, title)

@@ -18,13 +18,16 @@ _REACH = 1200
 """Characters that a section is read for."""
 
 
-_SIGNS = ("# Before", "*Before", "BEFORE", "efore:", "efore**:", "前")
+_SIGNS = ("# Before", "*Before", "BEFORE", "efore:", "efore**:", "前", "main:", "aseline", "# Old", "*Old*", "change: [")
 
 
-def section_effects(text: str, signs: list[int]) -> Iterator[Effect]:
+def has_sections(text: str, signs: list[int]) -> bool:
+    """Whether one of the signs can be the head of a section."""
+    return any(text.endswith(_SIGNS, 0, sign + 1) for sign in signs)
+
+
+def section_effects(text: str) -> Iterator[Effect]:
     """The figure of each labelled line below `After` against that of the line with the same label below `Before`."""
-    if not any(text.endswith(_SIGNS, 0, sign + 1) for sign in signs):
-        return
     for before in _BEFORE.finditer(text):
         after = _AFTER.search(text, before.end(), before.end() + _REACH)
         if after is not None:

@@ -34,7 +34,7 @@ _NUMBER_STARTS = (
 _BEHIND_A_DIGIT = (
     "x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so", " times",
 )  # fmt: skip
-_BEFORE_A_NUMBER = ("→", "->", "=>", "⇒", "➜", "⟶", "➡", "➡️")
+_BEFORE_A_NUMBER = ("→", "->", "=>", "⇒", "➜", "⟶", "➡", "➡️", "에서")
 _WORDS_BEFORE_A_NUMBER = (
     "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to",
     "compared with", "was", "now", "took", "takes",
@@ -42,18 +42,25 @@ _WORDS_BEFORE_A_NUMBER = (
 )  # fmt: skip
 _UNITS = ("ns", "µs", "us", "ms", "sec", "seconds", "minutes", "hours", "KB", "kB", "MB", "GB", "bytes")
 _SECONDS = tuple(f"{digit}{gap}s" for digit in _DIGITS for gap in ("", " "))
+_SPELLED_TIMES = tuple(
+    f"{word} {unit}" for word, unit in product((*NUMBER_WORDS, "twenty", "thirty", "forty", "sixty"), ("second", "minute", "hour"))
+)
 _COUNTED = ("allocations", "calls", "queries")
 _WORDS = (
     "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "of magnitude",
     "a third", "two-thirds", "two thirds", "a quarter",
     "against ", "efore:", "efore**:", "efore |", "| before", "| Before", "| main", "| Main", "| baseline", "| Baseline", "| base ", "| old",
     "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable", "no significant", "no change",
-    "(unchanged", "equential", "erial:", "urrent Size", "urrent size", "urrent:", "riginal size", "ld size", "ew size", "ew Size",
+    "(unchanged", "equential", "erial:", "urrent Size", "urrent size", "urrent:", "riginal size", "ld size",
+    "| Base", "| PR ", "| Previous", "| previous", "| Naive", "| Legacy", "| legacy", "| master", "| Master", "| Unoptimized", "| Was ",
+    "| was ", "| Stock", "| Vanilla", "| Upstream", "| upstream", "| Current", "| Prior", "| Initial", "efore (", "(main)", "(Before",
+    "(base", "efore** ", "used to take", "used to need", "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",
     "eduction:", "eduction**:", "peedup:", "peedup**:", "avings:", "mprovement:", "mprovement**:",
     "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
     "times as", *(f"{word}fold" for word in NUMBER_WORDS),
     "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "main:", "aster:", "# Before", "*Before",
     "(old)", "| Without ", "| without ",
+    "average of ", "median of ", "mean of ", *_SPELLED_TIMES,
     "优化前", "修复前", "改善前", "変更前", "之前",
 )  # fmt: skip
 

@@ -42,7 +42,7 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, 
 def _effects(text: str, row: Row, columns: Columns) -> Iterator[Effect]:
     inline = [effect for cell in row for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
     if pairs := [effect for effect in inline if effect.is_pair]:
-        return (_with_next_cell(effect, row) for effect in pairs)
+        return iter([*_beside(pairs, row, columns), *(_with_next_cell(effect, row) for effect in pairs)])
     if of_heads := _by_heads(row, columns):
         return iter(of_heads)
     alone = _change_alone(row, columns)
@@ -51,6 +51,13 @@ def _effects(text: str, row: Row, columns: Columns) -> Iterator[Effect]:
         return iter([effect])
     said = [effect for effect in inline if effect.word not in _SIGNS]
     return iter(said or ([alone] if alone else inline))
+
+
+def _beside(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
+    """The pairs of the columns before and after, where those that stand in single cells are of other columns."""
+    last = max(columns.after, default=0)
+    is_apart = 0 < last < len(row) and all(pair.start > row[last].end for pair in pairs)
+    return _by_heads(row, columns) if is_apart and not columns.is_learnt else []
 
 
 def _with_next_cell(effect: Effect, row: Row) -> Effect:
@@ -115,6 +122,8 @@ def _changes(row: Row, column: int | None) -> list[Quantity]:
 def _change_alone(row: Row, columns: Columns) -> Effect | None:
     """A column of speedups without figures. The row that all others are compared with claims nothing."""
     found = _changes(row, columns.change)
+    if columns.change is not None and columns.has_goals:
+        return _achieved(row, columns.change)
     shares = [quantity for cell in row for quantity in cell.quantities if quantity.kind is Kind.PERCENT]
     if (
         not found
@@ -138,6 +147,19 @@ def _change_alone(row: Row, columns: Columns) -> Effect | None:
     return whole
 
 
+_OF_A_CHANGE = re.compile(r"reduction|savings?|improvement|speed(?:-?up)?|throughput|increase|gain", re.IGNORECASE)
+
+
+def _achieved(row: Row, column: int) -> Effect | None:
+    """A percentage or factor beside the goal for it, where the label of the row says that it is of a change."""
+    change = next(iter(row[column].quantities), None) if column < len(row) else None
+    label = _OF_A_CHANGE.search(row[0].words)
+    if label is None or change is None or change.kind is Kind.VALUE:
+        return None
+    sense = Sense.FALL if _FALLS.search(row[0].words) else Sense.GAIN
+    return Effect(change.start, change.end, change=change, sense=sense, word=label[0].lower())
+
+
 def _words(row: Row, columns: Columns, effect: Effect) -> str:
     """What tells the metric: the row's labels, and the heads of the columns the effect stands in."""
     labels: list[str] = [row[0].words]
@@ -148,7 +170,7 @@ def _words(row: Row, columns: Columns, effect: Effect) -> str:
             inside += columns.heads[index : index + 1] if index != columns.change or not effect.is_pair else ()
         elif index and cell.end <= effect.start and not cell.quantities:
             labels.append(cell.words)
-        elif index and cell.end <= effect.start:
+        elif index and cell.end <= effect.start and not columns.has_goals:
             beside = columns.heads[index : index + 1]  # of the last figure before it
     return " | ".join([*(() if effect.is_pair else beside), *labels, *inside])
 

@@ -1,0 +1,106 @@
+"""Pairs whose words say which of the two figures was the former: `12 ms (was 36 ms)`, `took 20 s, now 5 s`, `down to 5 calls from 40`."""
+
+from __future__ import annotations
+
+import re
+
+from ingest.claims.candidate import Candidate
+from ingest.claims.effect import Effect
+from ingest.claims.glue import DECOR, HEDGE, SENTENCE
+
+_FORMER = re.compile(
+    rf"{SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
+    r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)"
+    r"(?!\w)\s*"
+    rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+_SWAPPING = ("vs", "versus", "against", "compared")
+"""Words that do not say which of the two figures was first."""
+
+_COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
+"""`10 seconds, instead of 10 iterations` are two things."""
+
+_ASIDE = re.compile(r"[(,;—–-][^()]*\b(?:was|before)\b", re.IGNORECASE)
+_TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
+
+
+def latter_first(candidate: Candidate) -> Effect | None:
+    """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
+    has_unit = candidate.first.metric is not None or candidate.second.metric is not None
+    former = _FORMER.fullmatch(candidate.glue) if has_unit else None
+    if former is None or (candidate.second.unit is None and _COUNTED_THINGS.match(candidate.text, candidate.second.end)):
+        return None
+    if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end):
+        return None
+    word = former["word"].lower().rstrip(":")
+    if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in ("was", "before") and not _ASIDE.search(candidate.glue)):
+        return None
+    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=word.startswith(_SWAPPING))
+
+
+_LATER = re.compile(
+    rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?)\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to|(?:and|but|it) takes)\b"
+    rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECOR}{HEDGE}",
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(
+    r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", re.IGNORECASE
+)
+_TAGGED_BEFORE = re.compile(
+    r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
+)
+_TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
+
+
+def by_tense(candidate: Candidate) -> Effect | None:
+    """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
+    if not candidate.has_units:
+        return None
+    if _LATER.fullmatch(candidate.glue) and _EARLIER.search(candidate.left):
+        return candidate.whole
+    tagged = _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end)
+    return candidate.whole if tagged else None
+
+
+_CONTRAST = re.compile(
+    rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
+    rf"[^.;\n\d]{{0,40}}|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+
+
+def by_contrast(candidate: Candidate) -> Effect | None:
+    """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`."""
+    has_unit = candidate.first.metric is not None
+    contrasts = has_unit and not _EARLIER.search(candidate.left) and _CONTRAST.fullmatch(candidate.glue)
+    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first) if contrasts else None
+
+
+_DOWN_TO = re.compile(
+    rf"\b(?:down|reduced|dropped|cut|fell|falls|shrunk|shrank|went|goes|trimmed|lowered|decreased)(?: down)?\s+to\s+{DECOR}{HEDGE}$",
+    re.IGNORECASE,
+)
+_THINGS_FROM = re.compile(rf"(?:\s+[a-z][\w/-]*){{1,3}}\s+from\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+_INSTEAD_OF = re.compile(
+    rf"\b(?:instead of|rather than|compared (?:to|with)|down from|where .{{2,30}} took)\s+{DECOR}{HEDGE}{DECOR}$", re.IGNORECASE
+)
+_ONLY = re.compile(
+    rf"[^.;:\n\d]{{0,40}},\s+[^.;:\n\d]{{0,40}}?\b(?:only|just|now|takes?|needs?|finish(?:es)?|runs? in|completes? in)\b[^.;:,\n\d]{{0,20}}"
+    rf"(?<![-+]){DECOR}",
+    re.IGNORECASE,
+)
+
+
+def former_told_first(candidate: Candidate) -> Effect | None:
+    """`instead of 5 min for the whole run, only 2 min are spent`."""
+    if not candidate.has_units or not (start := _INSTEAD_OF.search(candidate.left)) or not _ONLY.fullmatch(candidate.glue):
+        return None
+    return candidate.whole._replace(start=candidate.first.start - len(candidate.left) + start.start())
+
+
+def things_from(candidate: Candidate) -> Effect | None:
+    """`down to 23 draw calls from 41k`: what is counted stands between the figures."""
+    if not (_THINGS_FROM.fullmatch(candidate.glue) and _DOWN_TO.search(candidate.left)):
+        return None
+    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first)

@@ -1,0 +1,56 @@
+"""What tools that measure print: the time of a command below `Before` and below `After`, and the change that criterion tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ingest.claims.effect import Effect
+from ingest.claims.lexicon import Sense
+from ingest.claims.quantities import Quantity, quantities
+from ingest.claims.units import unit
+
+_HEAD = r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[^\n]{0,80}\d))"
+_BEFORE = re.compile(_HEAD % "before|old|baseline|main|master|base", re.IGNORECASE | re.MULTILINE)
+_AFTER = re.compile(_HEAD % "after|new|now|this (?:pr|branch|change|patch)|branch|with this \\w+", re.IGNORECASE | re.MULTILINE)
+_REACH = 1500
+"""Characters in which the output below a head is looked for."""
+
+_ELAPSED = re.compile(
+    r"\bcpu (?P<shell>\d+(?:\.\d+)?(?=\s+total\b)|\d{1,2}:\d\d\.\d+(?=\s+total\b))"
+    r"|^[ \t]*real[ \t]+(?P<real>\d{1,4}m ?\d{1,2}[.,]\d{1,4}s|\d+[.,]\d+(?=s?$))"
+    r"|\bTime \(mean ± σ\):[ \t]+(?P<hyperfine>\d[\d.]*[ \t]m?s)"
+    r"|\b(?:Finished|Done|Completed|Built|Compiled|Ran)\b[^\n\d]{0,40}?\bin (?P<told>\d[\d.]*[ \t]?(?:ms|s|sec|seconds|m))\b",
+    re.MULTILINE,
+)
+"""The elapsed time in the output of `time`, hyperfine, builds and runners of tests."""
+
+_CRITERION = re.compile(r"\bchange:\s+\[[+−-]\d[\d.]*% (?P<middle>[+−-]\d[\d.]*%) [+−-]\d[\d.]*%\]")
+
+
+def output_effects(text: str) -> Iterator[Effect]:
+    """The first elapsed time below `Before` against that below `After`, and the changes of criterion."""
+    if "change:" in text:
+        yield from _changes(text)
+    for before in _BEFORE.finditer(text):
+        after = _AFTER.search(text, before.end(), before.end() + _REACH)
+        first = _elapsed(text, before.end(), after.start()) if after else None
+        second = _elapsed(text, after.end(), after.end() + _REACH) if after else None
+        if first and second:
+            yield Effect(first.start, second.end, first, second)
+
+
+def _elapsed(text: str, start: int, end: int) -> Quantity | None:
+    found = _ELAPSED.search(text, start, end)
+    if found is None or found.lastgroup is None:
+        return None
+    figure = next(quantities(text, *found.span(found.lastgroup)), None)
+    return figure._replace(unit=unit("s")) if figure and figure.unit is None else figure
+
+
+def _changes(text: str) -> Iterator[Effect]:
+    for found in _CRITERION.finditer(text):
+        change = next(quantities(text, *found.span("middle")), None)
+        if change and change.low:
+            sense = Sense.LOSS if change.sign == "+" else Sense.FALL
+            yield Effect(found.start(), found.end(), change=change, sense=sense, word="change", heads="time")
