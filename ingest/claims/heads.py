@@ -46,13 +46,17 @@ def role_of(words: str) -> str | None:
     return found.lastgroup if found else None
 
 
+_PERIOD = re.compile(r"\b(?:session|sprint|week|month|quarter|year|retro|loop|day|run) ?#?\d*\b", re.IGNORECASE)
+"""`Previous (session 57)`, `this week`: figures of two periods, between which nobody need have changed anything."""
+
+
 def by_heads(heads: Row) -> Columns:
     """The columns whose heads say what they hold."""
     before: int | None = None
     change: int | None = None
     after: list[int] = []
     for index, head in enumerate(heads[1:], 1):
-        role = role_of(head.words)
+        role = role_of(head.words) if not _PERIOD.search(head.words) else None
         if role == "before" and before is None:
             before = index
         elif role == "after" or (role == "before" and _AFTER.match(head.words)):  # `Before | Current`

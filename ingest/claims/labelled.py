@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from ingest.claims.cells import with_unit
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
 from ingest.claims.lexicon import Sense
@@ -24,7 +25,8 @@ _LINE = re.compile(r"[^\n]+")
 def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
     """The effects of the lines: the figures of the later ones against the like one of the first, with the change that follows."""
     spans = [match.span() for match in _LINE.finditer(text, passage.start, passage.end)]
-    lines = [tuple(islice(quantities(text, low, high), _FIGURES)) for low, high in spans]
+    above = text[text.rfind("\n", 0, max(0, passage.start - 1)) + 1 : max(0, passage.start - 1)].rstrip(" *_`:")
+    lines = [tuple(with_unit(figure, above) for figure in islice(quantities(text, low, high), _FIGURES)) for low, high in spans]
     roles = [label(text, low) for low, _ in spans]
     pairs = list(_against_first(lines, roles)) if roles[0] == "before" else list(_by_change(lines))
     if pairs:

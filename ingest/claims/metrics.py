@@ -102,13 +102,16 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
     if first := _named_first(effect, around):
         return first.lastgroup
     behind = _NOUNS.search(around.right)
-    if behind and effect.change is None and _AWAY.search(around.right, 0, behind.start()):
-        behind = None
+    if behind and (_NEXT.match(around.right) if effect.change else _AWAY.search(around.right, 0, behind.start())):
+        behind = None if effect.is_pair or effect.change is None or _before(effect, around) else behind
     if behind and behind.start() <= _AFTERWARDS:
         return behind.lastgroup
     nearest = (_in_labels(around) if around.is_table else _before(effect, around)) or behind
     return nearest.lastgroup if nearest else None
 
+
+_NEXT = re.compile(r"[*_`]*[,;]")
+"""`throughput up 35%, latency down 20%`: what follows is of another number, if a noun stands before this one."""
 
 _NUMBER_OF = re.compile(r"\b(?:number|count) of (?P<counted>(?:[\w-]+ ){1,3})")
 _TOUCHES = 12

@@ -60,6 +60,7 @@ def _alike(first: Quantity, second: Quantity) -> bool:
 
 _ARROW = re.compile(
     r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>|から|에서)"
+    r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head)[*_`]*:?(?=\s))?"
     rf"{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )

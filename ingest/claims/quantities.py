@@ -61,12 +61,9 @@ NUMBER_WORDS = {
 """Numbers that are written out before `times` and `fold`."""
 
 _GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
-_WORDS = NUMBER_WORDS | _GERMAN
-"""Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
-
 _TENS = dict(zip(("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), range(10, 100, 10), strict=True))
-_SPELLED = NUMBER_WORDS | {"one": 1.0, "twelve": 12.0, "fifteen": 15.0} | {word: float(ten) for word, ten in _TENS.items()}
-"""Numbers that are written out before a unit of time."""
+_WORDS = NUMBER_WORDS | _GERMAN | {"one": 1.0, "twelve": 12.0, "fifteen": 15.0} | {word: float(ten) for word, ten in _TENS.items()}
+"""Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
 
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
 """What a measured number is uncertain by; it is read over."""
@@ -82,7 +79,8 @@ _QUANTITY = re.compile(
     (?P<sign>[+\-−]|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
     (?P<money>\$)?
     (?:
-      (?P<word>(?a:{"|".join(_WORDS)}))(?:[\s-]times|-?fold|mal)\b
+      (?P<word>(?a:{"|".join(_WORDS)})|(?<=than\s|nder\s)an?)
+      (?:(?:[\s-]times|-?fold|mal)\b|[\s-](?P<spelled_unit>(?:milli)?seconds?|minutes?|hours?)\b)
     |
       sub-(?P<below>milli|micro)?second
     |
@@ -90,8 +88,6 @@ _QUANTITY = re.compile(
     |
       (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
       (?:\s?[-–—]\s?(?P<most_minutes>\d{{1,4}})\s?m(?:in)?\s?(?P<most_seconds>\d{{1,2}}(?:\.\d+)?)\s?s\b)?
-    |
-      (?P<spelled>(?a:{"|".join(_SPELLED)})|(?<=than\s)an?|(?<=under\s)an?)[\s-](?P<spelled_unit>(?:milli)?seconds?|minutes?|hours?)\b
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
       (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[\dx×%])\s-\s(?=~?[\d.,]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
@@ -141,15 +137,13 @@ def _in_words(match: re.Match[str]) -> Quantity:
         low = float(match["minutes"]) * 60 + float(match["seconds"])
         high = float(match["most_minutes"]) * 60 + float(match["most_seconds"]) if match["most_minutes"] else low
         return Quantity(start, end, Kind.VALUE, low, max(low, high), unit("s"), bool(match["mark"]), sign)
-    if match["spelled"]:
-        number = _SPELLED.get(match["spelled"].lower(), 1.0)
-        return Quantity(start, end, Kind.VALUE, number, number, unit(match["spelled_unit"]), bool(match["mark"]), sign)
     if match["hours"]:
         hours = float(match["hours"]) + float(match["hour_minutes"]) / 60
         return Quantity(start, end, Kind.VALUE, hours, hours, unit("h"), bool(match["mark"]), sign)
     if match["word"]:
-        factor = _WORDS[match["word"].lower()]
-        return Quantity(start, end, Kind.TIMES, factor, factor, None, bool(match["mark"]), sign)
+        number = _WORDS.get(match["word"].lower(), 1.0)  # `under a minute`
+        kind, named = (Kind.VALUE, unit(match["spelled_unit"])) if match["spelled_unit"] else (Kind.TIMES, None)
+        return Quantity(start, end, kind, number, number, named, bool(match["mark"]), sign)
     return Quantity(start, end, Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, sign)
 
 

@@ -39,6 +39,7 @@ _WORDS_BEFORE_A_NUMBER = (
     "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to",
     "compared with", "was", "now", "took", "takes",
     "factor of", "speedup of", "speed-up of", "saves", "Saves", "saving", "liminates", "nchanged at", "von", "de", "not the", "efore",
+    "fter:",
 )  # fmt: skip
 _UNITS = ("ns", "µs", "us", "ms", "sec", "seconds", "minutes", "hours", "KB", "kB", "MB", "GB", "bytes")
 _SECONDS = tuple(f"{digit}{gap}s" for digit in _DIGITS for gap in ("", " "))
@@ -66,13 +67,14 @@ _WORDS = (
 
 
 def _literals() -> list[str]:
+    arrows_to = [f"{arrow} {word} " for arrow, word in product(("→", "->"), ("now", "new", "after", "branch", "PR", "this PR"))]
     numbers = [f"{digit}{sign}" for digit, sign in product((*_DIGITS, "+"), _BEHIND_A_DIGIT)]
     arrows = [f"{arrow}{gap}{start}" for arrow, gap, start in product(_BEFORE_A_NUMBER, ("", " "), _NUMBER_STARTS)]
     words = [f"{word}{gap}{start}" for word, gap, start in product(_WORDS_BEFORE_A_NUMBER, (" ", "\n"), _NUMBER_STARTS)]
     units = [f"{unit}{word}" for unit, word in product((*_UNITS, *_SECONDS, *_COUNTED), (" saved", " savings"))]
     leads = [f"{lead}{unit}" for lead, unit in product((*_DIGITS, " "), _UNITS)]
     units += [f"{unit}{word}" for unit, word in product((*leads, *_SECONDS), (" before", " (before"))]
-    return sorted({*units, *numbers, *arrows, *words, *_WORDS})
+    return sorted({*units, *arrows_to, *numbers, *arrows, *words, *_WORDS})
 
 
 _LITERALS = _literals()

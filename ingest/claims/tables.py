@@ -154,7 +154,7 @@ def _achieved(row: Row, column: int) -> Effect | None:
     """A percentage or factor beside the goal for it, where the label of the row says that it is of a change."""
     change = next(iter(row[column].quantities), None) if column < len(row) else None
     label = _OF_A_CHANGE.search(row[0].words)
-    if label is None or change is None or change.kind is Kind.VALUE:
+    if label is None or row[0].quantities or change is None or change.kind is Kind.VALUE:
         return None
     sense = Sense.FALL if _FALLS.search(row[0].words) else Sense.GAIN
     return Effect(change.start, change.end, change=change, sense=sense, word=label[0].lower())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ingest.claims.cells import Row, with_unit
@@ -9,6 +10,10 @@ from ingest.claims.effect import Effect
 from ingest.claims.heads import role_of
 from ingest.claims.quantities import Kind
 from ingest.claims.ratios import agrees
+
+_MEAN = re.compile(r"mean|avg|average|median", re.IGNORECASE)
+_SPREAD = re.compile(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECASE)
+"""Columns that tell how far figures lie from their mean, and no figure of another thing."""
 
 
 def transposed(heads: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
@@ -21,7 +26,10 @@ def transposed(heads: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
 
 
 def _columns(heads: Row, before: Row, after: Row, changes: Row) -> Iterator[tuple[Effect, str]]:
+    has_mean = any(_MEAN.match(head.words) for head in heads)
     for column in range(1, min(len(before), len(after))):
+        if has_mean and column < len(heads) and _SPREAD.match(heads[column].words):
+            continue
         if not before[column].figures or not after[column].figures:
             continue
         head = heads[column].words if column < len(heads) else ""
