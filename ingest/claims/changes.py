@@ -141,6 +141,9 @@ _CHANGED_BY = re.compile(
     rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby)?(?:\s+a factor of)?[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
+_FROM = re.compile(rf"\bfrom\s*{HEDGE}(?:$|\d[\d.]*\s?%)", re.IGNORECASE)
+"""`drops from 80%` to whatever: how much it was, and not by how much it fell."""
+
 _OBJECT_WORDS = 3
 """Words between a verb and its number where no `by` joins them."""
 
@@ -148,7 +151,7 @@ _OBJECT_WORDS = 3
 def _changed_by(place: Place) -> Effect | None:
     """`reduced memory by 40%`, `cut reallocations 85%`."""
     found = _last(_CHANGED_BY, place.left)
-    if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS):
+    if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS) or _FROM.search(found["object"]):
         return None
     return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name])
 

@@ -41,7 +41,7 @@ def latter_first(candidate: Candidate) -> Effect | None:
 
 _LATER = re.compile(
     rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?)\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to|(?:and|but|it) takes)\b"
-    rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECOR}{HEDGE}|\.\s+(?:after|now)\b[^.;\n\d]{{0,30}}",
+    rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECOR}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}",
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
@@ -51,6 +51,10 @@ _TAGGED_BEFORE = re.compile(
     r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
 )
 _TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
+_NOW = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
+"""`the 12 s startup is now 3 s`"""
+
 _LABEL_BEFORE = re.compile(rf"\b(?:main|master|base|baseline|old|upstream|stock)[`*_]*\s*[:=]\s*{DECOR}{HEDGE}$", re.IGNORECASE)
 _LABEL_AFTER = re.compile(
     rf"[`*_]*\s*[,;/|]\s*[`*_]*(?:this (?:pr|branch|change|patch)|pr|branch|head|new|patched|after|now)[`*_]*\s*[:=]\s*{DECOR}{HEDGE}",
@@ -65,6 +69,8 @@ def by_tense(candidate: Candidate) -> Effect | None:
     if _LATER.fullmatch(candidate.glue) and _EARLIER.search(candidate.left):
         return candidate.whole
     tagged = _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end)
+    if _NOW.fullmatch(candidate.glue) and not _EVERY.search(candidate.left):
+        return candidate.whole
     labelled = _LABEL_AFTER.fullmatch(candidate.glue) and _LABEL_BEFORE.search(candidate.left)
     return candidate.whole if tagged or labelled else None
 

@@ -13,7 +13,7 @@ from ingest.claims.quantities import Kind, Quantity
 _OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
 _NOUN = (
     r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
-    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|rss|v?ram|heap|allocs|round-?trips|syscalls|p50|p9[059])\b"
+    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|rss|v?ram|heap|allocs|round-?trips|syscalls|p50|p9[059]|cpu)\b"
 )
 
 

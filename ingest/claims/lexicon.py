@@ -115,6 +115,7 @@ SETTINGS = words(
     r"|declared|considered"
     r"|life-?times?|pacing|spawn rate|respawn\w*|enem(?:y|ies)\b|cadence|trial\b|snooze|refresh (?:token|every|rate)"
     r"|(?:compression|log|zoom) levels?|period(?:[_ ]?seconds)?\b(?! of)"
+    r"|(?:video|clip|audio|track|recording|movie|episode)s? (?:length|duration)s?\b"
     r"|(?:speech|speaking|voice|walk\w*|movement|move|scroll|typing|rotation|turn\w*|player|game) (?:speed|rate)\b"
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""

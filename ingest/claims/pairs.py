@@ -117,11 +117,17 @@ def _between(candidate: Candidate) -> Effect | None:
     return Effect(first.start, compared.end(), change=change, sense=sense, word=compared[sense.name].lower())
 
 
+_CHANGED = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{DECOR}{HEDGE}$", re.IGNORECASE)
+_THING_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+"""`cuts a 12 s startup to 3 s`"""
+
+
 def _by_verb(candidate: Candidate) -> Effect | None:
     """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
     if not candidate.has_units and not (_FALLING.search(candidate.left) and _BARE_TO.fullmatch(candidate.glue)):
         return None
     is_to = _BARE_TO.fullmatch(candidate.glue)
+    is_to = is_to or (_CHANGED.search(candidate.left) and _THING_TO.fullmatch(candidate.glue))
     falls = is_to and candidate.has_units and candidate.first.sized()[0] > candidate.second.sized()[1]  # a range goes up
     changes = falls or _BECAME.fullmatch(candidate.glue) or (is_to and _CHANGING.search(candidate.left))
     return candidate.whole if changes else None

@@ -40,6 +40,9 @@ _WORDS_BEFORE_A_NUMBER = (
     "compared with", "was", "now", "took", "takes",
     "factor of", "speedup of", "speed-up of", "saves", "Saves", "saving", "liminates", "nchanged at", "von", "de", "not the", "efore",
     "fter:",
+    "Old:",
+    "is now",
+    "are now",
 )  # fmt: skip
 _UNITS = ("ns", "µs", "us", "ms", "sec", "seconds", "minutes", "hours", "KB", "kB", "MB", "GB", "bytes")
 _SECONDS = tuple(f"{digit}{gap}s" for digit in _DIGITS for gap in ("", " "))
@@ -55,7 +58,8 @@ _WORDS = (
     "(unchanged", "equential", "erial:", "urrent Size", "urrent size", "urrent:", "riginal size", "ld size",
     "| Base", "| PR ", "| Previous", "| previous", "| Naive", "| Legacy", "| legacy", "| master", "| Master", "| Unoptimized", "| Was ",
     "| was ", "| Stock", "| Vanilla", "| Upstream", "| upstream", "| Current", "| Prior", "| Initial", "efore (", "(main)", "(Before",
-    "(base", "efore** ", "used to take", "used to need", "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",
+    "(base", "efore** ", "used to take", "ld implementation:", "ew implementation:", "ld version:", "ew version:",
+    "used to need", "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",
     "eduction:", "eduction**:", "peedup:", "peedup**:", "avings:", "mprovement:", "mprovement**:",
     "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
     "times as", *(f"{word}fold" for word in NUMBER_WORDS),

@@ -19,12 +19,19 @@ _NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
 
 _SIGNS = ("+", "-", "−")
 _FALLS = re.compile(FALLS, re.IGNORECASE)
+_OF_SETTINGS = re.compile(
+    r"(?:[\w-]+ )?(?:settings?|config\w*|options?|parameters?|flags?|limits?|quotas?|env\w*|variables?)$", re.IGNORECASE
+)
+"""The head of the labels in a table of settings."""
+
 _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 
 
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
     """The effects of the table's rows, with the words of row and heads that tell what each measures, and with the rest of its cell."""
     heads, rows = layout(text, start, end)
+    if heads and _OF_SETTINGS.match(heads[0].words):
+        return
     first = by_heads(heads)
     if first.before is None and not first.after and (sideways := list(transposed(heads, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
