@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.claims import Claim, extract
-from schemas.claim import ClaimKind
+from schemas.claim import ClaimKind, Evidence
 
 
 def quantified(text: str) -> list[Claim]:
@@ -100,6 +100,11 @@ def test_columns_and_labels(text: str, expected: list[float]) -> None:
 )
 def test_outputs_below_before_and_after(first: str, second: str, expected: float) -> None:
     assert ratios(f"Before:\n```\n{first}\n```\n\nAfter:\n```\n{second}\n```") == pytest.approx([expected])
+
+
+def test_a_time_that_a_runner_of_tests_printed_was_measured() -> None:
+    (claim,) = quantified("Before: 48 passed in 4.00s\nAfter:  48 passed in 0.50s")
+    assert (claim.ratio, claim.evidence) == (8, Evidence.BENCHMARKED)
 
 
 def test_the_change_that_criterion_tells() -> None:

@@ -156,6 +156,7 @@ MEASURED = words(
     r"|noise floor|sigma\b|(?:three|five|ten) runs"
     r"|ns/op|allocs/op|(?:load|stress|soak|smoke|perf|contention) test\w*|tested\b|validated|locally|local test"
     r"|on my (?:machine|laptop)|on (?:this|the) (?:machine|laptop|box|runner|ci runner)|on an? (?:copy|clone|replay|throttled)"
+    r"|\d+ passed\b|cpu \d[\d.:]* total|real\s+\d+m"
     r"|in ci\b|replay\w*|synthetic|simulated|gemessen|mesur[ée]\w*|medid[oa]"
 )
 """Words that say how numbers came about."""
