@@ -54,6 +54,9 @@ def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effe
 _HEADS_ABOVE = 30
 """Lines above a row in which the heads of its columns are looked for."""
 
+_WIDEST = 400
+"""Characters of a line of heads, at most: a longer line is data."""
+
 _LABEL = 60
 """Characters of a row that say what it is of."""
 
@@ -65,7 +68,7 @@ def _under_heads(text: str, effect: Effect) -> Effect | None:
     end = text.rfind("\n", 0, effect.start)
     for _ in range(_HEADS_ABOVE):
         start = text.rfind("\n", 0, max(end, 0)) + 1
-        heads = _COLUMN.findall(text[start : max(end, 0)])
+        heads = _COLUMN.findall(text[start : max(end, 0)]) if end - start <= _WIDEST else []
         if not heads:
             return None
         roles = [role_of(head) for head in heads]
