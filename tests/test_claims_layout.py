@@ -143,3 +143,28 @@ def test_a_table_is_a_benchmark_only_if_the_text_says_how_its_figures_came_about
         Evidence.FIGURES,
         Evidence.BENCHMARKED,
     ]
+
+
+BOX = """┌────────┬────────┬───────┬────────┐
+│ Step   │ Before │ After │ Delta  │
+├────────┼────────┼───────┼────────┤
+│ decode │ 8 ms   │ 2 ms  │ -75.0% │
+├────────┼────────┼───────┼────────┤
+│ encode │ 9 ms   │ 6 ms  │ -33.3% │
+└────────┴────────┴───────┴────────┘"""
+
+
+@pytest.mark.parametrize("text", [BOX, BOX.translate(str.maketrans("┌┬┐├┼┤└┴┘│─", "╔╦╗╠╬╣╚╩╝║═"))])
+def test_a_table_drawn_with_lines_is_a_table_and_is_quoted_as_it_is_drawn(text: str) -> None:
+    claims = quantified(text)
+    assert [claim.ratio for claim in claims] == pytest.approx([4, 1.5])
+    assert [claim.quote for claim in claims] == [text[claim.start : claim.end] for claim in claims]
+    assert claims[0].quote.startswith("8 ms   ")
+
+
+def test_lines_that_do_not_cross_draw_no_table() -> None:
+    assert [claim.quote for claim in quantified("src\n├── decode.py   3x faster\n│   └── tables.py   2 ms\n")] == ["3x faster"]
+
+
+def test_what_grows_by_the_hour_is_better_smaller() -> None:
+    assert [claim.ratio for claim in quantified("Memory growth: 12 MB/hour → 3 MB/hour")] == [4]

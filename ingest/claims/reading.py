@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from ingest.claims import context
 from ingest.claims.around import Around, Title, around, in_table, title_of
+from ingest.claims.boxes import undrawn
 from ingest.claims.claim import Claim
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
@@ -43,11 +44,13 @@ _STRENGTH = list(Evidence)
 
 def extract(text: str) -> tuple[Claim, ...]:
     """The performance claims of the text, ordered by where they start. Any text will do; one without claims gives none."""
-    numbers, phrases = signs(text)
+    plain = undrawn(text)
+    numbers, phrases = signs(plain)
     if not numbers and not phrases:
         return ()
-    quantified = _quantified(text, numbers[:MOST_SIGNS]) if numbers else []
-    return tuple(sorted([*quantified, *qualitative(text, phrases, quantified)], key=_PLACE))
+    quantified = _quantified(plain, numbers[:MOST_SIGNS]) if numbers else []
+    claims = sorted([*quantified, *qualitative(plain, phrases, quantified)], key=_PLACE)
+    return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 
 
 def _quantified(text: str, numbers: list[int]) -> list[Claim]:

@@ -83,8 +83,8 @@ _PER_TIME = {
     "day": 86400.0,
     "night": 86400.0,
 }
-_DAYS = ("day", "night")
-"""`3 GB/day` is the volume of a log, no throughput."""
+_LONG_TIMES = ("h", "hr", "hour", "day", "night")
+"""`3 GB/day` is the volume of a log, `12 MB/hour` a leak: no throughput."""
 
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "万": 1e4}
 """Suffixes of a number."""
@@ -99,7 +99,7 @@ def unit(words: str) -> Unit | None:
     name = " ".join(words.split())
     counted, _, per = name.replace(" per ", "/").partition("/")
     known = _SIZES.get(counted.strip().lower())
-    is_volume = per in _DAYS and known is not None and known[0] is ClaimMetric.MEMORY
+    is_volume = per in _LONG_TIMES and known is not None and known[0] is ClaimMetric.MEMORY
     if per in _PER_TIME and counted in ("m", "km", "px"):  # per second: how fast something moves
         return None
     if per in _PER_TIME and not is_volume:
