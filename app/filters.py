@@ -100,7 +100,7 @@ FILTERS = {
     )
 }
 
-_CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) for key, filter_ in FILTERS.items() if filter_.claim_sql}
+CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) for key, filter_ in FILTERS.items() if filter_.claim_sql}
 """The filters that choose among claims where claims are listed, and not among runs."""
 
 
@@ -178,9 +178,9 @@ def where(filters: Filters, name: str = "f") -> Where:
 
 def where_claims(filters: Filters) -> tuple[Where | None, Where]:
     """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them."""
-    of_claims = Filters(tuple(one for one in filters.chosen if one[0] in _CLAIM_FILTERS))
-    of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in _CLAIM_FILTERS))
-    return where(of_runs) if of_runs else None, _where(of_claims, _CLAIM_FILTERS, "c")
+    of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS))
+    of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
+    return where(of_runs) if of_runs else None, _where(of_claims, CLAIM_FILTERS, "c")
 
 
 def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:
