@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +73,8 @@ def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, sp
         _kill(pool)
         raise
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        with suppress(RuntimeError):  # interrupted while the pool's own thread was about to start: there is nothing to wait for
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task | list[Card]], most: int) -> Iterator[list[Card]]:
