@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from app import queries, report_queries
+from app import queries, queries_reports
 from app.answers import MODELS_SHOWN, RUNS_SHOWN, Answer, heading
 from app.columns import labelled
 from app.exports import REPORT_RUNS
@@ -62,7 +62,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Header:
-    """What a report is about, so that a reader knows what its figures cover. `coverage` is `report_queries.coverage`."""
+    """What a report is about, so that a reader knows what its figures cover. `coverage` is `queries_reports.coverage`."""
 
     title: str
     store: str
@@ -151,7 +151,7 @@ def report(store: Store, request: Request) -> Report:
     """The report. Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist."""
     known_zone(request.zone)
     with held(store) as moment:
-        coverage = report_queries.coverage(moment, request.filters)
+        coverage = queries_reports.coverage(moment, request.filters)
         header = Header(TITLE, store.location, request.filters, request.by, request.zone, made_at(), coverage)
         spent = queries.summary(moment, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
         totals = queries.summary(moment, request.filters, (), with_runs(request.metrics or TOTALS))
@@ -161,8 +161,8 @@ def report(store: Store, request: Request) -> Report:
             _models(moment, request.filters, spent),
             *_what_if(moment, request),
             _dearest(moment, request, coverage["runs"], spent),
-            Section("unpriced", "Models without a list price", Answer(report_queries.unpriced_models(moment, request.filters), "")),
-            Section("findings", "Findings", Answer(report_queries.findings_by_rule(moment, request.filters), "", FINDINGS_SHOWN)),
+            Section("unpriced", "Models without a list price", Answer(queries_reports.unpriced_models(moment, request.filters), "")),
+            Section("findings", "Findings", Answer(queries_reports.findings_by_rule(moment, request.filters), "", FINDINGS_SHOWN)),
         )
         return Report(header, sections, queries.model_rows(moment, request.filters, DRAWN_RUNS))
 

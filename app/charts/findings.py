@@ -1,4 +1,4 @@
-"""Chart of findings: how often each rule found something. Rows as of `report_queries.findings_by_rule`."""
+"""Chart of findings: how often each rule found something. Rows as of `queries_reports.findings_by_rule`."""
 
 from __future__ import annotations
 

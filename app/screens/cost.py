@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import cost_grids, cost_words, data, queries, queries_cost, report_queries
+from app import cost_grids, cost_words, data, queries, queries_cost, queries_reports
 from app.charts import CHARTS, cost, cost_over, list_cost, looks
 from app.charts.looks import group_looks
 from app.filters import FILTERS
@@ -89,7 +89,7 @@ if details.open:
     with details:
         models = data.ask(queries_cost.models, filters)
         parts.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
-unpriced = data.ask(report_queries.unpriced_models, filters) if totals["unpriced_runs"] else None
+unpriced = data.ask(queries_reports.unpriced_models, filters) if totals["unpriced_runs"] else None
 if unpriced and unpriced.num_rows:
     with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
         parts.table(cost_grids.unpriced_grid(unpriced), "Models that no price list knows, with their tokens")

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from app import data, grids, queries_claims, queries_quality, report_queries
+from app import data, grids, queries_claims, queries_quality, queries_reports
 from app.charts import findings as chart
 from app.presentation import plain, rule_meaning
 from app.screens import bar, parts
 
 st.title("Quality", anchor=False)
 filters = bar.chosen()
-found = data.ask(report_queries.findings_by_rule, filters)
+found = data.ask(queries_reports.findings_by_rule, filters)
 with st.container(border=True):
     if found.num_rows:
         caption = "Rules compare what a record says with what it adds up to. A finding asks for a look; it accuses nobody."

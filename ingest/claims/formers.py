@@ -52,8 +52,9 @@ _TAGGED_BEFORE = re.compile(
 )
 _TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
 _NOW = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
-_EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 """`the 12 s startup is now 3 s`"""
+
+_EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 
 _LABEL_BEFORE = re.compile(rf"\b(?:main|master|base|baseline|old|upstream|stock)[`*_]*\s*[:=]\s*{DECOR}{HEDGE}$", re.IGNORECASE)
 _LABEL_AFTER = re.compile(

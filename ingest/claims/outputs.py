@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import Sense
 from ingest.claims.quantities import Quantity, quantities
+from ingest.claims.sections import below
 from ingest.claims.units import unit
 
 _HEAD = r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[^\n]{0,80}\d))"
@@ -32,10 +33,8 @@ def output_effects(text: str) -> Iterator[Effect]:
     """The first elapsed time below `Before` against that below `After`, and the changes of criterion."""
     if "change:" in text:
         yield from _changes(text)
-    for before in _BEFORE.finditer(text):
-        after = _AFTER.search(text, before.end(), before.end() + _REACH)
-        first = _elapsed(text, before.end(), after.start()) if after else None
-        second = _elapsed(text, after.end(), after.end() + _REACH) if after else None
+    for first_span, second_span in below(text, _BEFORE, _AFTER, _REACH):
+        first, second = _elapsed(text, *first_span), _elapsed(text, *second_span)
         if first and second:
             yield Effect(first.start, second.end, first, second)
 

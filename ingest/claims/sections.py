@@ -14,6 +14,7 @@ _AFTER = re.compile(_HEAD % r"after|now|优化后|修复后|之后|改善後", r
 _LINE = re.compile(
     r"^[ \t]*[-*•+◦][ \t]+[*_`]*(?P<label>[^:：\n|]{2,60}?)[*_`]*[:：][*_`]*[ \t]*(?=[^\n]*\d)(?P<rest>[^\n]+)$", re.MULTILINE
 )
+Span = tuple[int, int]
 _REACH = 1200
 """Characters that a section is read for."""
 
@@ -28,12 +29,16 @@ def has_sections(text: str, signs: list[int]) -> bool:
 
 def section_effects(text: str) -> Iterator[Effect]:
     """The figure of each labelled line below `After` against that of the line with the same label below `Before`."""
-    for before in _BEFORE.finditer(text):
-        after = _AFTER.search(text, before.end(), before.end() + _REACH)
-        if after is not None:
-            first = _figures(text, before.end(), after.start())
-            second = _figures(text, after.end(), after.end() + _REACH)
-            yield from (_effect(first[label], figure) for label, figure in second.items() if label in first)
+    for first_span, second_span in below(text, _BEFORE, _AFTER, _REACH):
+        first, second = _figures(text, *first_span), _figures(text, *second_span)
+        yield from (_effect(first[label], figure) for label, figure in second.items() if label in first)
+
+
+def below(text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int) -> Iterator[tuple[Span, Span]]:
+    """What stands below each head `before`, and what below the head `after` that follows it within so many characters."""
+    for head in before.finditer(text):
+        if later := after.search(text, head.end(), head.end() + reach):
+            yield (head.end(), later.start()), (later.end(), later.end() + reach)
 
 
 def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
