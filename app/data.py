@@ -45,9 +45,6 @@ MOST_OPTIONS = 300
 SHOWN = 200
 """How many findings, rejects and sources a screen lists; the command line lists all."""
 
-FIGURES = ("runs", "cost_usd", "duration_ms", "turns", "sessions", "error_rate", "parallelism", "cost_per_turn_usd")
-"""Figures that several screens ask for, all at once: the store is read once for them."""
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -111,12 +108,6 @@ def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **name
 def _answer(at: Snapshot, name: str, arguments: tuple[Any, ...], named: dict[str, Any], _question: Callable[..., Any]) -> Any:  # noqa: ARG001
     """`name` stands for the question in the cache's key."""
     return _question(_store(at), *arguments, **named)
-
-
-def figures(filters: Filters) -> dict[str, Any]:
-    """FIGURES of the runs, each with its known-of count. Raises StoreError."""
-    row: dict[str, Any] = ask(queries.summary, filters, (), FIGURES).to_pylist()[0]
-    return row
 
 
 def count(filters: Filters) -> int:

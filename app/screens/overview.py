@@ -8,12 +8,13 @@ from app.presentation import cards, plain
 from app.screens import bar, parts
 from schemas.measures import MEASURES
 
+FIGURES = ("runs", "cost_usd", "duration_ms", "turns", "sessions", "error_rate", "parallelism", "cost_per_turn_usd")
 STEPS = 60
 
 st.title("Overview", anchor=False)
 filters, page = bar.chosen(), st.context.theme.type
-row, options = data.figures(filters), data.options()
-parts.card_grid(cards(row, data.FIGURES))
+row, options = data.ask(queries.summary, filters, (), FIGURES).to_pylist()[0], data.options()
+parts.card_grid(cards(row, FIGURES))
 parts.claims_line(filters)
 colours, is_few = looks(options.get("model", ())), row["runs"] <= data.MARKS
 
