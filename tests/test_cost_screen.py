@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import cost_grids, cost_words, queries, queries_cost
 from app.charts import cost, cost_over, list_cost, looks
+from app.charts.base import INKS
 from app.columns import columns
 from app.data import WAIT_SECONDS
 from app.filters import Filters, choose
@@ -226,8 +227,9 @@ def test_causes_stand_with_the_largest_difference_first() -> None:
     assert cost_words.list_finding(totals, table.slice(1)) == "At list prices: $5.0000 less (25.0 %), mostly by fallback price"
     assert cost_words.list_finding(totals, table.slice(0, 1)) == "The reported cost is the list cost"
     assert cost_words.causes_note(totals, table) == "1 runs report the list cost. The difference is known for 2 of 3 runs."
-    drawn = list_cost.causes(table, None)
+    drawn = list_cost.causes(table, "light")
     assert [list(trace.x) for trace in drawn.data] == [[-5.0]]
+    assert drawn.data[0].outsidetextfont.color == INKS["light"], "figures beside bars can be read"
 
 
 @pytest.mark.parametrize(

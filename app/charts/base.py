@@ -103,6 +103,8 @@ def inked(drawn: go.Figure, page: str | None) -> go.Figure:
         axis.tickfont.color = axis.title.font.color = ink
     for trace in drawn.select_traces({"type": "scatter"}):
         trace.textfont.color = ink
+    for bars in drawn.select_traces({"type": "bar"}):
+        bars.outsidetextfont.color = ink
     for note in drawn.layout.annotations:
         note.font.color = ink
     return drawn
