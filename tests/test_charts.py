@@ -109,6 +109,7 @@ def test_an_outcome_has_one_colour_whatever_else_there_is() -> None:
 
 def test_more_models_than_colours_stay_apart() -> None:
     many = looks(f"model-{number:02}" for number in range(30))
+    assert many[None].colour not in {look.colour for name, look in many.items() if name}
     assert len({(look.colour, look.symbol) for look in many.values()}) == 31
     assert len({(look.colour, look.pattern) for name, look in many.items() if name}) == 30
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8A7F00", "#7A7A7A")
-"""Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1 against light and dark pages."""
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8A7F00")
+"""Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1 against light and dark pages.
+Grey is what is not known, and no model's."""
 
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "pentagon", "x", "star", "hexagon")
 PATTERNS = ("", "/", "x", ".", "-")
