@@ -20,8 +20,8 @@ RUNS = (
 )  # fmt: skip
 MORE_RUNS = (
     "agent", "agent_version", "provider", "region", "duration_api_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
-    "permission_denials", "claimed_speedup", "claimed_evidence", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason",
-    "received_at",
+    "permission_denials", "claimed_speedup", "claimed_evidence", "claimed_quote", "findings", "ended_at", "subtype", "stop_reason",
+    "terminal_reason", "received_at",
 )  # fmt: skip
 """What the list of runs can show besides."""
 

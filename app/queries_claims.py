@@ -19,6 +19,18 @@ CLAIM_COLUMNS = (
 )  # fmt: skip
 """What a list of claims holds: the claim, and what it is about in its run."""
 
+DRAWN_COLUMNS = (
+    "run_id", "repo", "task", "model", "quote", "kind", "metric", "direction", "ratio", "ratio_low", "ratio_high", "evidence", "scope",
+    "hedged", "origin", "subject",
+)  # fmt: skip
+"""What a drawn claim tells of itself."""
+
+_OF_RUNS = {
+    "metric": "metric", "evidence": "evidence", "scope": "scope", "ratio_low": "low", "ratio_high": "high", "hedged": "hedged",
+    "subject": "subject", "quote": "quote",
+}  # fmt: skip
+"""What a claim's columns are called with the run whose headline it is, after `claimed_`."""
+
 FINDING_COLUMNS = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "experiment", "agent", "model", "outcome")
 
 GRAVEST_FIRST = "list_position(['alarm', 'warning', 'info'], severity)"
@@ -35,15 +47,11 @@ class Pick(NamedTuple):
     order: str
 
 
-_HEADLINE = """claims.kind = 'quantified' and origin = 'own' and direction = 'better' and ratio = claimed_speedup
-    and claims.metric = claimed_metric and claims.evidence = claimed_evidence and claims.scope = claimed_scope"""
-"""The claim whose figures stand with the run; the first in the text where several are alike (`ingest.summary_facts.headline`)."""
-
 HEADLINES = "headlines"
 PICKS = {
-    HEADLINES: Pick("Headline of each run", _HEADLINE, "ratio desc"),
-    "largest": Pick("Largest ratios", "ratio is not null", "ratio desc"),
-    "worse": Pick("Became worse", "direction = 'worse' and ratio is not null", "ratio"),
+    HEADLINES: Pick("Headline of each run", "claimed_speedup is not null", "ratio desc, run_id"),
+    "largest": Pick("Largest ratios", "ratio is not null", "ratio desc, run_id, claim_no"),
+    "worse": Pick("Became worse", "direction = 'worse' and ratio is not null", "ratio, run_id, claim_no"),
 }
 
 
@@ -56,7 +64,9 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int
     """Claims with CLAIM_COLUMNS, largest ratio first. `--evidence` and `--min-claim` choose claims, other filters runs."""
     chosen, parameters = _chosen(filters, kinds)
     keys = _cut(f"select run_id, claim_no {chosen} order by {_LARGEST_FIRST}", limit)
-    sql = f"select {_listed()} from claims join ({keys}) using (run_id, claim_no) join v_runs using (run_id) order by {_LARGEST_FIRST}"
+    sql = f"""
+        select {_listed(CLAIM_COLUMNS)}
+        from claims join ({keys}) using (run_id, claim_no) join v_runs using (run_id) order by {_LARGEST_FIRST}"""
     return fetch(store, sql, parameters)
 
 
@@ -74,7 +84,7 @@ def claims_by_kind(store: Store, filters: Filters, most: int) -> dict[str, int]:
 
 
 def drawn_claims(store: Store, filters: Filters, pick: str, limit: int) -> pa.Table:
-    """The first `limit` claims of one of PICKS, each with CLAIM_COLUMNS, its run's cost and its `pick`.
+    """The first `limit` claims of one of PICKS, each with DRAWN_COLUMNS, its run's cost and its `pick`.
 
     Over all claims of the choice: `claims_found`, `runs_found` and, in claims, `benchmarked_found`. Which claims are the first is found
     out over few columns; the others are read of these alone.
@@ -82,29 +92,30 @@ def drawn_claims(store: Store, filters: Filters, pick: str, limit: int) -> pa.Ta
     ctes, parameters = (_headlines if pick == HEADLINES else _picked)(filters, PICKS[pick], int(limit))
     sql = f"""
         with {ctes}
-        select {_listed()}, cost_own_usd, found.*, $pick as pick
-        from shown join v_runs using (run_id) cross join found
-        order by {PICKS[pick].order}, run_id, claim_no"""
+        select {_listed(DRAWN_COLUMNS)}, cost_own_usd, found.*, $pick as pick
+        from shown join (select run_id, repo, task, model, cost_own_usd from v_runs) using (run_id) cross join found
+        order by {PICKS[pick].order}"""
     return fetch(store, sql, parameters | {"pick": pick})
 
 
 def _headlines(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, Any]]:
-    """Headlines are found by their runs, which have their figures: only of the first runs the claims are looked at."""
+    """Headlines stand with their runs: of a million runs no claim need be looked for."""
     condition = where(filters)
     return (
         f"""
         chosen as (
-            select run_id, claimed_speedup, claimed_metric, claimed_evidence, claimed_scope
-            from v_runs where {condition.sql} and claimed_speedup is not null
+            select run_id, claimed_speedup as ratio, claimed_evidence as evidence
+            from v_runs where {condition.sql} and {pick.condition}
         ),
         found as (
-            select count(*) as claims_found, count(*) as runs_found, count_if(claimed_evidence = 'benchmarked')::bigint as benchmarked_found
+            select count(*) as claims_found, count(*) as runs_found, count_if(evidence = 'benchmarked')::bigint as benchmarked_found
             from chosen
         ),
-        first as (select * from chosen order by claimed_speedup desc, run_id limit {limit}),
+        first as (select run_id from chosen order by {pick.order} limit {limit}),
         shown as (
-            select claims.* from claims join first using (run_id) where {pick.condition}
-            qualify row_number() over (partition by run_id order by claim_no) = 1
+            select run_id, claimed_speedup as ratio, {", ".join(f"claimed_{field} as {column}" for column, field in _OF_RUNS.items())},
+                   'quantified' as kind, 'better' as direction, 'own' as origin
+            from runs semi join first using (run_id)
         )
     """,
         condition.parameters,
@@ -121,7 +132,7 @@ def _picked(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, An
                    count_if(evidence = 'benchmarked')::bigint as benchmarked_found
             from chosen
         ),
-        first as (select run_id, claim_no from chosen order by {pick.order}, run_id, claim_no limit {limit}),
+        first as (select run_id, claim_no from chosen order by {pick.order} limit {limit}),
         shown as (select claims.* from claims semi join first using (run_id, claim_no))
     """,
         parameters,
@@ -199,8 +210,8 @@ def rules(store: Store) -> list[str]:
     return [str(name) for (name,) in _rows(fetch(store, "select distinct rule from findings order by rule"))]
 
 
-def _listed() -> str:
-    return ", ".join(f'"{name}"' for name in CLAIM_COLUMNS)
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in columns)
 
 
 def _finding_choice(severities: Sequence[str], rules: Sequence[str]) -> str:

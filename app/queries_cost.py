@@ -79,12 +79,12 @@ def shares(store: Store, filters: Filters, by: str, limit: int) -> pa.Table:
     condition, chosen = where(filters), group(by)
     order = '"group" desc nulls first' if chosen.in_order else 'cost_usd desc nulls last, "group"'
     sql = f"""
-        with wanted as (select run_id, {chosen.sql} as "group", cost_own_usd from v_runs where {condition.sql}),
+        with wanted as (select {chosen.sql} as "group", cost_own_usd, models, model_costs_usd from v_runs where {condition.sql}),
         listed as (select "group", sum(cost_own_usd) as cost_usd from wanted group by "group" order by {order} limit {int(limit)}),
         parts as (
-            select "group", model_usage.model, sum(model_usage.cost_own_usd) as cost_usd
-            from wanted join model_usage using (run_id)
-            group by all having sum(model_usage.cost_own_usd) <> 0
+            select "group", model, sum(cost_usd) as cost_usd
+            from (select "group", unnest(models) as model, unnest(model_costs_usd) as cost_usd from wanted)
+            group by all having sum(cost_usd) <> 0
         ),
         named as (select "group", sum(cost_usd) as cost_usd from parts group by "group"),
         rest as (

@@ -91,8 +91,6 @@ class Store:
         if not self.exists():
             raise _missing(self.location)
         with self._attached(read_only=True) as connection:
-            if not _tables(connection):
-                raise _missing(self.location)
             _require_version(connection, self.location)
             yield connection
 
@@ -253,8 +251,11 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
 
 
 def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:
-    """Schema version of an attached store. Raises NotAStore where its tables are somebody else's."""
-    if "store_meta" not in _tables(connection):
+    """Schema version of an attached store. Raises StoreMissing where it has no tables, NotAStore where they are somebody else's."""
+    tables = _tables(connection)
+    if not tables:
+        raise _missing(location)
+    if "store_meta" not in tables:
         raise NotAStore(f"{location} is a DuckDB database, but not one of Tachograph's.", "Choose another file with --db.")
     [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
     return int(found)

@@ -84,6 +84,11 @@ def _claim_columns(claims: Sequence[Claim], *, has_summary: bool) -> dict[str, A
         "claimed_metric": best.metric if best else None,
         "claimed_evidence": best.evidence if best else None,
         "claimed_scope": best.scope if best else None,
+        "claimed_low": best.ratio_low if best else None,
+        "claimed_high": best.ratio_high if best else None,
+        "claimed_hedged": best.hedged if best else None,
+        "claimed_subject": best.subject if best else None,
+        "claimed_quote": best.quote if best else None,
     }
 
 

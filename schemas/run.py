@@ -27,6 +27,7 @@ from schemas.units import (
     Text,
     Tokens,
     Usd,
+    UsdParts,
     UtcTime,
 )
 
@@ -112,6 +113,10 @@ class RunRow(Row):
     provider: Text | None = Field(default=None, description="Provider of the main model.")
     region: Text | None = Field(default=None, description="Region of the main model's endpoint.")
     models: Names = Field(default=(), description="Every model the run used, sorted.")
+    model_costs_usd: UsdParts = Field(
+        default=(),
+        description="The part of cost_own_usd of each of `models`, in their order, in USD. NULL where the record does not say it.",
+    )
     input_tokens: Tokens | None = Field(default=None, description="Uncached input tokens this record added, over all models.")
     output_tokens: Tokens | None = Field(default=None, description="Output tokens this record added, over all models, thinking included.")
     cache_read_tokens: Tokens | None = Field(
@@ -162,6 +167,11 @@ class RunRow(Row):
     claimed_metric: ClaimMetricName | None = Field(default=None, description="Metric of the headline claim: time or throughput.")
     claimed_evidence: EvidenceName | None = Field(default=None, description="What the headline claim rests on.")
     claimed_scope: ScopeName | None = Field(default=None, description="How much of the software the headline claim covers.")
+    claimed_low: Ratio | None = Field(default=None, description="Lower end of the headline claim's ratio, where it gives a range.")
+    claimed_high: Ratio | None = Field(default=None, description="Upper end of the headline claim's ratio, where it gives a range.")
+    claimed_hedged: Flag | None = Field(default=None, description="Whether the headline claim is hedged (`about`, `up to`).")
+    claimed_subject: Text | None = Field(default=None, description="What the headline claim is about, where the text says it.")
+    claimed_quote: Text | None = Field(default=None, description="The headline claim as written.")
     findings: Count | None = Field(default=None, description="Findings of the rules about the run; see the table findings.")
     alarms: Count | None = Field(default=None, description="Findings that are alarms.")
     raw: RawText = Field(description="The record as it was read, unknown fields included.")

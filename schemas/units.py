@@ -42,6 +42,7 @@ SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal1
 Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64())]
 Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64())]
 UtcTime = Annotated[AwareDatetime, ArrowType(pa.timestamp("us", tz="UTC"))]
+UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(pa.decimal128(18, 9)))]
 Names = Annotated[tuple[str, ...], ArrowType(pa.list_(pa.string()))]
 Labels = Annotated[dict[str, str], ArrowType(pa.map_(pa.string(), pa.string()))]
 
@@ -74,6 +75,7 @@ __all__ = [
     "Tokens",
     "Unit",
     "Usd",
+    "UsdParts",
     "UtcTime",
     "usd",
 ]

@@ -174,3 +174,22 @@ def test_what_the_links_of_a_chain_added_is_its_largest_total(outputs: list[int]
 
 def test_a_place_tells_what_it_continues() -> None:
     assert places([link(1, 5, 5), link(2, 8, 3)])["r2"] == Place("r1", 2, "r1")
+
+
+def with_helpers(event: dict[str, Any]) -> dict[str, Any]:
+    """The result with its cost also under another id of its model, and under another model."""
+    [(name, usage)] = event["modelUsage"].items()
+    return event | {"modelUsage": {name: usage, f"{name}[1m]": usage, "claude-haiku-4-5": usage}}
+
+
+@pytest.mark.parametrize("events", [STREAM, CONTINUED, RESUMED])
+def test_the_models_of_a_run_cost_what_its_model_rows_say(store: Store, events: list[dict[str, Any]]) -> None:
+    results = [with_helpers(event) for event in events if event["type"] == "result"]
+    ingest(files(results[1:]), store)
+    ingest(files(results[:1]), store)
+    with store.reading() as connection:
+        of_runs = "select run_id, unnest(models) as model, unnest(model_costs_usd) as cost_usd from runs order by all"
+        of_rows = "select run_id, model, sum(cost_own_usd) as cost_usd from model_usage where model is not null group by all order by all"
+        found = connection.execute(of_runs).fetchall()
+        assert found == connection.execute(of_rows).fetchall()
+    assert len(found) == 2 * len(results)

@@ -43,7 +43,7 @@ claims = facts.claims.to_pylist()
 st.header("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
 with st.container(border=True):
     if claims:
-        st.markdown(plain(headline(run, claims)) or "No claimed speedup in figures.")
+        st.markdown(plain(headline(run)) or "No claimed speedup in figures.")
         st.html(claim_marks.legend_html(claims), width=SUMMARY_WIDTH)
     html = summary_html(summary.text, claim_marks.marks_of(claims)) or "<p>The record has no summary.</p>"
     st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)

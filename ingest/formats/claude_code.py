@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
@@ -204,7 +205,7 @@ def _run(
             "model": main.model if main else None,
             "provider": main.provider if main else None,
             "region": main.region if main else None,
-            "models": tuple(sorted({row.model for row in usage if row.model})),
+            **_costs_by_model(usage),
             **_totals(usage),
             **_usage_columns(record.usage),
             "chain_id": run_id,
@@ -236,6 +237,19 @@ def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:
         return usage[0]
     ranked = sorted(usage, key=lambda row: row.model_id or "")
     return max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
+
+
+def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
+    """The models by name, and what each of them cost; one model may stand under several ids."""
+    if len(usage) == 1 and usage[0].model:
+        return {"models": (usage[0].model,), "model_costs_usd": (usage[0].cost_own_usd,)}
+    costs: dict[str, Decimal | None] = {}
+    for row in usage:
+        if row.model:
+            former = costs.get(row.model)
+            costs[row.model] = former if row.cost_own_usd is None else row.cost_own_usd + (former or 0)
+    names = sorted(costs)
+    return {"models": tuple(names), "model_costs_usd": tuple(costs[name] for name in names)}
 
 
 def _totals(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:

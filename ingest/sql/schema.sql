@@ -1,4 +1,4 @@
--- The tables of the store, version 2. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 3. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -69,6 +69,7 @@ create table runs (
     "provider" varchar,
     "region" varchar,
     "models" varchar[] not null,
+    "model_costs_usd" decimal(18, 9)[] not null,
     "input_tokens" bigint,
     "output_tokens" bigint,
     "cache_read_tokens" bigint,
@@ -105,6 +106,11 @@ create table runs (
     "claimed_metric" varchar,
     "claimed_evidence" varchar,
     "claimed_scope" varchar,
+    "claimed_low" double,
+    "claimed_high" double,
+    "claimed_hedged" boolean,
+    "claimed_subject" varchar,
+    "claimed_quote" varchar,
     "findings" bigint,
     "alarms" bigint,
     "raw" varchar not null using compression zstd
@@ -143,6 +149,7 @@ comment on column runs."model" is 'The main model: the one that cost the most; m
 comment on column runs."provider" is 'Provider of the main model.';
 comment on column runs."region" is 'Region of the main model''s endpoint.';
 comment on column runs."models" is 'Every model the run used, sorted.';
+comment on column runs."model_costs_usd" is 'The part of cost_own_usd of each of `models`, in their order, in USD. NULL where the record does not say it.';
 comment on column runs."input_tokens" is 'Uncached input tokens this record added, over all models.';
 comment on column runs."output_tokens" is 'Output tokens this record added, over all models, thinking included.';
 comment on column runs."cache_read_tokens" is 'Input tokens this record added that were read from the cache, over all models.';
@@ -179,6 +186,11 @@ comment on column runs."claimed_speedup" is 'Ratio of the headline claim, above 
 comment on column runs."claimed_metric" is 'Metric of the headline claim: time or throughput.';
 comment on column runs."claimed_evidence" is 'What the headline claim rests on.';
 comment on column runs."claimed_scope" is 'How much of the software the headline claim covers.';
+comment on column runs."claimed_low" is 'Lower end of the headline claim''s ratio, where it gives a range.';
+comment on column runs."claimed_high" is 'Upper end of the headline claim''s ratio, where it gives a range.';
+comment on column runs."claimed_hedged" is 'Whether the headline claim is hedged (`about`, `up to`).';
+comment on column runs."claimed_subject" is 'What the headline claim is about, where the text says it.';
+comment on column runs."claimed_quote" is 'The headline claim as written.';
 comment on column runs."findings" is 'Findings of the rules about the run; see the table findings.';
 comment on column runs."alarms" is 'Findings that are alarms.';
 comment on column runs."raw" is 'The record as it was read, unknown fields included.';

@@ -44,6 +44,7 @@ select
         * list_sum([rates[used] for used in models])
     )::decimal(18, 9) end as cost_reported_usd,
     cost_reported_usd as cost_own_usd,
+    [(cost_reported_usd * rates[used] / list_sum([rates[one] for one in models]))::decimal(18, 9) for used in models] as model_costs_usd,
     run_id as chain_id,
     1 as chain_position,
     ['vllm', 'sglang', 'llama.cpp'][1 + g % 3] as repo,
@@ -54,6 +55,9 @@ select
     substr($words, 1 + h % 200, 200) || substr($words, 1 + g % 200, 200) || ' ' || i as result,
     if(g % 3 = 0, 0, 1 + k % 4) as claims,
     if(claims > 0, exp((g % 1000) / 400.0 - 0.2), null) as claimed_speedup,
+    if(claims > 0, false, null) as claimed_hedged,
+    if(claims > 0, 'decoding', null) as claimed_subject,
+    if(claims > 0, '12 ms to 9 ms', null) as claimed_quote,
     if(claims > 0, ['time', 'throughput'][1 + h % 2], null) as claimed_metric,
     if(claims > 0, ['benchmarked', 'figures', 'stated', 'estimated'][1 + k % 4], null) as claimed_evidence,
     if(claims > 0, ['end_to_end', 'component', 'micro', 'unspecified'][1 + h % 4], null) as claimed_scope,

@@ -8,12 +8,13 @@ set
     input_tokens = linked.own_input_tokens,
     output_tokens = linked.own_output_tokens,
     cache_read_tokens = linked.own_cache_read_tokens,
-    cache_write_tokens = linked.own_cache_write_tokens
+    cache_write_tokens = linked.own_cache_write_tokens,
+    model_costs_usd = coalesce(linked.model_costs_usd, [])
 from (
     select
         places.*, later.cost_reported_usd, former.cost_reported_usd as former_cost_reported_usd, later.duration_api_ms,
         case when former.source_id = later.source_id and later.in_stream then former.duration_api_ms end as former_duration_api_ms,
-        own.* exclude (run_id)
+        own.* exclude (run_id), of_models.model_costs_usd
     from places
     join runs as later using (run_id)
     left join runs as former on former.run_id = places.former
@@ -24,5 +25,15 @@ from (
         from model_usage
         group by run_id
     ) as own using (run_id)
+    left join (
+        select run_id, list(cost_usd order by model) as model_costs_usd
+        from (
+            select run_id, model, sum(cost_own_usd)::decimal(18, 9) as cost_usd
+            from model_usage
+            where model is not null
+            group by run_id, model
+        )
+        group by run_id
+    ) as of_models using (run_id)
 ) as linked
 where runs.run_id = linked.run_id;
