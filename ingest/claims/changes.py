@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ingest.claims.coordinated import APPLIED, coordinated, signed_in_a_list
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE, by_sense, sense_in
-from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
-from ingest.claims.quantities import Kind, Quantity, quantities
+from ingest.claims.lexicon import BRACKETED, COMPARISONS, VERBS, Sense
+from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 
 _REACH = 90
 """Characters that may stand between a number and its word of comparison."""
@@ -41,19 +42,21 @@ class Place(NamedTuple):
 def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None) -> Effect | None:
     """The effect of one quantity, with its words in the text between `floor` and `ceiling`; `last` is the effect before it."""
     base = max(floor, quantity.start - _REACH)
+    if listed := signed_in_a_list(text, quantity, last):
+        return listed
     place = Place(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
     rules = _OF_VALUES if place.quantity.kind is Kind.VALUE else _OF_CHANGES
     return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last)
 
 
-_FACTOR = re.compile(r"\b(?:factor|speed-?up) of\s+$", re.IGNORECASE)
+_FACTOR = re.compile(rf"\b(?:factor|speed-?up) of\s+{HEDGE}$", re.IGNORECASE)
 _OTHER_END = re.compile(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
 
 
 def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
     """`by a factor of 3.5` is `3.5x`."""
     is_factor = (
-        quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text, max(floor, quantity.start - 20), quantity.start)
+        quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text, max(floor, quantity.start - 40), quantity.start)
     )
     if not is_factor:
         return quantity
@@ -62,7 +65,7 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
-_COMPARED = re.compile(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE)
+_COMPARED = re.compile(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE)
 
 
 def _compared(place: Place) -> Effect | None:
@@ -78,11 +81,20 @@ def _is_bound(place: Place, word: str) -> bool:
     return word.lower() == "overhead" and place.text[place.quantity.start] in "<≤"
 
 
-_AMOUNT = re.compile(r"[\s*_`]*(?:the |higher |more |better )?(?P<word>throughput|bandwidth|performance|speed|fps)\b", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"[\s*_`]*(?:of )?(?:the |higher |more |better )?(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
+    r"(?P<word>throughput|bandwidth|performance|speed|fps)\b",
+    re.IGNORECASE,
+)
+
+
+_AMOUNT_BEFORE = re.compile(r"\b(?P<word>throughput|bandwidth|performance|speed|fps)[*_`]*:?\s?\(?$", re.IGNORECASE)
 
 
 def _multiplied(place: Place) -> Effect | None:
-    """`2x throughput`."""
+    """`2x throughput`, `throughput ×2`."""
+    if place.quantity.kind is Kind.TIMES and place.text[place.quantity.end - 1].isdigit() and (found := _AMOUNT_BEFORE.search(place.left)):
+        return place.effect(found.start(), place.quantity.end, Sense.GAIN, found["word"])
     found = place.behind(_AMOUNT, 40) if place.quantity.kind is Kind.TIMES else None
     return place.effect(place.before, found.end(), Sense.GAIN, found["word"]) if found else None
 
@@ -93,10 +105,10 @@ _OF = re.compile(
 )
 
 
-_IS = re.compile(rf"\b(?:is|are|was|were|takes?|needs?|uses?|at)\s+(?:now\s+)?{HEDGE}$", re.IGNORECASE)
+_IS = re.compile(rf"\b(?:is|are|was|were|takes?|needs?|uses?|at)\s+(?:now\s+)?{HEDGE}{DECOR}$", re.IGNORECASE)
 _OF_FORMER = re.compile(
     r"[*_]*\s+(?:of|as much as|as long as) (?:the |its )?"
-    r"(?:(?:original|former|previous)\b|(?:what )?it (?:was|used to be|took))",
+    r"(?:(?:original|former|previous|old|baseline)\b|main\b|master\b|(?:what )?it (?:was|used to be|took))",
     re.IGNORECASE,
 )
 
@@ -117,7 +129,7 @@ def _raised(place: Place) -> Effect | None:
 
 
 _NAMED = re.compile(
-    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
+    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
 
@@ -164,14 +176,22 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     return found
 
 
-_APPLIED = re.compile(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against)\b")
 _GAVE = re.compile(rf"\b(?:gave|gives?|got|yield(?:s|ed)?|achiev(?:es|ed)|delivers?|reach(?:es|ed))\s+(?:an?\s+)?{HEDGE}$", re.IGNORECASE)
 
 
 def _given(place: Place) -> Effect | None:
     """`memoising it gave 1.6x on q64`."""
-    found = _GAVE.search(place.left) if place.quantity.kind is Kind.TIMES and place.behind(_APPLIED) else None
+    found = _GAVE.search(place.left) if place.quantity.kind is Kind.TIMES and place.behind(APPLIED) else None
     return place.effect(place.before, place.quantity.end, Sense.GAIN, "gave") if found else None
+
+
+_OPENS = re.compile(rf"[\w`*]\s\({HEDGE}$")
+
+
+def _bracketed(place: Place) -> Effect | None:
+    """`the blocks stay on the card (33× for that stage)`."""
+    found = place.quantity.kind is Kind.TIMES and _OPENS.search(place.left) and place.behind(APPLIED)
+    return place.effect(place.before, place.quantity.end, Sense.GAIN, BRACKETED) if found else None
 
 
 _EASTERN = {
@@ -207,6 +227,7 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
     _changed_by,
     _in_eastern_words,
     _given,
+    _bracketed,
     _signed,
 )
 """What makes an effect of a multiplier or percentage, in the order asked."""
@@ -239,16 +260,21 @@ def _unmoved(place: Place) -> Effect | None:
     return Effect(place.base + found.start(), place.quantity.end, place.quantity, place.quantity) if found else None
 
 
-_SAVED = re.compile(r"[\s*_`]*(?:[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|fewer|shorter)\b", re.IGNORECASE)
+_SAVED = re.compile(
+    r"[\s*_`]*(?:(?!and\b|or\b|to\b|but\b)[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|fewer|shorter)\b(?! than \d)", re.IGNORECASE
+)
 _SAVES = re.compile(
     rf"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: off)?|eliminates|avoids|removes)\s+{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
 
+_LACKS = re.compile(rf"\b(?:needs?|must|want|require[sd]?|short of|missing)\s+(?:to save\s+)?{HEDGE}$", re.IGNORECASE)
+"""`needs 2 MB more savings`: what is not saved yet."""
+
 
 def _saved(place: Place) -> Effect | None:
     """`saves 12 ms per call`, `150 ms saved`: an absolute saving told as an outcome."""
-    if place.quantity.unit is None:
+    if place.quantity.unit is None or place.quantity.unit is CLOCK or _LACKS.search(place.left):
         return None
     if behind := place.behind(_SAVED, 40):
         return Effect(place.quantity.start, behind.end(), after=place.quantity, sense=Sense.FALL, word="saved")
@@ -260,28 +286,3 @@ def _saved(place: Place) -> Effect | None:
 
 _OF_VALUES: tuple[Callable[[Place], Effect | None], ...] = (_with_delta, _unmoved, _saved)
 """What makes an effect of a single figure, in the order asked."""
-
-_COORDINATES = re.compile(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
-_COORDINATED_BY = re.compile(r"(?:[^.;\n]|\.(?=\d)){0,60}?(?:,\s*and|,|\band)\s+(?:[\w./`-]+\s+){1,3}by\s+[*_`~≈]*")
-
-
-def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
-    """`8.2x speedup for reads and 7.6x for writes`, `speeds up a by 12% and b by 9%`: the second takes its word from the first."""
-    if last is None or quantity.kind is Kind.VALUE:
-        return None
-    if last.is_pair:
-        return _coordinated_with_pair(text, quantity, last)
-    if last.change is None or last.change.kind is not quantity.kind:
-        return None
-    is_applied = _COORDINATES.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)
-    if not is_applied and not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
-        return None
-    return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)
-
-
-def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effect | None:
-    """`tokens fall from 48k to 9k and the bill by 70%`: the verb of the pair holds for the percentage too."""
-    if last.change or last.before is None or last.after is None or not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
-        return None
-    sense = Sense.FALL if last.after.sized() < last.before.sized() else Sense.RISE
-    return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word="by")

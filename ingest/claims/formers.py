@@ -21,6 +21,9 @@ _SWAPPING = ("vs", "versus", "against", "compared")
 _COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
 """`10 seconds, instead of 10 iterations` are two things."""
 
+_BARE_FORMER = re.compile(rf"[*_`]*\s?\((?:was|down from|previously|formerly|before:?)\s{DECOR}{HEDGE}", re.IGNORECASE)
+"""`5.8k (was ~384k)`: of what, the label or head tells."""
+
 _ASIDE = re.compile(r"[(,;—–-][^()]*\b(?:was|before)\b", re.IGNORECASE)
 _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
 
@@ -28,7 +31,7 @@ _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
 def latter_first(candidate: Candidate) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
     has_unit = candidate.first.metric is not None or candidate.second.metric is not None
-    former = _FORMER.fullmatch(candidate.glue) if has_unit else None
+    former = _FORMER.fullmatch(candidate.glue) if has_unit or _BARE_FORMER.fullmatch(candidate.glue) else None
     if former is None or (candidate.second.unit is None and _COUNTED_THINGS.match(candidate.text, candidate.second.end)):
         return None
     if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end):
@@ -36,16 +39,40 @@ def latter_first(candidate: Candidate) -> Effect | None:
     word = former["word"].lower().rstrip(":")
     if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in ("was", "before") and not _ASIDE.search(candidate.glue)):
         return None
-    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=word.startswith(_SWAPPING))
+    is_open = word.startswith(_SWAPPING) and not _is_told_which(candidate)
+    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=is_open, word=word)
 
+
+_REFERENCE = re.compile(r"[*_`]*(?:/[\w ]{1,12})?\s?\((?:vs\.?|versus|against|compared (?:to|with))\s[^()]*")
+_OF_LATTER = re.compile(r"[^()\n]{0,30}\b(?:now|after|with|new)\b")
+_WITHOUT = re.compile(r"[*_`]*\s+(?:without|before|previously|originally|at baseline|on (?:main|master|base)\b)")
+
+
+def _is_told_which(candidate: Candidate) -> bool:
+    """`126 ms (vs 86 ms)`, `18.6 MB vs 17.8 MB without`: what stands in the bracket, or what something is without, is the former."""
+    text, end = candidate.text, candidate.second.end
+    if _WITHOUT.match(text, end):
+        return True
+    return bool(_REFERENCE.fullmatch(candidate.glue)) and not _EARLIER.search(candidate.left) and not _OF_LATTER.match(text, end)
+
+
+_SPENDS = (
+    r"takes?|uses?|needs?|(?:runs?|completes?|finish(?:es)?|loads?|is done|are done) in|is (?:down to|at|now)|sits at|drops? to|falls to"
+    r"|(?:brings|cuts|reduces|gets) (?:it|this|that|them)(?: down)? to"
+)
+"""Verbs of what the new version takes."""
 
 _LATER = re.compile(
     rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?)\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to|(?:and|but|it) takes)\b"
-    rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECOR}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}",
+    rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECOR}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
+    r"|[^.;\n\d]{0,40}(?:[;,]\s(?:and\s|but\s)?(?:after|with|now|it now|they now|the new)"
+    r"|\.\s+(?:with|after|now|using|thanks to|the new|this|it now|they now|it|they))"
+    rf"\b[^.;\n\d]{{0,60}}?\b(?:{_SPENDS})\s+{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
-    r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", re.IGNORECASE
+    r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used|used to|needed|taking|until now|so far)\b[^.;\n]{0,40}$",
+    re.IGNORECASE,
 )
 _TAGGED_BEFORE = re.compile(
     r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
@@ -56,9 +83,9 @@ _NOW = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes?
 
 _EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 
-_LABEL_BEFORE = re.compile(rf"\b(?:main|master|base|baseline|old|upstream|stock)[`*_]*\s*[:=]\s*{DECOR}{HEDGE}$", re.IGNORECASE)
+_LABEL_BEFORE = re.compile(rf"\b(?:main|master|base|baseline|old|upstream|stock)[`*_]*(?:\s*[:=])?\s*{DECOR}{HEDGE}$", re.IGNORECASE)
 _LABEL_AFTER = re.compile(
-    rf"[`*_]*\s*[,;/|]\s*[`*_]*(?:this (?:pr|branch|change|patch)|pr|branch|head|new|patched|after|now)[`*_]*\s*[:=]\s*{DECOR}{HEDGE}",
+    rf"[`*_]*\s*[,;/|]\s*[`*_]*(?:this (?:pr|branch|change|patch)|pr|branch|head|new|patched|after|now)[`*_]*(?:\s*[:=])?\s*{DECOR}{HEDGE}",
     re.IGNORECASE,
 )
 

@@ -9,6 +9,7 @@ from ingest.claims.changes import change
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, SETTINGS
 from ingest.claims.pairs import pair_from
+from ingest.claims.parallel import also_to, parallel
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
 
@@ -21,9 +22,13 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
         if found[index].start < floor:
             index += 1
             continue
+        if both := parallel(text, found, index, floor):
+            yield from both
+            index, floor, last = index + len(both) * 2, both[-1].end, both[-1]
+            continue
         effect, taken = pair_from(text, found, index, floor)
         if effect is None and taken == 1:
-            effect = change(text, found[index], floor, end, last)
+            effect = also_to(text, found[index], last) or change(text, found[index], floor, end, last)
         if effect and effect.is_pair and index:
             effect = _announced(text, found[index - 1], effect, floor)
         index += taken

@@ -102,7 +102,24 @@ def completed(columns: Columns, rows: list[Row]) -> Columns:
             before = next((index for index, cell in enumerate(row) if found.before in cell.quantities), None)
             after = tuple(index for index, cell in enumerate(row) if found.after in cell.quantities)
             return columns._replace(before=before, after=after, is_learnt=True)
-    return columns
+    return _by_elimination(columns)
+
+
+_NO_FIGURE_AFTER = re.compile(
+    r"goal|target|limit|expect|notes?\b|status|units?\b|budget|threshold|samples?|count|n\b|runs\b|max|min|p\d\d|std|comment|description|source|where",
+    re.IGNORECASE,
+)
+_ALSO_NOW = re.compile(r"current|from|was", re.IGNORECASE)
+
+
+def _by_elimination(columns: Columns) -> Columns:
+    """`Case | Without | CACHE=1`: the one column that is neither that before nor the change, if its head names nothing else."""
+    if columns.before is None or columns.after or _ALSO_NOW.match(columns.heads[columns.before]):
+        return columns
+    others = [index for index, head in enumerate(columns.heads) if index and head and index not in (columns.before, columns.change)]
+    if len(others) != 1 or others[0] < columns.before or _NO_FIGURE_AFTER.match(columns.heads[others[0]]):
+        return columns
+    return columns._replace(after=tuple(others), is_learnt=True)
 
 
 def proven(row: Row, columns: Columns) -> Effect | None:

@@ -20,16 +20,26 @@ _NOUN = (
 _ABOUT = r"(?: (?:about|roughly|nearly|almost|over|around|more than|at least|up to|approximately))?"
 
 
-def _less_by(part: str) -> tuple[str, str]:
-    """`cuts the build time by a third`, `memory is down by a third`."""
+def _less_by(part: str) -> tuple[str, ...]:
+    """`cuts the build time by a third`, `memory is down by a third`, `saves a third of the memory`."""
     by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b"
     return (
         rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}",
         rf"\b{_NOUN} (?:[\w/`.-]+ ){{0,12}}?(?:{VERBS[Sense.FALL]}){by}",
+        rf"\b(?:{VERBS[Sense.FALL]}){_ABOUT} {part} of (?:the |its |our )?(?:[\w-]+ )?{_NOUN}",
     )
 
 
 _PARTS = (("half", 2), (r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))
+
+_SHARES = (
+    (r"(?:a|one)[ -]third", 3),
+    (r"(?:a|one)[ -](?:quarter|fourth)|1/4(?:th)?", 4),
+    (r"(?:a|one)[ -]fifth|1/5(?:th)?", 5),
+    (r"(?:a|one)[ -]tenth|1/10(?:th)?", 10),
+)
+_OF_OLD = r"(?:original |former |previous |old )?(?:[\w-]+ )?"
+"""`in a tenth of the time`: how much is left."""
 
 _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), factor, sense)
@@ -41,6 +51,10 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
         (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
         (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
         (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}", 4, Sense.RISE),
+        *(
+            (rf"\b(?:in|takes?|is|at|to) {_ABOUT}(?:{part})(?: of)? (?:of )?(?:the|its) {_OF_OLD}{_NOUN}", factor, Sense.FALL)
+            for part, factor in _SHARES
+        ),
         *((pattern, factor, Sense.FALL) for part, factor in _PARTS for pattern in _less_by(part)),
     )
 )
@@ -54,7 +68,24 @@ _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 _DENIED = re.compile(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead of)\s+$", re.IGNORECASE)
 """`without doubling the cost`."""
 
-_HINTS = ("wice", "half", "Half", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter")
+_HINTS = (
+    "wice",
+    "half",
+    "Half",
+    "alv",
+    "oubl",
+    "ripl",
+    "uadrupl",
+    "magnitude",
+    "third",
+    "quarter",
+    "fourth",
+    "fifth",
+    "tenth",
+    "1/4",
+    "1/5",
+    "1/10",
+)
 
 
 def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:

@@ -28,7 +28,8 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
     above = text[text.rfind("\n", 0, max(0, passage.start - 1)) + 1 : max(0, passage.start - 1)].rstrip(" *_`:")
     lines = [tuple(with_unit(figure, above) for figure in islice(quantities(text, low, high), _FIGURES)) for low, high in spans]
     roles = [label(text, low) for low, _ in spans]
-    pairs = list(_against_first(lines, roles)) if roles[0] == "before" else list(_by_change(lines))
+    named = [_names(text, low, line) for (low, _), line in zip(spans, lines, strict=True)]
+    pairs = list(_against_first(lines, roles, named)) if roles[0] == "before" else list(_by_change(lines))
     if pairs:
         for index, pair in enumerate(pairs):
             following = pairs[index + 1].end if index + 1 < len(pairs) else passage.end
@@ -38,9 +39,33 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
             yield from effects(text, list(line), low, high)
 
 
-def _against_first(lines: list[Line], roles: list[str | None]) -> Iterator[Effect]:
+_LABEL = re.compile(r"[^\n:=]{0,60}[:=]")
+_SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|σ|range|samples|runs|p\d\d", re.IGNORECASE)
+"""What else is told of one and the same measurement."""
+
+
+def _names(text: str, start: int, line: Line) -> tuple[str, ...]:
+    """What stands before each figure of the line, without the label of the line."""
+    label_of_line = _LABEL.match(text, start)
+    begins = [label_of_line.end() if label_of_line else start, *(figure.end for figure in line)]
+    return tuple(text[low : figure.start].strip(" *_`,;/|(~").lower() for low, figure in zip(begins, line, strict=False))
+
+
+def _each_with_its_like(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
+    """`full rebuild 141 s; indexing 114 s` against `full rebuild 109 s; indexing 81 s`; of one measurement, only what comes first."""
+    likes = all(before.measures_as(after) for before, after in zip(first, line, strict=False))
+    if len(first) != len(line) or len(first) < 2 or names != other_names or not likes or any(map(_SPREAD.search, names)):
+        return []
+    is_told_apart = all(names) or len({figure.metric for figure in first}) == len(first)
+    return [Effect(before.start, after.end, before, after) for before, after in zip(first, line, strict=True)] if is_told_apart else []
+
+
+def _against_first(lines: list[Line], roles: list[str | None], named: list[tuple[str, ...]]) -> Iterator[Effect]:
     """The figure of each later line that is labelled as the one after, or that proves to be by the change stated for it."""
     for index, line in enumerate(lines[1:], 1):
+        if roles[index] == "after" and (each := _each_with_its_like(lines[0], line, named[0], named[index])):
+            yield from each
+            continue
         candidates = _candidates(lines[0], line)
         changes = [*line, *lines[index + 1]] if index + 1 < len(lines) and roles[index + 1] == "change" else list(line)
         proven = _proven(candidates, changes)

@@ -27,9 +27,13 @@ def words(*alternatives: str) -> str:
     return rf"(?<![A-Za-z])(?:{'|'.join(alternatives)})"
 
 
+BRACKETED = "("
+"""Stands for the word of a factor alone in a bracket; in a text about speed it is one of speed."""
+
 COMPARISONS: dict[Sense, str] = {
     Sense.GAIN: (
-        r"faster|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
+        r"wins?\b(?![- ]?rates?)|geo-?mean\b|faster"
+        r"|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
         r"|advantage|more efficient|cheaper|高速|快|短い|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
     ),
     Sense.LOSS: (
@@ -91,7 +95,7 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?(?:clock|time)"
         r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]starts?|(?<!_)builds?\b"
-        r"|cpu\b|execution|milliseconds|seconds|took|takes|runs in"
+        r"|cpu\b|ttfb|[flt]cp\b|tti\b|tbt\b|inp\b|execution|milliseconds|seconds|took|takes|runs in"
         r"|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|时长|性能|速度|启动|响应|加载|处理时长"
         r"|レイテンシ|時間|시간|속도|速度|高速化|パフォーマンス|起動|遅延"
     ),
@@ -244,7 +248,7 @@ BEFORE = (
 )
 AFTER = (
     r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|branch|final|current|cached|post|updated"
-    r"|actual|result|candidate|pr\b|head|parallel|concurrent|batched|fast path|this\b|proposed"
+    r"|actual|result|candidate|pr\b|fix(?:ed)?\b|head|parallel|concurrent|batched|fast path|this\b|proposed"
     r"|[一-鿿]{1,6}(?<=后|後)(?!端|台|续)|现在|最终[一-鿿]{0,3}|新[一-鿿]{0,3}"
 )
 CHANGE = (

@@ -6,7 +6,7 @@ import re
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, Sense
+from ingest.claims.lexicon import BRACKETED, METRICS, NOT_PERFORMANCE, Sense
 from ingest.claims.quantities import NUMBER_WORDS, Kind, Quantity
 from ingest.claims.settings import is_a_setting
 from schemas.claim import ClaimMetric
@@ -15,6 +15,9 @@ _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.it
 _NOUNS = re.compile(f"(?<![a-z])(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
 _BURDEN = re.compile(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
 """What is done per second without being of use to anybody."""
+
+_SIGNED = ("+", "-", "−")
+"""Words of effects that are but a sign."""
 
 _AFTERWARDS = 25
 """Characters behind a figure in which a noun is taken to be that of the figure."""
@@ -51,8 +54,24 @@ def metric_of(effect: Effect, around: Around) -> ClaimMetric | None:
     """What changed; None where it is no performance quantity."""
     if (effect.before or effect.after) and is_a_setting(effect, around):
         return None
+    if effect.word == BRACKETED:
+        return _of_title(around) if _nearest_noun(effect, around) != "NONE" else None
     named = _unit_metric(effect)
     return _named(named, effect, around) if named else _by_nouns(effect, around)
+
+
+def is_signed_alone(effect: Effect, around: Around) -> bool:
+    """Whether it is a signed percentage of which no noun says of what it is."""
+    is_bare = effect.word in _SIGNED and effect.change is not None and not effect.is_pair and not around.is_table
+    return is_bare and _nearest_noun(effect, around) is None and not _NOUNS.search(around.left[-_SUBJECT:])
+
+
+_SPEED = frozenset({"TIME", "THROUGHPUT"})
+
+
+def _of_title(around: Around) -> ClaimMetric | None:
+    """Time, if the title is of speed."""
+    return ClaimMetric.TIME if any(match.lastgroup in _SPEED for match in _NOUNS.finditer(around.title.lower)) else None
 
 
 def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | None:
@@ -97,7 +116,7 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
         return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside)) else "TIME"
     if (inside := _NOUNS.search(_TIMES.sub("", around.inside))) is not None:
         return inside.lastgroup
-    if effect.word in ("+", "-", "−") and not effect.is_pair:
+    if effect.word in _SIGNED and not effect.is_pair:
         return _adjacent_noun(around)
     if first := _named_first(effect, around):
         return first.lastgroup
@@ -153,6 +172,10 @@ _OWN = re.compile(
 """The words right behind a signed percentage that say of what it is: `-4% inference time`."""
 
 
+_BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
+"""`latency (p50): −30 %`"""
+
+
 def _adjacent_noun(around: Around) -> str | None:
     """The noun that a signed percentage touches: `-30% latency`, `latency: -30%`."""
     if own := _OWN.match(around.right):
@@ -160,7 +183,7 @@ def _adjacent_noun(around: Around) -> str | None:
             return behind.lastgroup
         if around.left.endswith("("):  # `kernels (+4.1% decode)` is not of kernels
             return None
-    left = around.left[-60:].rstrip(" *_`:(|")
+    left = _BRACKET_LAST.sub("", around.left[-60:].rstrip(" *_`:|")).rstrip(" *_`:(|")
     named = _last_noun(left)
     return named.lastgroup if named and named.end() >= len(left) and named[0] not in ("speed", "size") else None
 
@@ -203,7 +226,12 @@ def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
         near = f"{around.title.lower if around.is_table else ''} {around.left} {around.right[:_AFTERWARDS]}"
         told = _GENERATION.search(near) or _PERF.match(around.title.lower)
         return ClaimMetric.THROUGHPUT if told else None
-    return ClaimMetric.TIME if change.end <= around.title.end and _PERF.match(around.title.lower) else None
+    is_told = change.end <= around.title.end or _LABEL_ALONE.fullmatch(around.left)
+    return ClaimMetric.TIME if is_told and _PERF.match(around.title.lower) else None
+
+
+_LABEL_ALONE = re.compile(r"[\s*_`-]*(?:[\w`./()-]+ ?){1,4}[*_`]*:[\s*_`]*")
+"""`- parse: −42%`"""
 
 
 _SCORED = re.compile(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
@@ -225,7 +253,7 @@ def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | Non
     if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
         return effect.sense
     told = f"{around.inside} {around.right[:_AFTERWARDS].partition('(')[0]}"
-    if effect.word in ("+", "-", "−"):
+    if effect.word in _SIGNED:
         nearest = _NOUNS.match(around.right, 1) or _last_noun(_PREFIX.sub("", around.left)[-_SUBJECT:])
         told = nearest[0] if nearest else ""
     elif not any(match.lastgroup == "TIME" for match in _NOUNS.finditer(told)):

@@ -10,9 +10,11 @@ from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
 from ingest.claims.formers import by_contrast, by_tense, former_told_first, latter_first, things_from
 from ingest.claims.glue import DECOR, HEDGE, SENTENCE, by_sense, sense_in
-from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
-from ingest.claims.quantities import Kind, Quantity, quantities
+from ingest.claims.lexicon import COMPARISONS, METRICS, VERBS, Sense
+from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
+from ingest.claims.tags import by_tags
+from schemas.claim import ClaimMetric
 
 _REACH = 90
 """Characters that may stand between the two figures of a pair."""
@@ -44,7 +46,14 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     glue = _LINK.sub("]", glue) if len(glue) > _REACH else glue
     if not 0 < len(glue) <= _REACH or not _alike(first, second):
         return None
-    candidate = Candidate(text, first, second, glue, text[max(floor, first.start - _LEFT) : first.start])
+    return related(Candidate(text, first, second, glue, text[max(floor, first.start - _LEFT) : first.start]))
+
+
+def related(candidate: Candidate) -> Effect | None:
+    """The pair of two figures that can be one, if a rule says so."""
+    first, second = candidate.first, candidate.second
+    if first.unit is second.unit is CLOCK and not _TIMED.search(candidate.left):
+        return None
     if _OF_FACTOR.search(candidate.left):  # by a factor of 2 to 3
         return None
     is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
@@ -53,10 +62,15 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
 
 def _alike(first: Quantity, second: Quantity) -> bool:
     """Whether two quantities can be the same thing before and after: kinds agree, and units where both have one."""
+    if (first.unit is CLOCK or second.unit is CLOCK) and not (first.unit and second.unit):
+        return False
     if first.kind is not second.kind:
         return first.kind is Kind.VALUE and first.unit is None and second.kind is not Kind.VALUE  # between 2 and 5 times
     return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
 
+
+_TIMED = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]}|(?<!_)(?:suite|tests?|run|job|pipeline|ci)\b)", re.IGNORECASE)
+"""What takes so many minutes and seconds, and does not happen at that time of day."""
 
 _ARROW = re.compile(
     r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>|から|에서)"
@@ -67,11 +81,17 @@ _ARROW = re.compile(
 
 
 def _by_arrow(candidate: Candidate) -> Effect | None:
-    if not _ARROW.fullmatch(candidate.glue):
+    if not _ARROW.fullmatch(candidate.glue) and not (candidate.has_units and _BEFORE_ARROW.fullmatch(candidate.glue)):
         return None
     is_condition = candidate.second.unit is None and candidate.text[candidate.first.start] in "><≥≤"  # `> 10 MB → 413`
     return None if is_condition or _NAME_GOES_ON.match(candidate.text, candidate.second.end) else candidate.whole
 
+
+_BEFORE_ARROW = re.compile(
+    rf"[*_`]*\s[^\n→.;:\d]{{0,60}}?\b(?:before|previously|baseline|today|currently|old|earlier)\b[*_`)]*\s*(?:->|=>|→|⇒|➜){DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+"""`60 s under bursts of reconnects before → 5 s`"""
 
 _NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
 """`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
@@ -124,13 +144,25 @@ _THING_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+
 
 def _by_verb(candidate: Candidate) -> Effect | None:
     """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
-    if not candidate.has_units and not (_FALLING.search(candidate.left) and _BARE_TO.fullmatch(candidate.glue)):
+    if (
+        not candidate.has_units
+        and not _is_of_counts(candidate)
+        and not (_FALLING.search(candidate.left) and _BARE_TO.fullmatch(candidate.glue))
+    ):
         return None
     is_to = _BARE_TO.fullmatch(candidate.glue)
     is_to = is_to or (_CHANGED.search(candidate.left) and _THING_TO.fullmatch(candidate.glue))
-    falls = is_to and candidate.has_units and candidate.first.sized()[0] > candidate.second.sized()[1]  # a range goes up
+    falls = (
+        is_to and (candidate.has_units or _is_of_counts(candidate)) and candidate.first.sized()[0] > candidate.second.sized()[1]
+    )  # a range goes up
     changes = falls or _BECAME.fullmatch(candidate.glue) or (is_to and _CHANGING.search(candidate.left))
     return candidate.whole if changes else None
+
+
+def _is_of_counts(candidate: Candidate) -> bool:
+    """`cuts 101 queries down to 2`: what is counted is said once."""
+    is_count = candidate.first.metric is ClaimMetric.OPERATIONS and candidate.second.unit is None
+    return is_count and bool(_CHANGED.search(candidate.left) or "down to" in candidate.glue)
 
 
 _DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with)\s[^()\n;]{1,25})?\s?\((?P<change>[+−-]\d[\d.]*\s?%)")
@@ -160,6 +192,7 @@ _RULES: tuple[Callable[[Candidate], Effect | None], ...] = (
     by_contrast,
     former_told_first,
     things_from,
+    by_tags,
 )
 """What makes a pair of two quantities, in the order asked."""
 

@@ -25,7 +25,7 @@ _BLOCK = re.compile(r"[ \t]*(?:$|[-*•+◦▪●✅✓✔]\s|\d{1,3}[.)]\s|#{1,
 _TABLE = re.compile(r"[ \t]*\|")
 _LABEL = re.compile(
     r"[ \t\-*•+◦│║|]*(?:\d+[.)][ \t]*)?[*_`]*(?:(?:[\w/.-]+[ \t]+){1,5}\(|(?:\w+[ \t]+){0,2}?)"
-    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]",
+    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b(?:[^:=\n]{{0,40}}[:=]|[ \t]{{2,12}}(?=[~<≈]?\d))",
     re.IGNORECASE,
 )
 _LONGEST = 20_000

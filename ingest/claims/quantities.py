@@ -55,6 +55,9 @@ class Quantity(NamedTuple):
         return self.low * size, self.high * size
 
 
+CLOCK = Unit("s", ClaimMetric.TIME, 1.0)
+"""The unit of `3:15`, which may also be a time of day, a ratio or a line of a file: two of them are a pair only of what is timed."""
+
 NUMBER_WORDS = {
     word: float(number) for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)
 }
@@ -79,7 +82,7 @@ _QUANTITY = re.compile(
     (?P<sign>[+\-−]|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
     (?P<money>\$)?
     (?:
-      (?P<word>(?a:{"|".join(_WORDS)})|(?<=than\s|nder\s)an?)
+      (?P<word>(?a:{"|".join(_WORDS)})(?:\s(?:to|or)\s(?P<most>(?a:{"|".join(_WORDS)})))?|(?<=than\s|nder\s)an?)
       (?:(?:[\s-]times|-?fold|mal)\b|[\s-](?P<spelled_unit>(?:milli)?seconds?|minutes?|hours?)\b)
     |
       sub-(?P<below>milli|micro)?second
@@ -89,9 +92,13 @@ _QUANTITY = re.compile(
       (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
       (?:\s?[-–—]\s?(?P<most_minutes>\d{{1,4}})\s?m(?:in)?\s?(?P<most_seconds>\d{{1,2}}(?:\.\d+)?)\s?s\b)?
     |
+      (?<!\d\s)[x×](?P<prefixed>\d{{1,4}}(?:\.\d{{1,2}})?)(?![\w.]|\s?[x×])
+    |
+      (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?![\w:]|\s?[ap]\.?m\b)
+    |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
       (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[\dx×%])\s-\s(?=~?[\d.,]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
-      (?P<unit>\s?[%×٪](?!\d)|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
+      (?P<unit>\s?[%٪](?!\d)|\s?×(?![\dA-Z])|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |/(?:s|sec|min|h)(?![\w/])
         |(?:[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
@@ -104,6 +111,9 @@ _QUANTITY = re.compile(
 )
 _GOES_ON = re.compile(r"[^\W_]|/\d")
 """`3rd`, `1/60`: the number is part of a word or of a fraction."""
+
+_OTHER_SIDE = re.compile(r"(?<=\s[x×X])\s?\d")
+"""`1024 x 768` is a size."""
 
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
 _PERCENT = {"%", "٪", "percent", "Percent", "Prozent"}
@@ -140,10 +150,19 @@ def _in_words(match: re.Match[str]) -> Quantity:
     if match["hours"]:
         hours = float(match["hours"]) + float(match["hour_minutes"]) / 60
         return Quantity(start, end, Kind.VALUE, hours, hours, unit("h"), bool(match["mark"]), sign)
+    if match["prefixed"]:
+        factor = float(match["prefixed"])
+        return Quantity(start, end, Kind.TIMES, factor, factor, None, bool(match["mark"]), sign)
+    if match["clock"]:
+        seconds = 0.0
+        for part in match["clock"].split(":"):
+            seconds = seconds * 60 + float(part)
+        return Quantity(start, end, Kind.VALUE, seconds, seconds, CLOCK, bool(match["mark"]), sign)
     if match["word"]:
-        number = _WORDS.get(match["word"].lower(), 1.0)  # `under a minute`
+        number = _WORDS.get(match["word"].split()[0].lower(), 1.0)  # `under a minute`
+        most = _WORDS[match["most"].lower()] if match["most"] else number
         kind, named = (Kind.VALUE, unit(match["spelled_unit"])) if match["spelled_unit"] else (Kind.TIMES, None)
-        return Quantity(start, end, kind, number, number, named, bool(match["mark"]), sign)
+        return Quantity(start, end, kind, number, max(number, most), named, bool(match["mark"]), sign)
     return Quantity(start, end, Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, sign)
 
 
@@ -154,7 +173,8 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     if match["high"] and match["high_scale"] and not match["low_scale"]:
         low *= SCALES[match["high_scale"]]  # 5-10k
     kind, named, end = _unit(match, low)
-    if match["unit"] is None and _GOES_ON.match(match.string, match.end()):
+    is_length = kind is Kind.TIMES and _OTHER_SIDE.match(match.string, match.end())
+    if is_length or (match["unit"] is None and _GOES_ON.match(match.string, match.end())):
         return None
     hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
     low *= _scaled(match["low_unit"], named)

@@ -16,7 +16,7 @@ from ingest.claims.idioms import idiomatic
 from ingest.claims.labelled import labelled_effects
 from ingest.claims.lexicon import Sense
 from ingest.claims.merging import merged, with_remark
-from ingest.claims.metrics import metric_of, sense_of
+from ingest.claims.metrics import is_signed_alone, metric_of, sense_of
 from ingest.claims.outputs import output_effects
 from ingest.claims.passages import Passage, passages
 from ingest.claims.qualitative import qualitative
@@ -54,8 +54,8 @@ def extract(text: str) -> tuple[Claim, ...]:
 
 
 def _quantified(text: str, numbers: list[int]) -> list[Claim]:
-    judged = ((effect, metric_of(effect, near), near) for effect, near in _effects(text, numbers))
-    found = list(islice(((effect, metric, near) for effect, metric, near in judged if metric is not None), MOST_CLAIMS))
+    judged = [(effect, metric_of(effect, near), near) for effect, near in islice(_effects(text, numbers), 2 * MOST_CLAIMS)]
+    found = list(islice(_with_repeated(judged), MOST_CLAIMS))
     pairs = [(effect, context.evidence_of(text, effect, near, None)) for effect, _, near in found if effect.is_pair]
     own = iter(pairs)
     claims = (
@@ -63,6 +63,19 @@ def _quantified(text: str, numbers: list[int]) -> list[Claim]:
         for effect, metric, near in found
     )
     return sorted(filter(None, claims), key=_PLACE)
+
+
+def _with_repeated(judged: list[tuple[Effect, ClaimMetric | None, Around]]) -> Iterator[tuple[Effect, ClaimMetric, Around]]:
+    """The effects of performance, and signed percentages of nothing that is named where the text says of what the same one is."""
+    told = {_stated(effect): metric for effect, metric, _ in judged if metric and effect.change and effect.change.sign}
+    for effect, metric, near in judged:
+        known = metric or (told.get(_stated(effect)) if told and is_signed_alone(effect, near) else None)
+        if known is not None:
+            yield effect, known, near
+
+
+def _stated(effect: Effect) -> tuple[str, float, float] | None:
+    return (effect.change.sign, effect.change.low, effect.change.high) if effect.change else None
 
 
 def _of_change(text: str, effect: Effect, near: Around, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
@@ -85,7 +98,12 @@ def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
 def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Around]]:
     if not has_sections(text, numbers):
         return
+    read: set[int] = set()
     for effect in islice(chain(section_effects(text), output_effects(text)), _FROM_SECTIONS):
+        figure = effect.after.start if effect.after else effect.start
+        if figure in read:  # a line of a section that is the output of a tool
+            continue
+        read.add(figure)
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
         whole = with_remark(text, effect, end if end >= 0 else len(text))
         yield whole, around(text, whole, Passage(start, whole.end), start, whole.end, title)

@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from ingest.claims.effect import Effect
 from ingest.claims.quantities import Quantity, quantities
 
-_HEAD = r"[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
-_BEFORE = re.compile(_HEAD % r"before|优化前|修复前|之前|改善前", re.IGNORECASE | re.MULTILINE)
-_AFTER = re.compile(_HEAD % r"after|now|优化后|修复后|之后|改善後", re.IGNORECASE | re.MULTILINE)
+_BEFORE_WORDS, _AFTER_WORDS = "before|优化前|修复前|之前|改善前", "after|now|优化后|修复后|之后|改善後"
+_MARKED = r"[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
+_BARE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\))?[:：][ \t]*$"
+_BEFORE = re.compile(f"{_MARKED % _BEFORE_WORDS}|{_BARE % _BEFORE_WORDS}", re.IGNORECASE | re.MULTILINE)
+_AFTER = re.compile(f"{_MARKED % _AFTER_WORDS}|{_BARE % _AFTER_WORDS}", re.IGNORECASE | re.MULTILINE)
 _LINE = re.compile(
-    r"^[ \t]*[-*•+◦][ \t]+[*_`]*(?P<label>[^:：\n|]{2,60}?)[*_`]*[:：][*_`]*[ \t]*(?=[^\n]*\d)(?P<rest>[^\n]+)$", re.MULTILINE
+    r"^[ \t]*(?:[-*•+◦][ \t]+)?[*_`]*(?P<label>[^:：\n|]{2,60}?)[*_`]*"
+    r"(?:[:：][*_`]*[ \t]*|[ \t]+(?=[~<≈]?\d[\d.,]{0,9}[ \t]?[A-Za-zµ/]{1,8}[ \t]*(?:\(|$)))(?=[^\n]*\d)(?P<rest>[^\n]+)$",
+    re.MULTILINE,
 )
 Span = tuple[int, int]
 _REACH = 1200

@@ -17,12 +17,15 @@ _AFTERWARDS = 25
 _BRACKET = re.compile(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
 """What stands in brackets, arguments and commands: none of it says what the figures are of."""
 
+_BELOW_LIMIT = re.compile(r"[\s*_`]*\((?:still |now |well )?(?:under|below|within|over|above|exceed)[^()\n]{0,60}\)")
+"""`24 kB (under the limit by 287 bytes)` compares with a limit and is none."""
+
 _CORRECTED = re.compile(r"[\s(\[]*fixed\b")
 _EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
 _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
 _DIFFSTAT = re.compile(r"\| bin $")
 _RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
-_TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost")
+_TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew")
 _BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
 _TOLD = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
 """Words that tell that a time or so many bytes are spent, and not allowed."""
@@ -31,6 +34,9 @@ _MONEY = re.compile(
     r"\bcosts?\b|cheaper|spen[dt]|\bbills?\b|invoice|token|/mo\b|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)"
 )
 _SAVING = re.compile(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
+COMPARING = ("vs", "vs.", "versus", "against", "compared to", "compared with")
+"""Words between two figures that compare what is, and set nothing."""
+
 _DAYS = frozenset({"d", "day", "days"})
 _SMALL = 10
 _REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
@@ -39,6 +45,7 @@ _REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 def is_a_setting(effect: Effect, around: Around) -> bool:
     """Whether the figures are of a setting, a condition or a corrected error."""
     behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
+    behind = _BELOW_LIMIT.sub("", behind, 1) if "(" in behind else behind
     if _CORRECTED.match(behind) or _SETTINGS.search(behind[:_AFTERWARDS]):
         return True
     if _DIFFSTAT.search(around.near) or (effect.is_pair and _RAISED.search(around.left) and _is_of_setting(effect, around)):
@@ -65,7 +72,7 @@ def _grows_like_a_setting(effect: Effect, around: Around) -> bool:
         return False
     if _REDUCED.search(around.left):  # `reduced from 1s to 5s` is of how often something happens
         return True
-    is_told = around.is_table or effect.change or effect.swaps or _is_told(_TOLD[before.metric], around)
+    is_told = around.is_table or effect.change or effect.swaps or effect.word in COMPARING or _is_told(_TOLD[before.metric], around)
     return not is_told and _is_round(before) and _is_round(after)
 
 

@@ -40,7 +40,9 @@ _WORDS_BEFORE_A_NUMBER = (
     "compared with", "was", "now", "took", "takes",
     "factor of", "speedup of", "speed-up of", "saves", "Saves", "saving", "liminates", "nchanged at", "von", "de", "not the", "efore",
     "fter:",
-    "Old:",
+    "previously", "formerly", "originally", "this PR", "this PR:", "this branch", "branch", "branch:", "main", "ithout", "ithout:",
+    "Old:", "old", "new", "baseline", "uses", "needs", "used", "needed", "complete in", "completes in", "finishes in", "finish in",
+    "runs in", "run in", "loads in", "sits at", "is at", "Speedup of", "factor of roughly", "factor of about",
     "is now",
     "are now",
 )  # fmt: skip
@@ -52,10 +54,13 @@ _SPELLED_TIMES = tuple(
 _COUNTED = ("allocations", "calls", "queries")
 _WORDS = (
     "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "of magnitude",
-    "a third", "two-thirds", "two thirds", "a quarter",
+    "a third", "a fifth", "a tenth", "one tenth", "1/10th", "1/4 of", "1/5 of", "1/10 of", "two-thirds", "two thirds", "a quarter",
     "against ", "efore:", "efore**:", "efore |", "| before", "| Before", "| main", "| Main", "| baseline", "| Baseline", "| base ", "| old",
     "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable", "no significant", "no change",
     "(unchanged", "equential", "erial:", "urrent Size", "urrent size", "urrent:", "riginal size", "ld size",
+    " on main,", " on main and", " on master,", " on main vs", "(before/after", "(old/new", "efore / after", "- old:", "old  ",
+    "aseline  ", "main  ", "efore  ",
+    "riginal Size", "nitial size", "nitial Size", "nitial:", "nitial**:",
     "| Base", "| PR ", "| Previous", "| previous", "| Naive", "| Legacy", "| legacy", "| master", "| Master", "| Unoptimized", "| Was ",
     "| was ", "| Stock", "| Vanilla", "| Upstream", "| upstream", "| Current", "| Prior", "| Initial", "efore (", "(main)", "(Before",
     "(base", "efore** ", "used to take", "ld implementation:", "ew implementation:", "ld version:", "ew version:",
@@ -72,13 +77,14 @@ _WORDS = (
 
 def _literals() -> list[str]:
     arrows_to = [f"{arrow} {word} " for arrow, word in product(("→", "->"), ("now", "new", "after", "branch", "PR", "this PR"))]
+    prefixed = [f"{start}{sign}{digit}" for start, sign, digit in product((" ", "(", "*"), ("x", "×"), _DIGITS)]
     numbers = [f"{digit}{sign}" for digit, sign in product((*_DIGITS, "+"), _BEHIND_A_DIGIT)]
     arrows = [f"{arrow}{gap}{start}" for arrow, gap, start in product(_BEFORE_A_NUMBER, ("", " "), _NUMBER_STARTS)]
     words = [f"{word}{gap}{start}" for word, gap, start in product(_WORDS_BEFORE_A_NUMBER, (" ", "\n"), _NUMBER_STARTS)]
     units = [f"{unit}{word}" for unit, word in product((*_UNITS, *_SECONDS, *_COUNTED), (" saved", " savings"))]
     leads = [f"{lead}{unit}" for lead, unit in product((*_DIGITS, " "), _UNITS)]
     units += [f"{unit}{word}" for unit, word in product((*leads, *_SECONDS), (" before", " (before"))]
-    return sorted({*units, *arrows_to, *numbers, *arrows, *words, *_WORDS})
+    return sorted({*units, *arrows_to, *numbers, *prefixed, *arrows, *words, *_WORDS})
 
 
 _LITERALS = _literals()

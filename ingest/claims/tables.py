@@ -62,9 +62,9 @@ def _effects(text: str, row: Row, columns: Columns) -> Iterator[Effect]:
 
 def _beside(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
     """The pairs of the columns before and after, where those that stand in single cells are of other columns."""
-    last = max(columns.after, default=0)
-    is_apart = 0 < last < len(row) and all(pair.start > row[last].end for pair in pairs)
-    return _by_heads(row, columns) if is_apart and not columns.is_learnt else []
+    figures = () if columns.is_learnt else ((pair, (pair.before, pair.after)) for pair in _by_heads(row, columns))
+    taken = [(pair.start, pair.end) for pair in pairs]
+    return [pair for pair, both in figures if not any(low <= one.start < high for low, high in taken for one in both if one)]
 
 
 def _with_next_cell(effect: Effect, row: Row) -> Effect:
