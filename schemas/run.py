@@ -147,8 +147,11 @@ class RunRow(Row):
     patch_insertions: Count | None = Field(default=None, description="Lines inserted by the patch beside the record.")
     patch_deletions: Count | None = Field(default=None, description="Lines deleted by the patch beside the record.")
     in_stream: Flag = Field(default=False, description="Whether the record came with the events of its run around it.")
+    record_rank: Count = Field(
+        default=0, description="How much of itself the record tells; of two copies of one record the fuller one is kept."
+    )
     context_rank: Count = Field(
-        default=0, description="How much is known around the record; of two copies of one record the better known is kept."
+        default=0, description="How much is known around the record; of two equally full copies the better known one is kept."
     )
     permission_denials: Count | None = Field(default=None, description="Tool calls that were denied permission.")
     errors: LongText | None = Field(default=None, description="Messages of an error record, one per line.")

@@ -76,6 +76,20 @@ def test_the_same_record_in_another_file_is_a_duplicate(store: Store) -> None:
     assert queries.sources(store).num_rows == 2
 
 
+@pytest.mark.parametrize("is_list_first", [True, False])
+@pytest.mark.parametrize("batches", [1, 2])
+def test_a_list_of_runs_does_not_take_the_place_of_their_records(store: Store, *, is_list_first: bool, batches: int) -> None:
+    listed = json.dumps({"runs": [record(type=..., result=..., modelUsage=..., usage=...)]})
+    sources = [Source("list.json", listed.encode()), Source("log.json", record_text().encode())]
+    ordered = sources if is_list_first else sources[::-1]
+    for number in range(batches):
+        ingest(ordered[number::batches], store)
+    [run] = queries.runs(store, Filters()).to_pylist()
+    assert (run["source_name"], run["model"], run["output_tokens"]) == ("log.json", "claude-opus-4-6", 20)
+    became = {row["name"]: (row["accepted"], row["duplicates"]) for row in queries.sources(store).to_pylist()}
+    assert became == {"list.json": (0, 1), "log.json": (1, 0)}
+
+
 def test_the_same_record_twice_in_one_batch_counts_once(store: Store) -> None:
     report = ingest_text(store, record_text() + "\n" + record_text())
     assert counts(report) == (2, 1, 1, 0, 0)

@@ -30,6 +30,9 @@ _RUN = RunRow.unchecked()
 _MODEL_ROW = ModelUsageRow.unchecked()
 """Rows in which nothing is known yet."""
 
+_TELLS_MODELS, _TELLS_SUMMARY = 2, 1
+"""What `record_rank` consists of. Somebody's list of runs has their ids and totals too: it must not take the place of the records."""
+
 CacheWriteSplit = tuple[int | None, int | None]
 
 
@@ -214,6 +217,7 @@ def _run(
             "errors": _error_text(record),
             "result": result,
             "result_repaired": result != record.result,
+            "record_rank": _TELLS_MODELS * bool(record.model_usage) + _TELLS_SUMMARY * (record.result is not None),
             "raw": raw,
             **columns_of(context),
         }

@@ -96,6 +96,7 @@ create table runs (
     "patch_insertions" bigint,
     "patch_deletions" bigint,
     "in_stream" boolean not null,
+    "record_rank" bigint not null,
     "context_rank" bigint not null,
     "permission_denials" bigint,
     "errors" varchar using compression zstd,
@@ -176,7 +177,8 @@ comment on column runs."patch_files" is 'Files changed by the patch beside the r
 comment on column runs."patch_insertions" is 'Lines inserted by the patch beside the record.';
 comment on column runs."patch_deletions" is 'Lines deleted by the patch beside the record.';
 comment on column runs."in_stream" is 'Whether the record came with the events of its run around it.';
-comment on column runs."context_rank" is 'How much is known around the record; of two copies of one record the better known is kept.';
+comment on column runs."record_rank" is 'How much of itself the record tells; of two copies of one record the fuller one is kept.';
+comment on column runs."context_rank" is 'How much is known around the record; of two equally full copies the better known one is kept.';
 comment on column runs."permission_denials" is 'Tool calls that were denied permission.';
 comment on column runs."errors" is 'Messages of an error record, one per line.';
 comment on column runs."result" is 'The summary the run ended with, text damage repaired. NULL where the record has none.';

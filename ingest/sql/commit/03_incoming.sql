@@ -1,8 +1,10 @@
--- Of each record that came in the copy that is kept: the best known one, then the first by source and place.
+-- Of each record that came in the copy that is kept: the fullest, of these the best known one, then the first by source and place.
 create or replace temp table incoming as
 select
-    run_id, session_id, context_rank, chosen.source_id, first_ordinal + document as ordinal, reading, portion, document
+    run_id, session_id, record_rank, context_rank, chosen.source_id, first_ordinal + document as ordinal, reading, portion, document
 from spool_runs
 join chosen using (reading)
 join portions using (reading, portion)
-qualify row_number() over (partition by run_id order by context_rank desc, chosen.source_id, first_ordinal + document) = 1;
+qualify row_number() over (
+    partition by run_id order by record_rank desc, context_rank desc, chosen.source_id, first_ordinal + document
+) = 1;

@@ -1,9 +1,12 @@
--- Of those the ones that are written: new runs, and better known copies of runs that the store has (`replaces`: their former owner).
+-- Of those the ones that are written: new runs, and fuller or better known copies of runs that the store has (`replaces`: their former owner).
 create or replace temp table winners as
 select incoming.*, runs.source_id as replaces
 from incoming
 left join runs using (run_id)
 where
     runs.run_id is null
-    or incoming.context_rank > runs.context_rank
-    or (incoming.context_rank = runs.context_rank and (incoming.source_id, incoming.ordinal) < (runs.source_id, runs.ordinal));
+    or (incoming.record_rank, incoming.context_rank) > (runs.record_rank, runs.context_rank)
+    or (
+        (incoming.record_rank, incoming.context_rank) = (runs.record_rank, runs.context_rank)
+        and (incoming.source_id, incoming.ordinal) < (runs.source_id, runs.ordinal)
+    );
