@@ -10,7 +10,8 @@ from ingest.claims.glue import DECOR, HEDGE, SENTENCE
 
 _FORMER = re.compile(
     rf"{SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
-    r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)"
+    r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\b(?:antes|avant|vorher|zuvor)\b(?: era| était)?"
+    r"|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)"
     r"(?!\w)\s*"
     rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
@@ -18,13 +19,16 @@ _FORMER = re.compile(
 _SWAPPING = ("vs", "versus", "against", "compared")
 """Words that do not say which of the two figures was first."""
 
+_AMBIGUOUS = ("was", "before", "antes", "avant", "vorher", "zuvor")
+"""Words that tell of a former figure only in an aside."""
+
 _COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
 """`10 seconds, instead of 10 iterations` are two things."""
 
 _BARE_FORMER = re.compile(rf"[*_`]*\s?\((?:was|down from|previously|formerly|before:?)\s{DECOR}{HEDGE}", re.IGNORECASE)
 """`5.8k (was ~384k)`: of what, the label or head tells."""
 
-_ASIDE = re.compile(r"[(,;—–-][^()]*\b(?:was|before)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
 _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
 
 
@@ -37,7 +41,7 @@ def latter_first(candidate: Candidate) -> Effect | None:
     if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end):
         return None
     word = former["word"].lower().rstrip(":")
-    if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in ("was", "before") and not _ASIDE.search(candidate.glue)):
+    if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in _AMBIGUOUS and not _ASIDE.search(candidate.glue)):
         return None
     is_open = word.startswith(_SWAPPING) and not _is_told_which(candidate)
     return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=is_open, word=word)

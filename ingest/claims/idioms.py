@@ -55,6 +55,7 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
             (rf"\b(?:in|takes?|is|at|to) {_ABOUT}(?:{part})(?: of)? (?:of )?(?:the|its) {_OF_OLD}{_NOUN}", factor, Sense.FALL)
             for part, factor in _SHARES
         ),
+        *((rf"\b(?:{part}) (?:less|fewer|smaller|lower|shorter)\b(?: {_NOUN})?", factor, Sense.FALL) for part, factor in _PARTS),
         *((pattern, factor, Sense.FALL) for part, factor in _PARTS for pattern in _less_by(part)),
     )
 )

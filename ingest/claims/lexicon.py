@@ -103,13 +103,14 @@ METRICS: dict[ClaimMetric, str] = {
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
 
 SETTINGS = words(
-    r"time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b"
+    r"(?:[a-z]{1,20}(?=timeouts?\b))?time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b"
     r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b"
     r"|(?:log|key|secret|file|size|backup|token|cert\w*|daily)[- ]?(?:based )?rotation\b|xm[xs]\b"
     r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew"
     r"|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b"
     r"|(?<!m\d )max[_ ](?!\d|rss|resident|memory|latency|heap|time)\w+|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier"
-    r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time))|requirements?"
+    r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time|rss\b|heap (?:fell|dropped|shrank|went)))"
+    r"|requirements?"
     r"|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data|prices?\b"
     r"|context (?:windows?|lengths?|size)|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?"
     r"|超时|连接池|池大小|线程数|缓冲区大小|批次?大小|上限|间隔|阈值|并发数"
@@ -243,17 +244,17 @@ SWITCH = words(r"switch(?:e[sd]|ing)?|migrat\w+|mov(?:e[sd]?|ing)|upgrad\w+|adop
 
 BEFORE = (
     r"before|old|original(?:ly)?|baseline|previous(?:ly)?|base|main|master|prior|was|unoptimi[sz]ed|without|current|legacy"
-    r"|naive|initial(?:ly)?|from|pre|upstream|stock|vanilla|unpatched|uncached|sequential(?:ly)?|serial|unbatched|parent"
+    r"|naive|initial(?:ly)?|earlier|former(?:ly)?|from|pre|upstream|stock|vanilla|unpatched|uncached|sequential(?:ly)?|serial|unbatched|parent"
     r"|[一-鿿]{1,6}(?<=前)(?<!当前)(?<!目前)(?!端|缀)|原始|原来|原先|旧[一-鿿]{0,3}|基线|現状|従来"
 )
 AFTER = (
     r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|branch|final|current|cached|post|updated"
     r"|actual|result|candidate|pr\b|fix(?:ed)?\b|head|parallel|concurrent|batched|fast path|this\b|proposed"
-    r"|[一-鿿]{1,6}(?<=后|後)(?!端|台|续)|现在|最终[一-鿿]{0,3}|新[一-鿿]{0,3}"
+    r"|[一-鿿]{1,6}(?<=后|後)(?!端|台|续)|候选|现在|最终[一-鿿]{0,3}|新[一-鿿]{0,3}"
 )
 CHANGE = (
     r"speed-?up|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|saved|faster|%|percent|impact|winner"
-    r"|advantage|factor|slowdown|vs\.?\b.*|performance|[一-鿿]{1,5}(?<=提升|改善|改进|减少|降低|下降|变化|加速|优化|节省|削減|短縮|向上)[一-鿿]{0,2}"
+    r"|advantage|factor|slowdown|vs\.?\b.*|performance|[一-鿿]{1,5}(?<=提升|改善|改进|减少|降低|下降|变化|加速|优化|节省|削減|短縮|向上|比率|比值|倍率)[一-鿿]{0,2}"
 )
 """Labels of lines and heads of columns: the figure before, the figure after, and the change."""
 

@@ -160,9 +160,12 @@ def _by_verb(candidate: Candidate) -> Effect | None:
 
 
 def _is_of_counts(candidate: Candidate) -> bool:
-    """`cuts 101 queries down to 2`: what is counted is said once."""
-    is_count = candidate.first.metric is ClaimMetric.OPERATIONS and candidate.second.unit is None
-    return is_count and bool(_CHANGED.search(candidate.left) or "down to" in candidate.glue)
+    """`cuts 101 queries down to 2`, `340 to 20 allocations`: what is counted is said once."""
+    first, second = candidate.first, candidate.second
+    is_count = first.metric is ClaimMetric.OPERATIONS and second.unit is None
+    if is_count and (_CHANGED.search(candidate.left) or "down to" in candidate.glue):
+        return True
+    return first.unit is None and second.metric is ClaimMetric.OPERATIONS and first.low > second.high  # a range goes up
 
 
 _DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with)\s[^()\n;]{1,25})?\s?\((?P<change>[+−-]\d[\d.]*\s?%)")

@@ -22,7 +22,7 @@ from ingest.claims.passages import Passage, passages
 from ingest.claims.qualitative import qualitative
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import HIGHER_IS_BETTER, Range, agrees, middle, ratio_of
-from ingest.claims.sections import has_sections, section_effects
+from ingest.claims.sections import has_sections, section_effects, told_in_heads
 from ingest.claims.signs import signs
 from ingest.claims.tables import row_effects
 from ingest.claims.units import Unit
@@ -99,7 +99,7 @@ def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[
     if not has_sections(text, numbers):
         return
     read: set[int] = set()
-    for effect in islice(chain(section_effects(text), output_effects(text)), _FROM_SECTIONS):
+    for effect in islice(chain(section_effects(text), told_in_heads(text), output_effects(text)), _FROM_SECTIONS):
         figure = effect.after.start if effect.after else effect.start
         if figure in read:  # a line of a section that is the output of a tool
             continue

@@ -23,7 +23,21 @@ _REACH = 1200
 """Characters that a section is read for."""
 
 
-_SIGNS = ("# Before", "*Before", "BEFORE", "efore:", "efore**:", "前", "main:", "aseline", "# Old", "*Old*", "change: [")
+_SIGNS = (
+    "# Before",
+    "*Before",
+    "*Before ",
+    "# Before ",
+    "BEFORE",
+    "efore:",
+    "efore**:",
+    "前",
+    "main:",
+    "aseline",
+    "# Old",
+    "*Old*",
+    "change: [",
+)
 
 
 def has_sections(text: str, signs: list[int]) -> bool:
@@ -36,6 +50,21 @@ def section_effects(text: str) -> Iterator[Effect]:
     for first_span, second_span in below(text, _BEFORE, _AFTER, _REACH):
         first, second = _figures(text, *first_span), _figures(text, *second_span)
         yield from (_effect(first[label], figure) for label, figure in second.items() if label in first)
+
+
+_TOLD = r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)\W{0,4}(?:%s)\b(?P<rest>[^\n]{1,100})$"
+_TOLD_BEFORE = re.compile(_TOLD % _BEFORE_WORDS, re.IGNORECASE | re.MULTILINE)
+_TOLD_AFTER = re.compile(_TOLD % _AFTER_WORDS, re.IGNORECASE | re.MULTILINE)
+
+
+def told_in_heads(text: str) -> Iterator[Effect]:
+    """`### Before: 4.2 s`, a picture or an output, `### After: 1.1 s`."""
+    for head in _TOLD_BEFORE.finditer(text):
+        later = _TOLD_AFTER.search(text, head.end() + 2, head.end() + _REACH)  # not on the next line: those are labelled lines
+        before = next(quantities(text, *head.span("rest")), None)
+        after = next(quantities(text, *later.span("rest")), None) if later else None
+        if before and after and before.measures_as(after):
+            yield Effect(before.start, after.end, before, after)
 
 
 def below(text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int) -> Iterator[tuple[Span, Span]]:

@@ -52,6 +52,8 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
         return True
     if _EVERY.search(around.left) or (effect.is_pair and _CONDITION.search(around.left)) or _grows_like_a_setting(effect, around):
         return True
+    if effect.is_pair and _is_of_set_times(effect, around):
+        return True
     if effect.is_pair and (_is_in_days(effect, around) or _is_a_price(effect, around)):
         return True
     before = f"{around.sentence[-120:]} {around.inside}"
@@ -74,6 +76,16 @@ def _grows_like_a_setting(effect: Effect, around: Around) -> bool:
         return True
     is_told = around.is_table or effect.change or effect.swaps or effect.word in COMPARING or _is_told(_TOLD[before.metric], around)
     return not is_told and _is_round(before) and _is_round(after)
+
+
+_OF_SET_TIMES = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
+
+
+def _is_of_set_times(effect: Effect, around: Around) -> bool:
+    """Whether the text is of timeouts, as its title says, the times are round and nobody says that they are spent."""
+    if around.is_table or effect.change or not _OF_SET_TIMES.search(around.title.lower) or _is_told(_TIME, around):
+        return False
+    return all(figure is not None and figure.metric is ClaimMetric.TIME and _is_round(figure) for figure in (effect.before, effect.after))
 
 
 def _is_a_price(effect: Effect, around: Around) -> bool:

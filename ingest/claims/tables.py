@@ -33,7 +33,7 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, 
     if heads and _OF_SETTINGS.match(heads[0].words):
         return
     first = by_heads(heads)
-    if first.before is None and not first.after and (sideways := list(transposed(heads, rows))):
+    if first.before is None and not first.after and first.change is None and (sideways := list(transposed(heads, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
     several = side_by_side(heads)

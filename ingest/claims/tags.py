@@ -8,7 +8,9 @@ from ingest.claims.candidate import Candidate
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE
 
-_FORMER = r"before|previously|originally|formerly|earlier|(?:the )?old(?: \w+)?|main|master|base|baseline|stock|upstream|unpatched"
+_FORMER = (
+    r"before(?: \w+ing)?|previously|originally|formerly|earlier|(?:the )?old(?: \w+)?|main|master|base|baseline|stock|upstream|unpatched"
+)
 _LATTER = r"after(?:wards)?|now|(?:the )?new(?: \w+)?|(?:this|the) (?:pr|branch|patch|change|commit|fix)|patched|optimi[sz]ed"
 _LABEL = r"[`*_]*(?:\s?[:=]|\s(?:is|was|takes|took|at))?\s*"
 _WITH = r"(?: [\w./`-]+){0,3}"
@@ -18,7 +20,9 @@ _LATTER_LABEL = re.compile(rf"\b(?:{_LATTER}|with(?!out){_WITH}){_LABEL}{DECOR}{
 _SEPARATES = re.compile(r"[`*_)]*(?:\s?[,;./|]|\s(?:and|vs\.?|versus)|\s→|\s->)\s+(?:and |vs\.? )?(?:on |in )?(?P<label>[^,;.\d]{2,30})$")
 
 _FORMER_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{_FORMER}|without{_WITH})\b[`*_]*", re.IGNORECASE)
-_LATTER_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{_LATTER})\b", re.IGNORECASE)
+_LATTER_BEHIND = re.compile(
+    rf"[`*_]*\s\(?(?:(?:(?:on|in|at|with) )?(?:{_LATTER})|(?:on|in|at|for) [^.,;()\n\d]{{1,30}}? afterwards?)\b", re.IGNORECASE
+)
 _AND = re.compile(rf"\)?[,;]?\s+(?:and |vs\.? |to |→ |-> |/ )?{DECOR}{HEDGE}")
 _ASIDE = re.compile(rf"[`*_]*(?:\s[a-z]+){{0,2}}(?:\s?\(|[,;]\s){DECOR}{HEDGE}", re.IGNORECASE)
 _BEFORE_AFTER = r"\(?(?:before|old|main)\s?(?:/|→|->|\bvs\.?)\s?(?:after|new|branch|pr|now)\)?"
