@@ -17,7 +17,8 @@ _MOST = 40
 
 _UNIT = re.compile(
     r"(?:[(\[,]\s*(?P<inside>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?"
-    r"|\s(?P<behind>ns|[µμu]s|ms|sec|[KMGkm]i?B|bytes|(?:tok(?:ens)?|req|rows|ops|it|steps)/s(?:ec)?))$"
+    r"|\s(?P<behind>ns|[µμu]s|ms|sec|[KMGkm]i?B|bytes|(?:tok(?:ens)?|t|req|rows|ops|it|steps)/s(?:ec)?))$"
+    r"|^(?P<ahead>ms|[µu]s|(?:tok(?:ens)?|t|req|rows|ops|it)/s)\s"
 )
 """`Before (ms)`, `after GB`: the unit that the figures of a column or row leave out."""
 
@@ -71,5 +72,5 @@ def with_unit(figure: Quantity, *told: str) -> Quantity:
         return figure
     for words in told:
         if found := _UNIT.search(words):
-            return figure._replace(unit=unit(found["inside"] or found["behind"]))
+            return figure._replace(unit=unit(found["inside"] or found["behind"] or found["ahead"]))
     return figure

@@ -100,7 +100,7 @@ def _multiplied(place: Place) -> Effect | None:
 
 
 _SHARE = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
-_OF = re.compile(
+_OF_ORIGINAL = re.compile(
     r"\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", re.IGNORECASE
 )
 
@@ -115,7 +115,7 @@ _OF_FORMER = re.compile(
 
 def _left_over(place: Place) -> Effect | None:
     """`reduced to 25% of the original`, `is 30% of what it was`."""
-    found = (place.behind(_OF) and _SHARE.search(place.left)) or (place.behind(_OF_FORMER) and _IS.search(place.left))
+    found = (place.behind(_OF_ORIGINAL) and _SHARE.search(place.left)) or (place.behind(_OF_FORMER) and _IS.search(place.left))
     return place.effect(found.start(), place.quantity.end, Sense.SHARE, "to") if found else None
 
 
@@ -128,9 +128,9 @@ def _raised(place: Place) -> Effect | None:
     return place.effect(found.start(), place.quantity.end, Sense.RISE, "to") if found else None
 
 
+_OF = r"(?:of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){1,2}(?=\S*$))?|=|is|was|at|—|–|-|\()*"
 _NAMED = re.compile(
-    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
-    re.IGNORECASE,
+    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?{_OF}[\s*_`]*{HEDGE}{DECOR}$", re.IGNORECASE
 )
 
 

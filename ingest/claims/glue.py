@@ -10,7 +10,8 @@ from ingest.claims.lexicon import HEDGES, Sense
 DECOR = r"[\s*_`'\"(\[]*"
 """Markdown, quotes and opening brackets."""
 
-HEDGE = rf"(?:(?:{HEDGES}|only|just|a|an|(?:average|mean|median) of|merely|un|um|una)\s+)*[~≈<>*_`]*"
+_LOOSE = r"only|just|merely|a|an|un|um|una|steady|stable|constant|consistent|sustained|(?:average|mean|median) of"
+HEDGE = rf"(?:(?:{HEDGES}|{_LOOSE})\s+)*[~≈<>*_`]*"
 """Words and signs that make the number behind them inexact."""
 
 SENTENCE = r"(?:(?![.;!?]\s)[^→])"

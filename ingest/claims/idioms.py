@@ -13,7 +13,8 @@ from ingest.claims.quantities import Kind, Quantity
 _OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
 _NOUN = (
     r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
-    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|rss|v?ram|heap|allocs|round-?trips|syscalls|p50|p9[059]|cpu)\b"
+    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|rss|v?ram|heap|allocs|round-?trips|syscalls"
+    r"|p50|p9[059]|cpu|[fqrtn]ps|frame ?rates?)\b"
 )
 
 
@@ -60,12 +61,12 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
     )
 )
 _MAGNITUDES = re.compile(
-    r"\b(?P<count>an?|one|two|three|four) orders? of magnitude (?:\w+ )?(?:"
+    r"\b(?P<count>an?|one|two|three|four|[1-4]) orders? of magnitude (?:\w+ )?(?:"
     + by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})
     + ")",
     re.IGNORECASE,
 )
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _DENIED = re.compile(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead of)\s+$", re.IGNORECASE)
 """`without doubling the cost`."""
 

@@ -38,6 +38,7 @@ COMPARISONS: dict[Sense, str] = {
     ),
     Sense.LOSS: (
         r"as slow\b|as long\b|slower|worst\b(?!-|\s(?:case|frames?|of))"
+        r"|loss\b|hit\b(?!s|[ -]?(?:rate|ratio))|penalty\b"
         r"|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead"
     ),
     Sense.FALL: (
@@ -71,7 +72,8 @@ VERBS: dict[Sense, str] = {
 
 METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.THROUGHPUT: (
-        r"throughput|吞吐(?:量|率)?|スループット|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|tokens?/s|fps\b|frame ?rate|ops/s"
+        r"throughput|吞吐(?:量|率)?|スループット|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|t/s\b|tokens?/s"
+        r"|fps\b|frame ?rate|ops/s"
         r"|operations per sec|bandwidth|nps\b|qps\b|rps\b|tps\b|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s"
         r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
     ),

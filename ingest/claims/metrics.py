@@ -113,7 +113,8 @@ def _of_bytes(around: Around) -> ClaimMetric:
 def _nearest_noun(effect: Effect, around: Around) -> str | None:
     """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
     if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
-        return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside)) else "TIME"
+        told = around.left if around.is_table else around.inside
+        return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(told)) else "TIME"
     if (inside := _NOUNS.search(_TIMES.sub("", around.inside))) is not None:
         return inside.lastgroup
     if effect.word in _SIGNED and not effect.is_pair:

@@ -34,10 +34,19 @@ def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple
     """The pair that begins with that quantity, if one does, and how many quantities were used up. Nothing before `floor` is read."""
     if row := columns(text, found, index):
         return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
+    if _is_of_shares(text, found, index):
+        return None, 2
     step = _step(text, found[index : index + 1 + _REMARKED])
     if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor)):
         return _whole_chain(text, found, index + step + 1, effect, step + 1)
     return None, 1
+
+
+def _is_of_shares(text: str, found: list[Quantity], index: int) -> bool:
+    """`overhead: 5% → 1%`: neither is a change."""
+    first, second = found[index], found[index + 1] if index + 1 < len(found) else found[index]
+    is_short = first.kind is second.kind is Kind.PERCENT and 0 < second.start - first.end <= 12 and not second.sign
+    return is_short and bool(_ARROW.fullmatch(text, first.end, second.start))
 
 
 def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
@@ -75,7 +84,7 @@ _TIMED = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]}|(?<!_)(?:suite|t
 _ARROW = re.compile(
     r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>|から|에서)"
     r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head)[*_`]*:?(?=\s))?"
-    rf"{DECOR}{HEDGE}{DECOR}",
+    rf"(?:\s?[\w.+-]{{1,20}}(?:\s\(|:\s))?{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
 

@@ -68,8 +68,11 @@ _TENS = dict(zip(("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy
 _WORDS = NUMBER_WORDS | _GERMAN | {"one": 1.0, "twelve": 12.0, "fifteen": 15.0} | {word: float(ten) for word, ten in _TENS.items()}
 """Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
 
-_SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
+_SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
 """What a measured number is uncertain by; it is read over."""
+
+_SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
+"""What stands before the unit of a number whose unit comes behind what it is uncertain by."""
 
 _GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
 """Thousands; parted by a common space only where a cell or a bracket ends the number."""
@@ -209,6 +212,8 @@ def _unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
     if match["money"]:
         return Kind.VALUE, Unit("$", ClaimMetric.COST, 1.0), match.start("unit") if written else match.end()
     named = unit(bare.lstrip("-")) if bare and not (bare == "m" and number > _MOST_MINUTES) else None
+    if named is None and not written and "±" in match[0]:  # `840 ± 10 ms`
+        named = unit(_SPREAD_UNIT.sub("", match[0]))
     if named is None:
         return Kind.VALUE, None, match.start("unit") if written else match.end()
     return Kind.VALUE, named, match.end()

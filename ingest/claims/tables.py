@@ -30,9 +30,9 @@ _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
     """The effects of the table's rows, with the words of row and heads that tell what each measures, and with the rest of its cell."""
     heads, rows = layout(text, start, end)
-    if heads and _OF_SETTINGS.match(heads[0].words):
-        return
     first = by_heads(heads)
+    if heads and _OF_SETTINGS.match(heads[0].words) and first.change is None:  # `Config | Time | Speedup` is of what was measured
+        return
     if first.before is None and not first.after and first.change is None and (sideways := list(transposed(heads, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
@@ -110,25 +110,33 @@ def _is_like(before: Quantity, after: Quantity, columns: Columns) -> bool:
 def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_agree: bool) -> Effect:
     """The pair with its change: behind the figure or in a cell of its own."""
     own = [quantity for quantity in row[column].quantities if quantity.start >= pair.end and quantity.kind is not Kind.VALUE]
-    stated = [*own, *_changes(row, columns.change)]
+    stated = [*own, *_changes(row, columns.change, columns.heads)]
     change = next((change for change in stated if change.start > pair.start and agrees(pair, change)), None)
     if change is None and stated and not must_agree and stated[0].start > pair.start:
         change = stated[0]
     if change is None:
         return pair
     gains = change.kind is Kind.TIMES and columns.change is not None and GAINING.search(columns.heads[columns.change])
-    return pair._replace(end=max(pair.end, change.end), change=change, sense=Sense.GAIN if gains else None)
+    word = gains[0].lower() if gains else ""
+    return pair._replace(end=max(pair.end, change.end), change=change, sense=Sense.GAIN if gains else None, word=word)
 
 
-def _changes(row: Row, column: int | None) -> list[Quantity]:
+def _changes(row: Row, column: int | None, heads: tuple[str, ...]) -> list[Quantity]:
     if column is None or column >= len(row):
         return []
-    return [quantity for quantity in row[column].quantities if quantity.kind is not Kind.VALUE]
+    found = row[column].quantities
+    if len(found) == 1 and found[0].kind is Kind.VALUE and found[0].unit is None and _OF_FACTORS.match(heads[column] if heads else ""):
+        return [found[0]._replace(kind=Kind.TIMES)]
+    return [quantity for quantity in found if quantity.kind is not Kind.VALUE]
+
+
+_OF_FACTORS = re.compile(r"speed-?ups?(?! ?\(?%)", re.IGNORECASE)
+"""The head of a column of factors, which may leave the `x` out."""
 
 
 def _change_alone(row: Row, columns: Columns) -> Effect | None:
     """A column of speedups without figures. The row that all others are compared with claims nothing."""
-    found = _changes(row, columns.change)
+    found = _changes(row, columns.change, columns.heads)
     if columns.change is not None and columns.has_goals:
         return _achieved(row, columns.change)
     shares = [quantity for cell in row for quantity in cell.quantities if quantity.kind is Kind.PERCENT]
