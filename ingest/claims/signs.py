@@ -60,6 +60,7 @@ _WORDS = (
     "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable", "no significant", "no change",
     "(unchanged", "equential", "erial:", "urrent Size", "urrent size", "urrent:", "riginal size", "ld size",
     " on main,", " on main and", " on master,", " on main vs", "*Before ", "# Before ",
+    "master |", " PR |", "(PR) |", "peedup |", "peedup** |",
     "(before/after", "(old/new", "efore / after", "- old:", "old  ",
     "aseline  ", "main  ", "efore  ",
     "riginal Size", "nitial size", "nitial Size", "nitial:", "nitial**:",
