@@ -23,12 +23,12 @@ def is_hedged(effect: Effect, around: Around) -> bool:
 
 
 _ESTIMATES = re.compile(ESTIMATES)
-_MEASURED = re.compile(f"{MEASURED}|计测|測|测试|实测")
+_MEASURED = re.compile(f"{MEASURED}|计测|測|测试(?:结果|环境|数据|表明|显示|报告)|基准测试|压测|实测")
 _SEEN_ON = re.compile(f"{TOOLS}|{MACHINES}")
 _INPUTS = re.compile(INPUTS)
 _TO_THE_DIGIT = re.compile(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
 _TIMES = re.compile(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
-_SECTION, _LINES, _CLAUSES = 700, 220, 120
+_SECTION, _LINES, _CLAUSES = 1000, 220, 120
 """Characters around a number in which a word on how it came about is taken to be of it: measuring is told once for a section, a tool or
 machine with its figures, an input beside them. A factor alone has only its lines."""
 
@@ -92,7 +92,7 @@ def scope_of(effect: Effect, metric: ClaimMetric, around: Around) -> Scope:
     if timed:
         return timed
     if _NAME.search(around.raw_left[-50:]) or _NAME.match(around.raw_right.lstrip(" *for")):
-        return Scope.MICRO
+        return Scope.MICRO if metric is not ClaimMetric.SIZE else Scope.END_TO_END  # a file that is named
     nearest = _last_scope(around.left[-120:]) or next(
         filter(None, map(_SCOPES.search, (around.right, around.inside, around.title.lower))), None
     )
@@ -108,7 +108,7 @@ def _last_scope(part: str) -> re.Match[str] | None:
     return last
 
 
-_INSTANT, _NOTICEABLE, _LONG = 1e-3, 1.0, 10.0
+_INSTANT, _NOTICEABLE, _LONG = 1e-3, 1.0, 5.0
 """Seconds: below the one only a piece of code is timed, from the other on somebody waits."""
 
 

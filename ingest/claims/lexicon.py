@@ -164,7 +164,7 @@ MEASURED = words(
     r"|ns/op|allocs/op|(?:load|stress|soak|smoke|perf|contention) test\w*|tested\b|validated|locally|local test"
     r"|on my (?:machine|laptop)|on (?:this|the) (?:machine|laptop|box|runner|ci runner)|on an? (?:copy|clone|replay|throttled)"
     r"|\d+ passed\b|cpu \d[\d.:]* total|real\s+\d+m"
-    r"|in ci\b|replay\w*|synthetic|simulated|gemessen|mesur[ée]\w*|medid[oa]"
+    r"|in ci\b|snapshot\b|pytest\b|go test\b|replay\w*|synthetic|simulated|gemessen|mesur[ée]\w*|medid[oa]"
 )
 """Words that say how numbers came about."""
 
@@ -199,14 +199,14 @@ INPUTS = (
 SCOPES: dict[Scope, str] = {
     Scope.MICRO: words(
         r"micro-?benchmarks?|functions?\b|methods?\b|kernels?\b|operators?\b|loops?\b|per call|ns/op|allocs?/op|b/op"
-        r"|dot[- ]product|gemm|matmul\w*|softmax|detection|reads\b|inner|helper|hash ?map|vec\b|buffer|deque|bfs|sort(?:ing)?\b"
+        r"|dot[- ]product|gemm|matmul\w*|softmax|detection|reads\b|inner|helper|hash ?map|vec\b|deque|bfs|sort(?:ing)?\b"
         r"|lookups?\b|primitive|selector|scans?\b|per parse|cosine|table updates|binary search|flood fill|sieve|increments?\b"
         r"|lock-free|atomics?\b|memcpy|regex\w*|prefilter|simd|avx\w*|/op\b|bisect|histogram|stencils?|hashing|comparisons"
         r"|ecdsa|sha-\d+|scheduler pick|函数|関数"
     ),
     Scope.COMPONENT: words(
         r"quer(?:y|ies)\b|layers?\b|modules?\b|stages?\b|phases?\b|decod\w+|encod\w+|pars(?:er?|ing)\b|import\w*|loading"
-        r"|embedd\w+|index\w*|rules?\b|denois\w+|cache[ds]?\b|render\w*|inserts?|batch\w*|serializ\w+|compress\w*|attention"
+        r"|embedd\w+|index\w*|rules?\b|denois\w+|buffer|render\w*|inserts?|batch\w*|serializ\w+|compress\w*|attention"
         r"|vae\b|tokeniz\w+|subsystem|handlers?|database|db\b|api calls|transactions?|logs?\b|sheet|verification|lint\w*|prefill"
         r"|graph|memory per|search(?:es)?\b|initiali[sz]ation|file reading|prompt|actions?\b|step \d|per step|linking|backfill"
         r"|join\b|calls\b|context\b|\bstep\b|passes\b|history|atlas|textures?\b|importer|consumer|producer|sink\b|listener|workers?\b"
@@ -227,9 +227,9 @@ SCOPES: dict[Scope, str] = {
 """How much of the software the words around a number cover."""
 
 WHOLE = words(
-    r"total\b|rss\b|lcp\b|boots?\b|ttft|tpot|epochs?\b|ticks\b|login|overall|end-to-end|e2e\b|wall[- ](?:clock|time)"
+    r"p50|p9[059]|total\b|rss\b|lcp\b|boots?\b|ttft|tpot|epochs?\b|ticks\b|login|overall|end-to-end|e2e\b|wall[- ](?:clock|time)"
     r"|test suite|full suite|cold[- ](?:start|open)|start-?up time|build time|page load|cpu time|/step\b|ms/step|runtime\b"
-    r"|peak|cli\b|startup|test execution"
+    r"|peak|cli\b|startup|test execution|step time|\| (?:mean|avg|average|median)\b"
 )
 """Words that speak of the whole even where a part is named beside them."""
 
