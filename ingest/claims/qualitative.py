@@ -175,7 +175,9 @@ _CLAUSE = 40
 def _is_told(start: int, end: int, quantified: list[Claim], starts: list[int]) -> bool:
     """Whether a quantified claim stands in the same clause; they are in order."""
     index = bisect_left(starts, start)
-    return any(claim.start - _CLAUSE < end and start < claim.end + _CLAUSE for claim in quantified[max(0, index - 1) : index + 1])
+    if index and start < quantified[index - 1].end + _CLAUSE:
+        return True
+    return index < len(starts) and starts[index] - _CLAUSE < end
 
 
 def _claim(text: str, start: int, end: int, metric: ClaimMetric, evidence: Evidence) -> Claim:
