@@ -107,7 +107,10 @@ def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **name
 @st.cache_data(max_entries=512, show_spinner=False)
 def _answer(at: Snapshot, name: str, arguments: tuple[Any, ...], named: dict[str, Any], _question: Callable[..., Any]) -> Any:  # noqa: ARG001
     """`name` stands for the question in the cache's key."""
-    return _question(_store(at), *arguments, **named)
+    store = _store(at)
+    if isinstance(store, HeldStore):
+        arguments = tuple(store.looked_up(value) if isinstance(value, Filters) else value for value in arguments)
+    return _question(store, *arguments, **named)
 
 
 def count(filters: Filters) -> int:

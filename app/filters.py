@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter. `sql` is its condition; `$value` stands for the bound value.
+    """One filter. `sql` is its condition; `$value` stands for the bound value, of NAMES all of them; `$each` for one, any of which will do.
 
     `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
     `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run.
@@ -53,6 +53,7 @@ class Filter:
         return self.label or self.key.replace("-", " ").capitalize()
 
 
+SEARCH = "search"
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
 FILTERS = {
@@ -62,7 +63,7 @@ FILTERS = {
         Filter("task", Kind.NAMES, "list_contains($value, task)", "Runs on this task.", "task"),
         Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Runs of this agent, e.g. claude-code.", "agent"),
         Filter(
-            "model", Kind.NAMES, "list_has_any(models, $value)", "Runs that used this model, as main model or helper.", "unnest(models)"
+            "model", Kind.NAMES, "list_contains(models, $each)", "Runs that used this model, as main model or helper.", "unnest(models)"
         ),
         Filter("main-model", Kind.NAMES, "list_contains($value, model)", "Runs whose main model this is: the one that cost most.", "model"),
         Filter(
@@ -96,9 +97,12 @@ FILTERS = {
             claim_sql="ratio >= $value",
         ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Runs of this session."),
-        Filter("search", Kind.TEXT, "contains(lower(result), lower($value))", "Runs whose summary holds this text."),
+        Filter(SEARCH, Kind.TEXT, "contains(lower(result), lower($value))", "Runs whose summary holds this text."),
     )
 }
+
+FOUND = Filter("found", Kind.TEXT, "place in (select place from found where text = $value)", "Runs that a search found (`app.held`).")
+"""What `search` becomes where its text was looked for already: not a word that anybody writes."""
 
 CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) for key, filter_ in FILTERS.items() if filter_.claim_sql}
 """The filters that choose among claims where claims are listed, and not among runs."""
@@ -176,6 +180,11 @@ def where(filters: Filters, name: str = "f") -> Where:
     return _where(filters, FILTERS, name)
 
 
+def with_found(filters: Filters) -> Filters:
+    """The same choice by what its searches found: for a store that has looked for them."""
+    return Filters(tuple((FOUND.key if key == SEARCH else key, values) for key, values in filters.chosen))
+
+
 def where_claims(filters: Filters) -> tuple[Where | None, Where]:
     """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them."""
     of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS))
@@ -194,6 +203,8 @@ def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where
 
 
 def _known(key: str, registry: Mapping[str, Filter]) -> Filter:
+    if key == FOUND.key:
+        return FOUND
     if key not in registry:
         raise UsageError(f"there is no filter {key!r}.", f"Filters are: {', '.join(registry)}.")
     return registry[key]
@@ -204,6 +215,9 @@ def _as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _conditions(filter_: Filter, values: tuple[str, ...], name: str) -> list[tuple[str, dict[str, Any]]]:
+    if "$each" in filter_.sql:
+        bound = {f"{name}_{number}": value for number, value in enumerate(values)}
+        return [(f"({' or '.join(filter_.sql.replace('$each', f'${key}') for key in bound) or 'false'})", bound)]
     if filter_.kind is Kind.NAMES:
         return [(filter_.sql.replace("$value", f"${name}"), {name: list(values)})]
     return [_single(filter_, value, f"{name}_{number}") for number, value in enumerate(values)]

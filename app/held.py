@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 import duckdb
 
+from app.filters import SEARCH, Filters, where, with_found
 from ingest.store import Store
 
 
@@ -17,6 +18,7 @@ class HeldStore(Store):
         super().__init__(location, wait_seconds)
         self._open = ExitStack()
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._searched: set[str] = set()
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -25,7 +27,23 @@ class HeldStore(Store):
             self._connection = self._open.enter_context(super().reading())
         yield self._connection
 
+    def looked_up(self, filters: Filters) -> Filters:
+        """The filters for queries of this store: each text is looked for in all summaries once, not by every query. Raises StoreError."""
+        for text in filters.values(SEARCH):
+            if text not in self._searched:
+                self._search(text)
+        return with_found(filters)
+
+    def _search(self, text: str) -> None:
+        condition = where(Filters(((SEARCH, (text,)),)))
+        with self.reading() as connection:
+            connection.execute("create temp table if not exists found (text varchar, place bigint)")
+            runs = f"select $text, place from v_runs where {condition.sql}"
+            connection.execute(f"insert into found {runs}", condition.parameters | {"text": text})
+        self._searched.add(text)
+
     def release(self) -> None:
         """Close the connection; the next query makes a new one."""
         self._connection = None
+        self._searched.clear()
         self._open.close()

@@ -90,7 +90,9 @@ def model_shares(store: Store, chosen: str, parameters: dict[str, Any]) -> pa.Ta
 
 def run(store: Store, run_id: str) -> dict[str, Any] | None:
     """Everything about one run: all columns of v_runs, `raw`, and `model_usage` and `tool_calls` as tables. None where there is none."""
-    found = fetch(store, "select v.*, r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id})
+    found = fetch(
+        store, "select v.* exclude (place), r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id}
+    )
     if not found.num_rows:
         return None
     usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"

@@ -10,6 +10,7 @@ import pytest
 from app import queries
 from app.filters import FILTERS, Filters, choose, where
 from app.formatting import human, known_of
+from app.held import HeldStore
 from ingest.containers import Source
 from ingest.pipeline import Options, ingest
 from ingest.store import Store
@@ -106,6 +107,9 @@ def test_every_dimension_groups_all_runs(four_runs: Store, dimension: str) -> No
         ({"search": "50% FASTER"}, "c"),
         ({"search": "%"}, "c"),
         ({"search": "'; drop table runs; --"}, ""),
+        ({"search": ["faster", "%"]}, "c"),
+        ({"search": ["faster", "limit"]}, ""),
+        ({"search": "limit", "model": ["glm-5", "claude-opus-4-6"]}, ""),
         ({"repo": "vllm", "outcome": "limit_reached"}, ""),
         ({"since": "2026-01-01"}, ""),
         ({"min-cost": "2"}, "bc"),
@@ -117,6 +121,12 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
     filters = choose(words)
     assert "".join(sorted(queries.runs(four_runs, filters)["run_id"].to_pylist())) == found
     assert queries.summary(four_runs, filters)["runs"].to_pylist() == [len(found)]
+    held = HeldStore(four_runs.location, 1)
+    for _ in range(2):  # once more after the connection is gone
+        looked_up = held.looked_up(filters)
+        assert "".join(sorted(queries.runs(held, looked_up)["run_id"].to_pylist())) == found
+        assert queries.summary(held, looked_up)["runs"].to_pylist() == [len(found)]
+        held.release()
 
 
 @pytest.mark.parametrize(
