@@ -90,6 +90,7 @@ def test_several_figures_each_with_its_like(text: str, expected: list[float]) ->
         ("Test suite: 12:40 → 3:10", [4]),
         ("The CI job dropped from 18:30 to 6:10", [3]),
         ("Suite time ~5 min → ~2:30", [2]),
+        ("Locally: 7:30 → 2:30 min", [3]),
         ("Parse time is about 5% faster on small files. And it is up to 12% on large ones.", [1.05, 1.12]),
         ("parses 1.3x faster, lexes 1.45x", [1.3, 1.45]),
         ("Speedups: parse 1.3x, lex 1.45x", [1.3, 1.45]),
@@ -125,6 +126,10 @@ def test_changes_alone(text: str, expected: list[float]) -> None:
     [
         "Moved the nightly job from 09:30 to 11:45",
         "Aspect ratio 16:10 → 4:30",
+        "The wall time jumps from 1:59 to 3:00 at the start of daylight time.",
+        "Add x86 HW acceleration for the cipher.",
+        "On a 2.2 GHz board, SHA1 was benchmarked at 250 MByte/s",
+        "Improved x64 speed of the decoder",
         "Speedup of the 1024 x 1024 render.",
         "Trained on 1×GPU. Faster convergence is expected.",
         "Need ~1.6MB more savings from elsewhere.",

@@ -29,6 +29,9 @@ _BARE_FORMER = re.compile(rf"[*_`]*\s?\((?:was|down from|previously|formerly|bef
 """`5.8k (was ~384k)`: of what, the label or head tells."""
 
 _ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
+_NAMED_OTHERWISE = re.compile(r"\s*[A-Za-z]")
+"""`a 2.2 GHz board, where AES was at 250 MB/s`: what the first figure counts is not what the second is of."""
+
 _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
 
 
@@ -41,7 +44,8 @@ def latter_first(candidate: Candidate) -> Effect | None:
     if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end):
         return None
     word = former["word"].lower().rstrip(":")
-    if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in _AMBIGUOUS and not _ASIDE.search(candidate.glue)):
+    is_aside = _ASIDE.search(candidate.glue) and (candidate.first.unit or not _NAMED_OTHERWISE.match(candidate.glue))
+    if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in _AMBIGUOUS and not is_aside):
         return None
     is_open = word.startswith(_SWAPPING) and not _is_told_which(candidate)
     return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=is_open, word=word)

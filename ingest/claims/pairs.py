@@ -10,7 +10,7 @@ from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
 from ingest.claims.formers import by_contrast, by_tense, former_told_first, latter_first, things_from
 from ingest.claims.glue import DECOR, HEDGE, SENTENCE, by_sense, sense_in
-from ingest.claims.lexicon import COMPARISONS, METRICS, VERBS, Sense
+from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
 from ingest.claims.tags import by_tags
@@ -78,7 +78,11 @@ def _alike(first: Quantity, second: Quantity) -> bool:
     return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
 
 
-_TIMED = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]}|(?<!_)(?:suite|tests?|run|job|pipeline|ci)\b)", re.IGNORECASE)
+_TIMED = re.compile(
+    r"(?<![a-z_])(?:suites?|tests?|builds?|ci|runs?|runtime|jobs?|pipelines?|workflows?|compil\w+|imports?|durations?|elapsed|took|takes"
+    r"|(?:load|execution|processing|response|sync) times?)\b",
+    re.IGNORECASE,
+)
 """What takes so many minutes and seconds, and does not happen at that time of day."""
 
 _ARROW = re.compile(

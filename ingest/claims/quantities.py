@@ -74,6 +74,9 @@ _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Z
 _SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
 """What stands before the unit of a number whose unit comes behind what it is uncertain by."""
 
+_NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
+"""`x86`, `x509`: names of machines and formats, no factors."""
+
 _GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
 """Thousands; parted by a common space only where a cell or a bracket ends the number."""
 
@@ -95,9 +98,9 @@ _QUANTITY = re.compile(
       (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
       (?:\s?[-–—]\s?(?P<most_minutes>\d{{1,4}})\s?m(?:in)?\s?(?P<most_seconds>\d{{1,2}}(?:\.\d+)?)\s?s\b)?
     |
-      (?<!\d\s)[x×](?P<prefixed>\d{{1,4}}(?:\.\d{{1,2}})?)(?![\w.]|\s?[x×])
+      (?<!\d\s)(?:×|x(?!{_NAMES_WITH_X}))(?P<prefixed>\d{{1,4}}(?:\.\d{{1,2}})?)(?![\w./-]|\s?[x×])
     |
-      (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?![\w:]|\s?[ap]\.?m\b)
+      (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?P<timed>\s?min(?:ute)?s?\b)?(?![\w:]|\s?[ap]\.?m\b)
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
       (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[\dx×%])\s-\s(?=~?[\d.,]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
@@ -160,7 +163,7 @@ def _in_words(match: re.Match[str]) -> Quantity:
         seconds = 0.0
         for part in match["clock"].split(":"):
             seconds = seconds * 60 + float(part)
-        return Quantity(start, end, Kind.VALUE, seconds, seconds, CLOCK, bool(match["mark"]), sign)
+        return Quantity(start, end, Kind.VALUE, seconds, seconds, unit("s") if match["timed"] else CLOCK, bool(match["mark"]), sign)
     if match["word"]:
         number = _WORDS.get(match["word"].split()[0].lower(), 1.0)  # `under a minute`
         most = _WORDS[match["most"].lower()] if match["most"] else number

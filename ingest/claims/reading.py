@@ -54,7 +54,7 @@ def extract(text: str) -> tuple[Claim, ...]:
 
 
 def _quantified(text: str, numbers: list[int]) -> list[Claim]:
-    judged = [(effect, metric_of(effect, near), near) for effect, near in islice(_effects(text, numbers), 2 * MOST_CLAIMS)]
+    judged = [(effect, metric_of(effect, near), near) for effect, near in islice(_effects(text, numbers), MOST_SIGNS)]
     found = list(islice(_with_repeated(judged), MOST_CLAIMS))
     pairs = [(effect, context.evidence_of(text, effect, near, None)) for effect, _, near in found if effect.is_pair]
     own = iter(pairs)
