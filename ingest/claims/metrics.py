@@ -231,7 +231,7 @@ def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
     return ClaimMetric.TIME if is_told and _PERF.match(around.title.lower) else None
 
 
-_LABEL_ALONE = re.compile(r"[\s*_`-]*(?:[\w`./()-]+ ?){1,4}[*_`]*:[\s*_`]*")
+_LABEL_ALONE = re.compile(r"[\s*_`-]*[\w`./()-]{1,40}(?: [\w`./()-]{1,40}){0,3}[*_`]*:[\s*_`]*")
 """`- parse: −42%`"""
 
 
