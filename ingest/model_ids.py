@@ -63,10 +63,13 @@ class ModelId:
 
 @lru_cache(maxsize=4096)
 def parse_model_id(logged: str, wire_provider: str | None = None, canonical: str | None = None) -> ModelId:
-    """Read a model id as logged; `wire_provider` and `canonical` are the record's own words and win over the id."""
+    """Read a model id as logged; `wire_provider` and `canonical` are the record's own words and win over the id.
+
+    An id that is nothing but what goes with a name (`[1m]`, `us.`, blanks) is itself the name: a model never has an empty one.
+    """
     parsed = _parse(logged.strip())
     provider = PROVIDER_OF_WIRE_NAME.get(wire_provider or "", parsed.provider)
-    return ModelId(_bare(canonical) if canonical else parsed.model, provider, parsed.region)
+    return ModelId((_bare(canonical) if canonical else parsed.model) or canonical or logged, provider, parsed.region)
 
 
 def _parse(text: str) -> ModelId:

@@ -105,6 +105,12 @@ def test_a_record_without_model_usage_keeps_its_usage_under_no_name() -> None:
     assert (made.run.model, made.run.cache_write_tokens) == (None, 40)
 
 
+def test_an_empty_model_id_names_no_model() -> None:
+    made = rows(modelUsage={"": {"outputTokens": 5, "costUSD": 0.25}})
+    assert [(row.model_id, row.model, row.output_tokens) for row in made.model_usage] == [(None, None, 5)]
+    assert (made.run.model, made.run.models) == (None, ())
+
+
 def test_a_record_without_uuid_is_known_by_its_content() -> None:
     value = record(uuid=...)
     shuffled = json.dumps(dict(reversed(value.items())), indent=3)
@@ -170,6 +176,9 @@ def test_what_is_known_around_the_record_stands_in_its_row() -> None:
         ("glm-5.1", "glm-5.1", "zhipuai", None),
         ("qwen3.6-35b-a3b", "qwen3.6-35b-a3b", None, None),
         ("<synthetic>", "<synthetic>", None, None),
+        ("[1m]", "[1m]", None, None),
+        ("us.", "us.", "aws", "us"),
+        ("  ", "  ", None, None),
     ],
 )
 def test_model_ids(logged: str, model: str, provider: str | None, region: str | None) -> None:

@@ -63,6 +63,14 @@ def rates(model: str, provider: str = "anthropic", day: date = DAY) -> Rates:
     return found
 
 
+@pytest.mark.parametrize("name", ["", "  ", "[1m]"])
+def test_a_model_id_without_a_name_has_no_price_and_keeps_no_other_record_out(store: Store, name: str) -> None:
+    texts = {uuid: record_text(uuid=uuid, modelUsage={model: usage(0.25, 10)}) for uuid, model in (("a", OPUS), ("b", name))}
+    ingest([Source(uuid, text.encode()) for uuid, text in texts.items()], store)
+    found = rows(store, "select run_id, price_status, cost_own_usd from model_usage order by run_id")
+    assert [tuple(map(str, row.values())) for row in found] == [("a", "priced", "0.250000000"), ("b", "unpriced", "0.250000000")]
+
+
 def test_the_samples_to_the_last_digit(sample_store: Store) -> None:
     """Worked by hand: tokens × USD per million. `us.` models cost 3.30, 16.50, 0.33 and 4.125, the `global.` one 5 and 25."""
     sonnet = [

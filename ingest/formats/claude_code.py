@@ -116,9 +116,9 @@ def _shown(value: object) -> str:
 
 
 def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
-    """Model id → usage. An old record without `modelUsage` has its `usage` as that of a model without a name."""
+    """Model id → usage. An old record without `modelUsage` has its `usage` as that of a model without a name, as has an empty id."""
     if record.model_usage is not None:
-        return list(record.model_usage.items())
+        return [(logged or None, usage) for logged, usage in record.model_usage.items()]
     return [(None, _as_model_usage(record.usage))] if record.usage else []
 
 
