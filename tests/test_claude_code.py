@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -144,6 +145,25 @@ def test_a_refusal_names_the_field_and_what_was_found() -> None:
         InvalidRecord, match=r"modelUsage\.claude-opus-4-6\.inputTokens: Input should be a whole number from 0 to 2\*\*53 \(found 'many'\)"
     ):
         rows(modelUsage=usage)
+
+
+@pytest.mark.parametrize(
+    ("usage", "total"),
+    [
+        ({"claude-opus-4-6": {"costUSD": 9e8}, "claude-opus-4-6[1m]": {"costUSD": 9e8}}, "1,800,000,000.000000000 USD"),
+        ({"a": {"inputTokens": 2**53}, "b": {"inputTokens": 1}}, "9,007,199,254,740,993 tokens"),
+        ({str(number): {"outputTokens": 2**53} for number in range(1100)}, "9,907,919,180,215,091,200 tokens"),
+    ],
+)
+def test_models_whose_figures_add_up_to_more_than_a_figure_may_be_are_refused(usage: dict[str, Any], total: str) -> None:
+    with pytest.raises(InvalidRecord, match=f"modelUsage: its models add up to {total}, and ") as caught:
+        rows(modelUsage=usage)
+    assert caught.value.reason is RejectReason.INVALID_RECORD
+
+
+def test_models_may_add_up_to_the_largest_figure() -> None:
+    run = rows(modelUsage={"claude-opus-4-6": {"costUSD": 9e8}, "claude-opus-4-6[1m]": {"costUSD": 99_999_999, "inputTokens": 2**53}}).run
+    assert (run.model_costs_usd, run.input_tokens) == ((Decimal(999_999_999),), 2**53)
 
 
 @pytest.mark.parametrize("value", [{"type": "assistant", "message": {}}, {"type": "system", "subtype": "init"}, {"name": "package"}])

@@ -6,7 +6,7 @@ import hashlib
 import json
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -17,7 +17,9 @@ from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.units import LARGEST_USD
 from schemas.wire.claude_code import ModelUsage, ResultRecord, Usage
+from schemas.wire.values import LARGEST_INT
 
 _LEADING = '{"type":"result"'
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
@@ -34,6 +36,7 @@ _TELLS_MODELS, _TELLS_SUMMARY = 2, 1
 """What `record_rank` consists of. Somebody's list of runs has their ids and totals too: it must not take the place of the records."""
 
 CacheWriteSplit = tuple[int | None, int | None]
+Number = TypeVar("Number", int, Decimal)
 
 
 class ClaudeCode:
@@ -251,7 +254,7 @@ def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     for row in usage:
         if row.model:
             former = costs.get(row.model)
-            costs[row.model] = former if row.cost_own_usd is None else row.cost_own_usd + (former or 0)
+            costs[row.model] = former if row.cost_own_usd is None else _in_range(row.cost_own_usd + (former or 0), LARGEST_USD, "USD")
     names = sorted(costs)
     return {"models": tuple(names), "model_costs_usd": tuple(costs[name] for name in names)}
 
@@ -263,7 +266,15 @@ def _totals(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
 
 def _known_sum(counts: list[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    return _in_range(sum(known), LARGEST_INT, "tokens") if known else None
+
+
+def _in_range(total: Number, largest: Number, unit: str) -> Number:
+    """A sum over models, if it is one that a single figure may be: what sums of runs rest on. Raises InvalidRecord."""
+    if total > largest:
+        detail = f"modelUsage: its models add up to {total:,} {unit}, and {largest:,} is the most that a record may tell"
+        raise InvalidRecord(RejectReason.INVALID_RECORD, detail)
+    return total
 
 
 def _whole(milliseconds: float | None) -> int | None:
