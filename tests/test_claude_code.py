@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from ingest.canonical import canonical_hash
 from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context, Rows
-from ingest.formats.claude_code import canonical_hash
 from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
 from schemas.errors import InvalidRecord, RejectReason
@@ -117,6 +118,23 @@ def test_a_record_without_uuid_is_known_by_its_content() -> None:
     shuffled = json.dumps(dict(reversed(value.items())), indent=3)
     assert rows_of(value).run.run_id == rows_of(value, shuffled).run.run_id
     assert rows_of(value).run.run_id != rows(uuid=..., num_turns=4).run.run_id
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("3", "3.0"), ("100", "1e2"), ("1E+2", "100.0"), ("0", "-0.0"), ("25e-2", "0.250"), ("1" + "0" * 23, "1e23")],
+)
+def test_the_same_numbers_in_another_spelling_are_the_same_record(one: str, other: str) -> None:
+    assert canonical_hash(json.loads(f'{{"a":[{one}]}}')) == canonical_hash(json.loads(f'{{"a":[{other}]}}'))
+
+
+def test_other_numbers_and_numbers_in_text_are_another_record() -> None:
+    values = ([3, 0.5], [3, 0.25], ["3", 0.5], ["3.0", 0.5], ["[3.0]", 0.5], ["[3]", 0.5], [4.0, 0.5], [3.000000001, 0.5], [True, 0.5])
+    assert len(set(map(canonical_hash, values))) == len(values)
+
+
+def test_ids_given_before_numbers_were_compared_still_hold() -> None:
+    assert canonical_hash({"b": 1, "a": 0.25}) == hashlib.sha256(b'{"a":0.25,"b":1}').hexdigest()
 
 
 def test_control_characters_and_halves_of_surrogate_pairs_are_read() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from decimal import Decimal
 from operator import attrgetter
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from ingest.canonical import canonical_hash
 from ingest.document import Document
 from ingest.formats.base import Context, ContextOf, Rows, columns_of
 from ingest.formats.claude_code_outcome import outcome
@@ -61,12 +61,6 @@ class ClaudeCode:
         return Rows(run, usage, calls, patch)
 
 
-def canonical_hash(value: Any) -> str:
-    """sha256 (hex) of a JSON value, whatever its key order and white space."""
-    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode()).hexdigest()
-
-
 def _is_untyped_record(value: dict[str, Any]) -> bool:
     """Version 0.2 wrote `role: system` and no type; some wrappers drop the type."""
     return "type" not in value and "duration_ms" in value and any(key in value for key in _FIGURES)
@@ -82,16 +76,20 @@ def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
 
 def _validated(document: Document) -> tuple[ResultRecord, str | bytes]:
     try:
-        try:
-            return ResultRecord.model_validate_json(document.content), document.content
-        except ValidationError as error:
-            if error.errors()[0]["type"] != "json_invalid":
-                raise
-            return ResultRecord.model_validate_json(_mended(document.value)), document.text
+        return _strict_or_mended(document)
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
     except (ValueError, RecursionError) as error:  # a line that looked whole
         raise InvalidRecord(RejectReason.NOT_JSON, f"the JSON is broken: {error}") from error
+
+
+def _strict_or_mended(document: Document) -> tuple[ResultRecord, str | bytes]:
+    try:
+        return ResultRecord.model_validate_json(document.content), document.content
+    except ValidationError as error:
+        if error.errors()[0]["type"] != "json_invalid":
+            raise
+        return ResultRecord.model_validate_json(_mended(document.value)), document.text
 
 
 def _mended(value: Any) -> str:

@@ -1,0 +1,29 @@
+"""What a record without an id is known by: a hash of what it says, however that is written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from decimal import Decimal
+from typing import Any
+
+_WHOLE_FLOAT = re.compile(r"\d(?:\.0|e\+\d+)[,}\]]")
+
+
+def canonical_hash(value: Any) -> str:
+    """sha256 (hex) of a JSON value, whatever its key order and white space, and however its numbers are spelled (1, 1.0, 10e-1)."""
+    canonical = _canonical(value)
+    if _WHOLE_FLOAT.search(canonical):
+        canonical = _canonical(json.loads(canonical, parse_float=_whole_if_exact))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _whole_if_exact(number: str) -> int | float:
+    """A float that is a whole number as that, by its shortest decimal: 1e23 is 10**23, though the float next to it is not."""
+    exact = Decimal(number)
+    return int(exact) if exact == exact.to_integral_value() else float(number)
