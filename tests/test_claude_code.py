@@ -137,6 +137,21 @@ def test_ids_given_before_numbers_were_compared_still_hold() -> None:
     assert canonical_hash({"b": 1, "a": 0.25}) == hashlib.sha256(b'{"a":0.25,"b":1}').hexdigest()
 
 
+@pytest.mark.parametrize(
+    ("cost", "told"),
+    [
+        ("0.500000000", {"total_cost_usd": None, "cost_usd": 0.5}),
+        ("0.500000000", {"total_cost_usd": None, "total_cost": None, "cost_usd": 0.5}),
+        ("0.750000000", {"total_cost_usd": None, "total_cost": 0.75, "cost_usd": 0.5}),
+        ("0.250000000", {"total_cost_usd": 0.25, "cost_usd": 0.5}),
+        ("0.250000000", {"total_cost_usd": 0.25, "cost_usd": "50 cents"}),
+        ("None", {"total_cost_usd": None, "cost_usd": None}),
+    ],
+)
+def test_the_first_cost_that_is_not_null_counts(cost: str, told: dict[str, Any]) -> None:
+    assert str(rows(**told).run.cost_reported_usd) == cost
+
+
 def test_control_characters_and_halves_of_surrogate_pairs_are_read() -> None:
     text = json.dumps(record()).replace('"Done."', '"a\tb\\ud83d c"')
     assert rows_of({}, text).run.result == "a\tb\ufffd c"

@@ -18,7 +18,7 @@ from ingest.repair import repair
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.units import LARGEST_USD
-from schemas.wire.claude_code import ModelUsage, ResultRecord, Usage
+from schemas.wire.claude_code import FORMER_COST_NAMES, ModelUsage, ResultRecord, Usage
 from schemas.wire.values import LARGEST_INT
 
 _LEADING = '{"type":"result"'
@@ -76,7 +76,8 @@ def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
 
 def _validated(document: Document) -> tuple[ResultRecord, str | bytes]:
     try:
-        return _strict_or_mended(document)
+        record, raw = _strict_or_mended(document)
+        return _with_cost(record, document), raw
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
     except (ValueError, RecursionError) as error:  # a line that looked whole
@@ -90,6 +91,13 @@ def _strict_or_mended(document: Document) -> tuple[ResultRecord, str | bytes]:
         if error.errors()[0]["type"] != "json_invalid":
             raise
         return ResultRecord.model_validate_json(_mended(document.value)), document.text
+
+
+def _with_cost(record: ResultRecord, document: Document) -> ResultRecord:
+    """The record; read again, if its cost is null under one name and told under another."""
+    if record.total_cost_usd is not None or all((record.model_extra or {}).get(name) is None for name in FORMER_COST_NAMES):
+        return record
+    return ResultRecord.model_validate_json(_mended({name: value for name, value in document.value.items() if value is not None}))
 
 
 def _mended(value: Any) -> str:

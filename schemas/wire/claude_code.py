@@ -12,6 +12,9 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
 
+FORMER_COST_NAMES = ("total_cost", "cost_usd")
+"""What `total_cost_usd` was called before, newest first. A record may have several: the first counts that is not null."""
+
 
 class _Wire(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
@@ -142,7 +145,7 @@ class ResultRecord(_Wire):
     terminal_reason: WireText | None = Field(default=None, description="TERMINAL_REASONS: why the loop ended.")
     total_cost_usd: WireUsd | None = Field(
         default=None,
-        validation_alias=AliasChoices("total_cost_usd", "total_cost", "cost_usd"),
+        validation_alias=AliasChoices("total_cost_usd", *FORMER_COST_NAMES),
         description="The agent's estimate of the cost so far, in USD. Older versions: total_cost, cost_usd.",
     )
     usage: Usage | None = Field(default=None, description="Main loop of the last turn group.")
