@@ -177,12 +177,11 @@ def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path
 @contextmanager
 def _spool_beside(store: Store) -> Iterator[Path]:
     """A folder for the spool, on the store's disk where that is a file; gone afterwards, with what a killed ingest left behind."""
-    prefix = f"{Path(store.location).name if store.is_file else 'tachograph'}.ingest-"
-    for left in store.folder.glob(f"{glob.escape(prefix)}*"):
-        if not _is_alive(left.name.removeprefix(prefix).partition("-")[0]):
+    for left in store.folder.glob(f"{glob.escape(store.spool_prefix)}*"):
+        if not _is_alive(left.name.removeprefix(store.spool_prefix).partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)
     try:
-        spool = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=store.folder))
+        spool = Path(tempfile.mkdtemp(prefix=f"{store.spool_prefix}{os.getpid()}-", dir=store.folder))
     except OSError as error:
         raise StoreError(f"cannot write beside {store.location}: {error.strerror}", "Choose another place with --db.") from error
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +21,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
+from ingest.store_errors import FAILURES, busy, failed, is_held, missing, unusable
+from ingest.store_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database
+from schemas.errors import NotAStore, StoreError, StoreMissing, StoreVersionMismatch
 from schemas.row import Row
 from schemas.source import StoreMetaRow
 from schemas.tables import SCHEMA_VERSION, TABLES, arrow_table
@@ -39,11 +40,6 @@ _WRITING = "set memory_limit = '1GB'"
 """A commit streams from the spool to the store: it needs no more, whatever its size, and would otherwise take what it finds."""
 
 _SETTINGS = "set timezone = 'UTC'; set preserve_insertion_order = false; set checkpoint_threshold = '1MB'"
-_HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
-_FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException)
-"""What a full or broken disk looks like; any other error of DuckDB's is a mistake of ours."""
-
-_NO_SUCH_FILE = ("database does not exist", "No such file or directory")
 
 
 class Store:
@@ -58,28 +54,34 @@ class Store:
         self.location = str(location)
         self._wait_seconds = wait_seconds
         self._on_wait = on_wait or (lambda _: None)
+        self._place = os.path.realpath(self.location) if self.is_file else self.location
+        self._own_files = OwnFiles(self._place)
 
     @property
     def is_file(self) -> bool:
         """Whether the location is a path (and not `md:…`, `ducklake:…`)."""
-        return _is_path(self.location)
+        return is_path(self.location)
 
     @property
     def folder(self) -> Path:
         """Where things may lie beside the store: its own folder, or that of temporary files. Raises StoreError where there is none."""
         if not self.is_file:
             return Path(tempfile.gettempdir())
-        folder = Path(self.location).parent
-        if not folder.is_dir():
+        folder = Path(self._place).parent
+        if not os.path.isdir(folder):  # noqa: PTH112  False, where Path.is_dir() fails over a folder that may not be looked into
             raise StoreError(
                 f"cannot make a store at {self.location}: the folder {folder} does not exist.", "Make it, or choose another --db."
             )
         return folder
 
+    @property
+    def spool_prefix(self) -> str:
+        """What the names of the folders begin with that ingests under way have in `folder`."""
+        return f"{Path(self._place).name if self.is_file else 'tachograph'}{SPOOL}"
+
     def owns(self, path: Path) -> bool:
-        """Whether a file is the store itself or something of ours beside it, and so nobody's log."""
-        place, mine = os.path.abspath(path), os.path.abspath(self.location)  # noqa: PTH100 - pathlib takes ten times as long
-        return self.is_file and place.startswith(mine)
+        """Whether a file is the store itself or something of ours beside it, and so nobody's log and no place to write to."""
+        return self.is_file and path in self._own_files
 
     def exists(self) -> bool:
         """Whether something is there; a location that is no path is taken to be."""
@@ -89,7 +91,7 @@ class Store:
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A read-only connection with the store's tables and views in reach. Raises StoreError."""
         if not self.exists():
-            raise _missing(self.location)
+            raise missing(self.location)
         with self._attached(read_only=True) as connection:
             _require_version(connection, self.location)
             yield connection
@@ -131,9 +133,9 @@ class Store:
         if not self.is_file:
             raise StoreError(f"{self.location} is no file: only a store in a file can be rebuilt.", "Ingest the logs into a new store.")
         if not self.exists():
-            raise _missing(self.location)
-        aside = Path(f"{self.location}.rebuilding")
-        _remove(aside)
+            raise missing(self.location)
+        aside = Path(f"{self._place}{REBUILDING}")
+        remove_database(aside)
         try:
             with self._attached(read_only=False, alias=FORMER) as connection:
                 stored_version(connection, self.location)
@@ -144,9 +146,9 @@ class Store:
                 yield connection.cursor(), Writer(connection)
                 connection.commit()
                 connection.execute(f"use memory; detach {ALIAS}")
-                aside.replace(self.location)
+                aside.replace(self._place)
         finally:
-            _remove(aside)
+            remove_database(aside)
 
     @contextmanager
     def _attached(self, *, read_only: bool, alias: str = ALIAS) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -159,10 +161,8 @@ class Store:
             if not read_only:
                 connection.execute(_WRITING)
             yield connection
-        except _FAILURES as error:
-            raise StoreError(
-                f"{self.location} failed: {_reason(error)}", "Check the disk; `tachograph doctor` checks the store."
-            ) from error
+        except FAILURES as error:
+            raise failed(self.location, error) from error
         finally:
             connection.close()
 
@@ -171,13 +171,13 @@ class Store:
         told = False
         while True:
             try:
-                connection.execute(_attach_sql(self.location, alias, read_only=read_only))
+                connection.execute(_attach_sql(self._place, alias, read_only=read_only))
                 return
             except duckdb.Error as error:
-                if not any(words in str(error) for words in _HELD):
-                    raise _unusable(self.location, error) from error
+                if not is_held(error):
+                    raise unusable(self.location, error) from error
                 if time.monotonic() >= deadline:
-                    raise _busy(self.location, self._wait_seconds, error) from error
+                    raise busy(self.location, self._wait_seconds, error) from error
             if not told and time.monotonic() > deadline - self._wait_seconds + 0.5:
                 self._on_wait(f"{self.location} is in use by another process; waiting up to {self._wait_seconds:g} s for it")
                 told = True
@@ -228,21 +228,11 @@ def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Itera
         connection.unregister("given")
 
 
-def _is_path(location: str) -> bool:
-    """Two letters and more before a colon name a kind of store (`md:…`); one is a drive."""
-    return not re.match(r"[A-Za-z][\w+.-]+:", location)
-
-
 def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
     place = location.replace("'", "''")
-    options = ["read_only"] if read_only else list(_FILE_OPTIONS) if _is_path(location) else []
+    options = ["read_only"] if read_only else list(_FILE_OPTIONS) if is_path(location) else []
     listed = f" ({', '.join(options)})" if options else ""
     return f"attach '{place}' as {alias}{listed}"
-
-
-def _remove(database: Path) -> None:
-    for file in (database, Path(f"{database}.wal")):
-        file.unlink(missing_ok=True)
 
 
 def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
@@ -254,7 +244,7 @@ def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:
     """Schema version of an attached store. Raises StoreMissing where it has no tables, NotAStore where they are somebody else's."""
     tables = _tables(connection)
     if not tables:
-        raise _missing(location)
+        raise missing(location)
     if "store_meta" not in tables:
         raise NotAStore(f"{location} is a DuckDB database, but not one of Tachograph's.", "Choose another file with --db.")
     [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
@@ -273,26 +263,3 @@ def _require_version(connection: duckdb.DuckDBPyConnection, location: str) -> No
             f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",
             "Run `tachograph rebuild`: it makes them anew from the raw records, which are kept.",
         )
-
-
-def _missing(location: str) -> StoreMissing:
-    return StoreMissing(f"There is no store at {location} yet.", "Make one with `tachograph ingest PATH`, or choose another with --db.")
-
-
-def _busy(location: str, seconds: float, error: duckdb.Error) -> StoreBusy:
-    holder = str(error).partition("Conflicting lock is held in ")[2].partition(". See")[0]
-    by = f" by {holder}" if holder else ""
-    return StoreBusy(
-        f"{location} is held{by}; gave up after {seconds:g} s.", "Close the other program, or wait longer with --wait SECONDS."
-    )
-
-
-def _reason(error: duckdb.Error) -> str:
-    return str(error).partition("Error: ")[2] or str(error)
-
-
-def _unusable(location: str, error: duckdb.Error) -> StoreError:
-    reason = _reason(error)
-    if any(words in reason for words in _NO_SUCH_FILE):
-        return _missing(location)
-    return NotAStore(f"{location} cannot be used as a store: {reason}", "Choose another file with --db.")

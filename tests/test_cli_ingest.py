@@ -112,3 +112,12 @@ def test_the_context_of_a_stream_stands_in_its_run(tachograph: Run, tmp_path: Pa
     assert json.loads(tachograph("ingest", tmp_path / "stream.jsonl", "--json").stdout)["ignored"] == 3
     [row] = runs(tachograph, "agent_version", "time_source", "started_at")
     assert (row["agent_version"], row["time_source"], row["started_at"][:19]) == ("2.1.20", "stream", "2026-01-27T10:00:00")
+
+
+def test_logs_that_are_called_like_the_store_are_read(tachograph: Run, tmp_path: Path) -> None:
+    for number, name in enumerate(("runs.jsonl", "runs1/a.json", "runs-old/a.json")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(record_text(uuid=f"u{number}"))
+    for accepted in (3, 0):
+        found = json.loads(tachograph("ingest", ".", "--db", "runs", "--json").stdout)
+        assert (found["sources"], found["accepted"]) == (3, accepted)

@@ -175,3 +175,34 @@ def test_the_views_work_for_anyone_who_opens_the_file(sample_store: Store) -> No
     with duckdb.connect() as connection:
         connection.execute(f"attach '{sample_store.location}' as elsewhere (read_only)")
         assert connection.sql("select count(*), round(max(parallelism), 3) from elsewhere.v_runs").fetchall() == [(3, 1.257)]
+
+
+def test_the_store_owns_its_files_and_no_other_that_is_called_alike(tmp_path: Path) -> None:
+    """Also through links, of the store, of its folder and to it."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "runs").touch()
+    (tmp_path / "link.db").symlink_to("real/runs")
+    (tmp_path / "folder").symlink_to("real")
+    own = ["", ".wal", ".wal.checkpoint", ".rebuilding", ".rebuilding.wal", ".ingest-12-ab_c", ".ingest-12-ab_c/runs-small0-0-0.parquet"]
+    other = [".jsonl", "1/a.json", "-old/a.json", ".walrus", ".rebuilding-notes.json", ".ingest-notes/a.json", "/a.json", ".json\n"]
+    for location in ("real/runs", "link.db", "folder/../real/runs", "folder/runs"):
+        store = Store(tmp_path / location)
+        for folder in ("real", "folder"):
+            assert [end for end in own if not store.owns(tmp_path / folder / f"runs{end}")] == []
+            assert [end for end in other if store.owns(tmp_path / folder / f"runs{end}")] == []
+        assert store.owns(tmp_path / "link.db")
+        assert not store.owns(tmp_path / "link.db.wal")
+
+
+def test_a_store_behind_a_link_is_the_one_the_link_leads_to(sample_store: Store, tmp_path: Path) -> None:
+    before = everything(sample_store)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "link.db").symlink_to(sample_store.location)
+    linked = Store(tmp_path / "links" / "link.db")
+    set_version(sample_store, 0)
+    rebuild(linked)
+    assert Path(linked.location).is_symlink()
+    assert everything(sample_store) == everything(linked) == before
+    (tmp_path / "log.json").write_text(record_text())
+    assert [source.name for source in ingest_paths(linked, tmp_path).sources] == [str(tmp_path / "log.json")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["links", "log.json", "runs.duckdb"]
