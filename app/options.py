@@ -67,7 +67,11 @@ def with_store(command: Command) -> Command:
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
         from ingest.store import Store
 
-        return command(*arguments, store=Store(_location(db), wait, note), **options)
+        store = Store(_location(db), wait, note)
+        target = options["output"].path if "output" in options else None
+        if target is not None and store.owns(target):
+            raise UsageError(f"cannot write to {target}: it is the store, or a file of the store's.", "Choose another file with -o.")
+        return command(*arguments, store=store, **options)
 
     waits = "Seconds to wait while another process holds the store."
     packed = click.option("--wait", type=click.FloatRange(min=0), default=30, show_default=True, metavar="SECONDS", help=waits)(packed)

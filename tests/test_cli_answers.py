@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from app.cli import cli
 from app.exports import EXPORTS
 from ingest.store import Store
+from schemas.errors import UsageError
 from tests.conftest import SAMPLES, TOTAL_COST, Run, environment, ingest_paths, record_text
 
 
@@ -132,3 +133,17 @@ def test_a_terminal_without_unicode_gets_ascii(filled: Path) -> None:
     assert b"$2.8251" in done.stdout
     assert done.stdout.isascii()
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("name", ["tachograph.duckdb", "logs/../tachograph.duckdb", "tachograph.duckdb.wal", "link.json"])
+@pytest.mark.parametrize("command", [("report",), ("runs",), ("claims",), ("compare", "repo=a", "repo=b")])
+def test_no_answer_is_written_over_the_store(filled: Path, name: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(filled)
+    (filled / "logs").mkdir()
+    (filled / "link.json").symlink_to("tachograph.duckdb")
+    before = (filled / "tachograph.duckdb").read_bytes()
+    done = CliRunner().invoke(cli, [*command, "-o", name, "--format", "json"])
+    assert isinstance(done.exception, UsageError)
+    assert "it is the store" in str(done.exception)
+    assert (filled / "tachograph.duckdb").read_bytes() == before
+    assert (filled / "link.json").is_symlink()
