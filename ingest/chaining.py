@@ -15,21 +15,27 @@ from ingest.chains import TOKEN_CLASSES, Link, Place, Totals, places
 
 _STEPS = resources.files("ingest") / "sql" / "commit"
 _USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
-_LINKS = f"select run_id, session_id, source_id, ordinal, in_stream, {_USAGE} from runs join rechained using (session_id)"
+PROCESS = "coalesce(session_id, case when in_stream then source_id end)"
+"""What records may have totals in common by: their session, or, where they name none, the stream they stand in."""
+
+RECHAINED = f"runs join rechained on {PROCESS} = rechained.process"
+"""The runs that `rechain` looked at."""
+
+_LINKS = f"select run_id, rechained.process, source_id, ordinal, in_stream, {_USAGE} from {RECHAINED}"
 _MODELS = (
     f"select run_id, coalesce(model_id, '') as model_id, {', '.join(TOKEN_CLASSES)}, cost_reported_usd"
-    " from model_usage where run_id in (select run_id from runs join rechained using (session_id))"
+    f" from model_usage where run_id in (select run_id from {RECHAINED})"
 )
 
 
-def rechain(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
-    """Find the chains of some sessions anew (`sessions`: SQL that selects their ids) and write what each record added by itself.
+def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
+    """Find some chains anew (`processes`: SQL that selects values of PROCESS) and write what each record added by itself.
 
-    A session of one record needs nothing: it was written as a chain of its own. Returns whether any had more.
+    A process of one record needs nothing, unless it had more: it was written as a chain of its own. Returns whether any needed it.
     """
     connection.execute(
-        f"create or replace temp table rechained as select session_id from runs where session_id in ({sessions})"
-        " group by session_id having count(*) > 1"
+        f"create or replace temp table rechained as select {PROCESS} as process from runs where {PROCESS} in ({processes})"
+        " group by process having count(*) > 1 or max(chain_position) > 1"
     )
     found = [place for links in _sessions(connection) for place in places(links).items()]
     if not found:
@@ -46,9 +52,9 @@ def _sessions(connection: duckdb.DuckDBPyConnection) -> Iterable[list[Link]]:
     for run_id, model_id, *tokens, cost in connection.execute(_MODELS).fetchall():
         models[run_id][model_id] = Totals(_four(tokens), cost or Decimal(0))
     sessions: dict[str, list[Link]] = defaultdict(list)
-    for run_id, session_id, source_id, ordinal, in_stream, *usage in connection.execute(_LINKS).fetchall():
+    for run_id, process, source_id, ordinal, in_stream, *usage in connection.execute(_LINKS).fetchall():
         known = None if all(count is None for count in usage) else _four(usage)
-        sessions[session_id].append(Link(run_id, source_id, ordinal, in_stream, models[run_id], known))
+        sessions[process].append(Link(run_id, source_id, ordinal, in_stream, models[run_id], known))
     return sessions.values()
 
 

@@ -6,15 +6,16 @@ Each step that is more than an insert is a file in `sql/commit/`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
 
-from ingest.chaining import rechain
+from ingest.chaining import RECHAINED, rechain
 from ingest.formats.base import CHILD_TABLES
 from ingest.reading import Card
 from ingest.repricing import PRICED, keep_price_file, price, price_touched
@@ -28,20 +29,28 @@ _CARD_COLUMNS = dict.fromkeys(("source_id", "name", "container"), pa.string()) |
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
 
-_RECHAINED = "select run_id from runs join rechained using (session_id)"
+_PROCESSES = "select process from winners union select former_process from winners"
+_RECHAINED = f"select run_id from {RECHAINED}"
 _FORMER = "select run_id from runs anti join winners using (run_id)"
 """Runs whose prices are not those they came with: their chain changed, or the store has other prices than when they came."""
 
 
 def commit(
-    writer: Writer, spool: Path, cards: Sequence[Card], *, replace: bool = False, prices: PriceFileRow | None = None
+    writer: Writer,
+    spool: Path,
+    cards: Sequence[Card],
+    *,
+    labels: Mapping[str, str] = MappingProxyType({}),
+    replace: bool = False,
+    prices: PriceFileRow | None = None,
 ) -> dict[str, int]:
     """Write what the spool holds. Returns the number of new runs by reading.
 
-    `replace`: sources the store has are written anew. `prices`: a price file for the whole store from now on.
+    `labels` are for the runs of sources that the store knows, too. `replace`: sources the store has are written anew. `prices`: a price
+    file for the whole store from now on.
     """
     connection = writer.connection
-    connection.register("cards", _cards_table(cards))
+    connection.register("cards", _cards_table([card for card in cards if not card.known]))
     if replace:
         for table in ("rejects", "sources"):
             connection.execute(f"delete from {table} where source_id in (select source_id from cards)")
@@ -52,7 +61,8 @@ def commit(
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection)
     _run(connection, "05_recount")
-    is_rechained = rechain(connection, "select distinct session_id from winners where session_id is not null")
+    _label(connection, [card.source_id for card in cards if card.known] if labels else [], labels)
+    is_rechained = rechain(connection, _PROCESSES)
     stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_FORMER, has_new_prices)) if is_so]
     if stale:
         price(writer, " union ".join(stale))
@@ -114,6 +124,16 @@ def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
         f"insert into runs by name select {placed}, winners.source_id, winners.ordinal, {priced} {_from_winners('runs')}"
         " join priced_runs on priced_runs.run_id = spooled.run_id"
     )
+
+
+def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: Mapping[str, str]) -> None:
+    """Whichever copy of a record is kept, the labels of the others stay with it; `labels` are for the sources that were known."""
+    connection.register("known", pa.table({"source_id": pa.array(known, pa.string())}))
+    given = {"keys": list(labels), "values": list(labels.values())}
+    connection.execute((_STEPS / "09_copies.sql").read_text(), given)
+    connection.unregister("known")
+    if connection.execute("select 1 from copies limit 1").fetchone():
+        _run(connection, "10_labels")
 
 
 def _columns(table: str, *known_later: str) -> str:

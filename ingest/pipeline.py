@@ -203,8 +203,7 @@ def _is_alive(pid: str) -> bool:
 def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[SourceReport, ...]:
     """Commit the spool and say what became of each source."""
     with store.writing() as writer:
-        fresh = [card for card in cards if not card.known]
-        accepted = commit(writer, spool, fresh, replace=options.retry_rejects, prices=options.prices)
+        accepted = commit(writer, spool, cards, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
         stored = writer.cards([card.source_id for card in cards if card.known])
     readings: dict[str, list[Card]] = defaultdict(list)
     for card in cards:

@@ -193,3 +193,21 @@ def test_the_models_of_a_run_cost_what_its_model_rows_say(store: Store, events: 
         found = connection.execute(of_runs).fetchall()
         assert found == connection.execute(of_rows).fetchall()
     assert len(found) == 2 * len(results)
+
+
+def test_results_of_a_stream_without_a_session_are_cumulative_too(store: Store) -> None:
+    ingest([lines([event | {"session_id": None} for event in STREAM])], store)
+    assert total(store) == Decimal("0.5826")
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_a_fuller_copy_in_another_session_leaves_no_chain_behind(store: Store, batches: int) -> None:
+    excerpt, later = CONTINUED[0] | {"result": ...}, CONTINUED[1]
+    sources = [*files([{key: value for key, value in excerpt.items() if value is not ...}, later])]
+    sources += [Source("full.json", json.dumps(CONTINUED[0] | {"session_id": "other"}).encode())]
+    for number in range(batches):
+        ingest(sources[2:] if number else sources if batches == 1 else sources[:2], store)
+    assert {run_id: (position, own) for run_id, _, position, own, _ in chained(store)} == {
+        "r1": (1, Decimal("0.1")),
+        "r2": (1, Decimal("0.2")),
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from app import queries
 from app.filters import Filters
 from ingest.containers import Source, read_paths
-from ingest.pipeline import IngestReport, ingest
+from ingest.pipeline import IngestReport, Options, ingest
 from ingest.plan import BIG_BYTES, Plan
 from ingest.reading import Settings
 from ingest.store import Store
@@ -88,6 +89,47 @@ def test_a_list_of_runs_does_not_take_the_place_of_their_records(store: Store, *
     assert (run["source_name"], run["model"], run["output_tokens"]) == ("log.json", "claude-opus-4-6", 20)
     became = {row["name"]: (row["accepted"], row["duplicates"]) for row in queries.sources(store).to_pylist()}
     assert became == {"list.json": (0, 1), "log.json": (1, 0)}
+
+
+COPIES = [
+    (Source("plain.json", record_text().encode()), {"team": "a"}),
+    (
+        Source(
+            "stream.jsonl",
+            f"{json.dumps({'type': 'system', 'subtype': 'init', 'session_id': record()['session_id']})}\n{record_text()}\n".encode(),
+        ),
+        {},
+    ),
+    (Source("again.json", json.dumps(record(), indent=1).encode()), {"branch": "main", "repo": "vllm", "team": "b"}),
+]
+"""One record three times: in a stream, and with labels."""
+
+
+@pytest.mark.parametrize("order", list(permutations(range(len(COPIES)))))
+def test_labels_of_every_copy_stay_whichever_is_kept(store: Store, order: tuple[int, ...]) -> None:
+    for number in order:
+        source, labels = COPIES[number]
+        ingest([source], store, Options(tuple(labels.items())))
+    [run] = queries.runs(store, Filters()).to_pylist()
+    assert run["source_name"] == "stream.jsonl"
+    assert (dict(run["labels"]), run["repo"]) == ({"branch": "main", "repo": "vllm", "team": "a"}, "vllm")
+
+
+def test_labels_given_to_logs_that_are_known_are_added(store: Store) -> None:
+    ingest_text(store, record_text())
+    report = ingest([Source("log.json", record_text().encode())], store, Options((("branch", "main"),)))
+    assert counts(report)[1:] == (0, 1, 0, 0)
+    [run] = queries.runs(store, Filters()).to_pylist()
+    assert dict(run["labels"]) == {"branch": "main"}
+
+
+def test_of_the_same_bytes_in_two_places_the_better_known_one_is_read(store: Store, tmp_path: Path) -> None:
+    for folder in ("a", "z"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "run.json").write_text(record_text())
+    (tmp_path / "z" / "journal.json").write_text('{"task_id": "core-1", "status": "success", "commits": {"pre": "a", "human": "b"}}')
+    ingest_paths(store, tmp_path)
+    assert [run["task"] for run in queries.runs(store, Filters()).to_pylist()] == ["core-1"]
 
 
 def test_the_same_record_twice_in_one_batch_counts_once(store: Store) -> None:

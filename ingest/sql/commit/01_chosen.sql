@@ -1,4 +1,4 @@
--- The readings that are written: of each source one, the first by name, unless the store has it already.
+-- The readings that are written: of each source one, the one whose runs are known best, then the first by name, unless the store has it.
 -- `cards` (one row per reading and portion) is what the readers say of their sources.
 create or replace temp table chosen as
 with readings as (
@@ -7,8 +7,12 @@ with readings as (
         sum(documents) as documents, sum(rejected) as rejected, sum(ignored) as ignored
     from cards
     group by reading, source_id
+),
+ranks as (
+    select reading, max(context_rank) as context_rank from spool_runs group by reading
 )
-select *
+select readings.*
 from readings
+left join ranks using (reading)
 where source_id not in (select source_id from sources)
-qualify row_number() over (partition by source_id order by name, reading) = 1;
+qualify row_number() over (partition by source_id order by context_rank desc nulls last, name, reading) = 1;

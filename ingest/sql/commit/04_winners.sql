@@ -1,6 +1,8 @@
 -- Of those the ones that are written: new runs, and fuller or better known copies of runs that the store has (`replaces`: their former owner).
 create or replace temp table winners as
-select incoming.*, runs.source_id as replaces
+select
+    incoming.*, runs.source_id as replaces, runs.labels as former_labels,
+    coalesce(runs.session_id, case when runs.in_stream then runs.source_id end) as former_process
 from incoming
 left join runs using (run_id)
 where
