@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ingest.broken_json import MARK_SEARCHED, Failure, begin_of_last, verdict
 from ingest.document import parse
 from ingest.mending import MENDED_CHARACTERS, mended, near_injection
 from ingest.window import LOOK_BACK, Window
@@ -42,12 +43,8 @@ _RECORD_MARK = re.compile(r'"(?:type"\s*:\s*"result"|total_cost_usd"|duration_ap
 _EVENT_START = re.compile(r'\{"type"\s*:')
 _DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
 _TOKEN_CHARACTERS = 160
-_MARK_SEARCHED = 4096
 _DEEP_NESTING_SKIPPED = 4096
 _ALLOWED_BYTES = 1 << 24
-_READABLE_FIELD = re.compile(
-    r'"(subtype|is_error|num_turns|total_cost_usd|duration_ms|duration_api_ms)"\s*:\s*("[^"\n]*"|[^\s,{}\[\]"]+)(?=[,}\s])'
-)
 
 
 class Span(NamedTuple):
@@ -67,15 +64,6 @@ class Span(NamedTuple):
     line_bytes: bytes = b""
     line_before: bytes = b""
     """What stands before it on its line, where a log put something there: its last bytes."""
-
-
-class _Failure(NamedTuple):
-    """Why an object could not be decoded: `message`, at character `at` of `text`. `cut` where the text ended too early."""
-
-    text: str
-    at: int
-    message: str
-    cut: bool = False
 
 
 def scan(text: str) -> Iterator[Span]:
@@ -101,6 +89,7 @@ class Scanner:
         self._window = window
         self._looked_again = 0
         self._mended = 0
+        self._last_line_without = -1
 
     def spans(self) -> Iterator[Span]:
         """Objects and broken ones, in order; `start` and `end` count from the beginning of the stream."""
@@ -150,7 +139,7 @@ class Scanner:
         self._window.reach(start + _DECODED_BYTES[0])
         text = self._window.data[start : start + _DECODED_BYTES[0]].decode("utf-8", "surrogateescape")
         cut = self._window.ended and len(self._window.data) <= start + _DECODED_BYTES[0]
-        return self._broken(start, _Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)
+        return self._broken(start, Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)
 
     def _object_at(self, start: int) -> tuple[int, Span | None]:
         """The object that starts here (good, mended or broken; None for mere text), and where to go on."""
@@ -187,9 +176,9 @@ class Scanner:
             return None
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
 
-    def _decoded(self, start: int) -> Span | _Failure:
+    def _decoded(self, start: int) -> Span | Failure:
         """The object, decoded from ever more text while it reaches the end of it: an error must not cost the whole stream."""
-        failure = _Failure("", 0, "")
+        failure = Failure("", 0, "")
         for size in _DECODED_BYTES:
             self._window.reach(start + size)
             text = self._window.data[start : start + size].decode("utf-8", "surrogateescape")
@@ -198,16 +187,16 @@ class Scanner:
                 value, end = _DECODER.raw_decode(text)
                 return self._whole(start, start + _bytes_of(text[:end]), _clean(text[:end]), value)
             except RecursionError:
-                return _Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
+                return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
             except json.JSONDecodeError as error:
-                failure = _Failure(text, error.pos, error.msg, cut)
+                failure = Failure(text, error.pos, error.msg, cut)
                 if cut or not (error.msg.startswith("Unterminated") or error.pos >= len(text) - _TOKEN_CHARACTERS):
                     return failure
             except ValueError as error:  # a number of thousands of digits
-                return _Failure(text, 1, str(error))
+                return Failure(text, 1, str(error))
         return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
 
-    def _broken(self, start: int, failure: _Failure, was_blank: bool) -> tuple[int, Span | None]:
+    def _broken(self, start: int, failure: Failure, was_blank: bool) -> tuple[int, Span | None]:
         """A broken object: mended; or told, where it matters; or mere text."""
         if whole := self._mend(start, failure):
             return whole.end - self._window.base, whole
@@ -215,27 +204,20 @@ class Scanner:
         stopped = start + max(1, _bytes_of(text[:at]))
         begins_line = self._begins_line(start)
         certain = begins_line and (_EVENT_START.match(text) or (self.objects and not self.noise))
-        told = certain or _RECORD_MARK.search(text, 0, min(at + 2, _MARK_SEARCHED))
-        span = self._complaint(start, failure) if told or was_blank else None
+        told = certain or _RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
+        behind = self._last_on_line(start) if told or text.endswith('{"', 0, at) else 0
+        span = self._complaint(start, self._cut_off(start, behind) if behind else failure) if told or was_blank else None
         if told:
-            return self._after_line(start, stopped), span
+            return behind or self._after_line(start, stopped), span
         self.first_broken = self.first_broken or span
-        return self._mere_text(self._after_line(start, stopped) if "\n" in text[:at] else stopped)
+        return self._mere_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
 
-    def _complaint(self, start: int, failure: _Failure) -> Span:
-        text, at, message, cut = failure
-        fields = _READABLE_FIELD.findall(text, 0, min(at + 1, _MARK_SEARCHED))
-        before = "; before the break stand " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
-        if message.startswith(("Unterminated", "Invalid control")) or (cut and at >= len(text.rstrip()) - 1) or _ends_with_line(text, at):
-            reason, error = RejectReason.TRUNCATED, f"the JSON ends in the middle{before}"
-        else:
-            reason, error = RejectReason.NOT_JSON, f"the JSON is broken at character {at}: {message}{before}"
-        window = self._window
-        return Span(
-            window.base + start, window.base + start, window.line_at(start), _clean(text[:EXCERPT_CHARACTERS]), None, reason, _clean(error)
-        )
+    def _complaint(self, start: int, failure: Failure) -> Span:
+        reason, error = verdict(failure)
+        window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
+        return Span(window.base + start, window.base + start, window.line_at(start), text, None, reason, _clean(error))
 
-    def _mend(self, start: int, failure: _Failure) -> Span | None:
+    def _mend(self, start: int, failure: Failure) -> Span | None:
         """The object without what was injected into it. Hostile text cannot make it dear: what it may cost grows with the text."""
         if self._mended > 4 * (self._window.base + start) + _ALLOWED_BYTES or not near_injection(failure.text, failure.at):
             return None
@@ -246,6 +228,23 @@ class Scanner:
         if not found or not isinstance(found.value, dict):
             return None
         return self._whole(start, start + _bytes_of(text[: found.end]), _clean(text[: found.end]), found.value)
+
+    def _last_on_line(self, start: int) -> int:
+        """Where a whole object begins that was written behind the broken one that starts here, on its line; 0 where there is none.
+
+        So it looks where a process was killed while it wrote, and the next one went on in the same file.
+        """
+        end = self._window.line_end(start, LONGEST_LINE)
+        if end < 0 or self._window.base + end == self._last_line_without:
+            return 0
+        behind = begin_of_last(self._window.data[start:end])
+        self._last_line_without = -1 if behind else self._window.base + end
+        return start + behind if behind else 0
+
+    def _cut_off(self, start: int, end: int) -> Failure:
+        """What is wrong with an object that ends where another begins."""
+        text = self._window.data[start:end].decode("utf-8", "surrogateescape")
+        return Failure(text, len(text), "", cut=True)
 
     def _after_line(self, start: int, stopped: int) -> int:
         """Where to go on after an object that was told: on the next line, or where it broke if too much was looked at twice."""
@@ -288,9 +287,3 @@ def _bytes_of(text: str) -> int:
 def _clean(text: str) -> str:
     """The text without bytes that were no UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _ends_with_line(text: str, at: int) -> bool:
-    """Whether an object that began on this line had come to the line's end where it was found broken."""
-    object_ = text[:at].rstrip()
-    return "\n" in text[len(object_) : at] and "\n" not in object_

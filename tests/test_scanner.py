@@ -63,6 +63,35 @@ def test_a_truncated_line_takes_nothing_of_the_next_and_is_told_with_its_figures
     assert told(text) == [(RejectReason.TRUNCATED, "the JSON ends in the middle; before the break stand num_turns 41, total_cost_usd 0.5")]
 
 
+HALF = '{"type":"assistant","session_id":"k","message":{"content":[{"type":"text","text":"half'
+
+
+@pytest.mark.parametrize(
+    "cut", [HALF, HALF[:30], COMPACT[:90], COMPACT[:-1], HALF + COMPACT[:200], '{"type":"result","num_turns":1,"a":[1,']
+)
+@pytest.mark.parametrize("before", ["", "log ", "[2025-01-01] [INFO] "])
+def test_a_whole_record_behind_a_cut_one_on_its_line_is_found(before: str, cut: str) -> None:
+    text = f"{before}{cut}{COMPACT}\n{EVENT}\n"
+    assert values(text) == [ONE, json.loads(EVENT)]
+    assert [reason for reason, _ in told(text)] == [RejectReason.TRUNCATED] * (not before or cut.startswith('{"type":"result"'))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        HALF + json.dumps(COMPACT)[1:-1],
+        HALF + json.dumps(COMPACT)[1:],
+        HALF + COMPACT + '"}',
+        '{"type":"user","tool_use_result":' + COMPACT,
+        'note {"type":"user","content":"it said ' + COMPACT + '"}',
+        json.dumps({"type": "user", "content": COMPACT}),
+        json.dumps({"type": "user", "content": HALF + COMPACT}),
+    ],
+)
+def test_a_record_that_an_event_quotes_is_none_though_the_event_be_broken(line: str) -> None:
+    assert ONE not in values(f"{line}\n{EVENT}")
+
+
 def test_an_object_that_is_never_closed_takes_nothing_of_the_lines_behind_it() -> None:
     assert values(f'options {{"x": [\n{COMPACT}\n{COMPACT}') == [ONE, ONE]
 
@@ -85,6 +114,7 @@ def test_numbers_of_thousands_of_digits_and_deep_nesting_are_no_crash() -> None:
 HOSTILE = (
     *('{"a":', '{"a":\n', '[{"a":', '{"', '{"type":"result",', '{"type":"result","x":{\n', "{ ", '{"type":[\n', "[1,", '{"x"', "{   "),
     *('{"type":"result","num_turns":1,"res\n[2025-11-30T17:40:06.201Z] [INFO] \n', '{"type":"result",\n//x\n', '{"a":1,//,', "//,", "}"),
+    *('[{"type":', '{"type":"{"type":"a"}', 'x {"type":"{"type":1} '),
     *('{"type":"result","a":"\\"', '{"type":"a"\n', '{"a":[\n', '{"a":"', '{"type":"result","x":[{"y":1},\n'),
 )
 

@@ -1,0 +1,69 @@
+"""What can be said of JSON that is broken, and what stands behind it on its line."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from schemas.errors import RejectReason
+
+MARK_SEARCHED = 4096
+"""Characters of a broken object in which its fields are looked for."""
+
+_MOST_TRIED = 1000
+_TYPED = re.compile(r'(?<!:)\{"type"\s*:')
+_BLANK = b" \t\r"
+_DECODER = json.JSONDecoder()
+_READABLE_FIELD = re.compile(
+    r'"(subtype|is_error|num_turns|total_cost_usd|duration_ms|duration_api_ms)"\s*:\s*("[^"\n]*"|[^\s,{}\[\]"]+)(?=[,}\s])'
+)
+
+
+class Failure(NamedTuple):
+    """Why an object could not be decoded: `message`, at character `at` of `text`. `cut` where the text ended too early."""
+
+    text: str
+    at: int
+    message: str
+    cut: bool = False
+
+
+def verdict(failure: Failure) -> tuple[RejectReason, str]:
+    """Why an object is refused, in words; with the figures that can still be read."""
+    text, at, message, cut = failure
+    fields = _READABLE_FIELD.findall(text, 0, min(at + 1, MARK_SEARCHED))
+    before = "; before the break stand " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
+    if message.startswith(("Unterminated", "Invalid control")) or (cut and at >= len(text.rstrip()) - 1) or _ends_with_line(text, at):
+        return RejectReason.TRUNCATED, f"the JSON ends in the middle{before}"
+    return RejectReason.NOT_JSON, f"the JSON is broken at character {at}: {message}{before}"
+
+
+def begin_of_last(line: bytes) -> int:
+    """The byte of a line at which an object with a type begins that goes whole to the line's end; 0 where there is none.
+
+    There is one at most: what is inside it ends before it. The value of a key belongs to what is broken, and in the text of a tool
+    quotes are escaped.
+    """
+    if not line.rstrip(_BLANK).endswith(b"}"):
+        return 0
+    text = line.rstrip(_BLANK).decode("utf-8", "surrogateescape")
+    for tried, match in enumerate(_TYPED.finditer(text, 1)):
+        if tried == _MOST_TRIED:
+            break
+        if _end_of_object(text, match.start()) == len(text):
+            return len(text[: match.start()].encode("utf-8", "surrogateescape"))
+    return 0
+
+
+def _end_of_object(text: str, at: int) -> int:
+    try:
+        return _DECODER.raw_decode(text, at)[1]
+    except (ValueError, RecursionError):
+        return -1
+
+
+def _ends_with_line(text: str, at: int) -> bool:
+    """Whether an object that began on this line had come to the line's end where it was found broken."""
+    object_ = text[:at].rstrip()
+    return "\n" in text[len(object_) : at] and "\n" not in object_
