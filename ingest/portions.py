@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ingest.sources import Source
 
@@ -14,6 +14,9 @@ PORTION_BYTES = 8 << 20
 
 _BLOCK = 1 << 20
 _BOUNDARY = b"\n{"
+
+_LOOKED_AT = 16
+"""Lines read at the beginning of each portion: an event among them tells that the file is a stream, which has to be read in one go."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,10 @@ class Limited(io.RawIOBase):
 
 
 def portions(source: Source) -> list[Portion]:
-    """The portions of a source: several where it is a big file whose first line is a result record, else one with all of it."""
+    """The portions of a source: several where it is a big file of result records line by line, else one with all of it.
+
+    What the events of a stream tell is for the results behind them, in whatever portion these are.
+    """
     size = source.size
     whole = [Portion(0, size)]
     if size <= BIG_BYTES:
@@ -51,15 +57,28 @@ def portions(source: Source) -> list[Portion]:
         offsets = [0]
         while (next_ := _boundary(stream, offsets[-1] + PORTION_BYTES)) is not None:
             offsets.append(next_)
+        if any(_holds_event(stream, offset) for offset in offsets):
+            return whole
     return [Portion(start, end - start) for start, end in zip(offsets, [*offsets[1:], size], strict=True)]
 
 
 def _is_record(line: bytes) -> bool:
+    return (_object(line) or {}).get("type") == "result"
+
+
+def _holds_event(stream: BinaryIO, offset: int) -> bool:
+    """Whether one of the first lines there is an object with a type, but no result."""
+    stream.seek(offset)
+    values = [_object(stream.readline(_BLOCK)) or {} for _ in range(_LOOKED_AT)]
+    return any(value.get("type", "result") != "result" for value in values)
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and value.get("type") == "result"
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _boundary(stream: BinaryIO, at: int) -> int | None:

@@ -193,6 +193,12 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 QUOTED = [
     {"type": "user", "message": {"content": [{"type": "tool_result", "content": record_text()}]}},
     {"type": "user", "tool_use_result": record()},
+    {"role": "tool", "tool_call_id": "1", "content": record_text()},
+    {"role": "tool", "name": record_text(), "content": None},
+    {"messages": [{"role": "user", "content": "look: " + record_text()}]},
+    {"messages": [{"role": "user", "content": [{"text": record_text()}, {"json": record()}]}]},
+    {"contents": [{"role": "user", "parts": [{"text": record_text()}]}]},
+    {"body": json.dumps({"role": "tool", "content": record_text()})},
 ]
 
 
@@ -208,6 +214,9 @@ def test_records_quoted_in_an_event_are_no_documents() -> None:
         {"a": {"b": [{"c": ONE}]}},
         {"body": "```\nlog " + json.dumps(ONE, indent=2) + "\n```"},
         {"body": json.dumps({"inner": json.dumps(ONE)})},
+        {"content": json.dumps(ONE), "path": "log.json"},
+        {"role": "runner", "output": json.dumps(ONE)},
+        {"role": "assistant", "content": "done", "run": ONE},
         [{"name": "x", "output": json.dumps(ONE)}],
     ],
 )
@@ -252,6 +261,14 @@ def test_a_big_file_of_records_is_read_in_portions(tmp_path: Path, monkeypatch: 
     assert "\n".join(texts).encode() == LINES
     [first, *_] = read(source, parts[1])
     assert first.position == f"byte {parts[1].offset}"
+
+
+def test_a_big_stream_that_begins_with_a_record_is_read_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.portions.BIG_BYTES", 1000)
+    monkeypatch.setattr("ingest.portions.PORTION_BYTES", 7000)
+    event = json.dumps({"type": "assistant", "message": {}}).encode()
+    data = LINES + b"\n" + b"\n".join([event, *LINES.splitlines()])
+    assert portions(Source("log", data)) == [Portion(0, len(data))]
 
 
 @pytest.mark.parametrize("data", [b"# log\n" + LINES, gzip.compress(LINES), b""])
