@@ -2,13 +2,14 @@
 
 An object with a string `type` is an event, and what it holds is only quoted. The exception are the elements of a list in a
 wrapper that has a record among them: that list is the stream, and its other events are what happened around the record.
+What the messages of other agents hold (a `role`, and what was said in that role) is only quoted too.
 """
 
 from __future__ import annotations
 
 import decimal
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import simplejson
@@ -19,6 +20,9 @@ DEPTH = 5
 """Levels of values, lists and strings that are looked into."""
 
 _FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
+_SAID = ("content", "parts")
+"""Where the messages of model APIs hold what was said: those of OpenAI and Anthropic, those of Google."""
+
 _MARKS = ("duration_ms", "total_cost_usd", "num_turns")
 
 
@@ -64,8 +68,15 @@ def _search(value: Any, depth: int) -> Iterator[Nested]:
         for item in value:
             yield from _in_value(item, depth, stream=stream)
     elif isinstance(value, dict):
-        for item in value.values():
+        for item in _own_values(value):
             yield from _in_value(item, depth, stream=False)
+
+
+def _own_values(value: dict[str, Any]) -> Iterable[Any]:
+    """What an object holds, but for what a message quotes."""
+    if not isinstance(value.get("role"), str) or not any(key in value for key in _SAID):
+        return value.values()
+    return [item for key, item in value.items() if key not in _SAID and not isinstance(item, str)]
 
 
 def _in_value(value: Any, depth: int, *, stream: bool) -> Iterator[Nested]:
