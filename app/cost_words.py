@@ -62,18 +62,28 @@ def groups_finding(found: Groups, label: str) -> str:
     while few < len(rows) and share < MOST_OF:
         share, few = share + Decimal(str(rows[few]["cost_share"])), few + 1
     whole = "the whole reported cost" if found.total == 1 else ""
+    if few == found.total > 1:
+        few = 1
+        share = Decimal(str(rows[0]["cost_share"]))
     made = whole or f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of the reported cost"
     if few == 1:
         return f"Runs mainly on {first} make {made}" if key == "model" else f"{first} makes {made}"
     return f"{few:,} of {found.total:,} {plural(label)} make {made}"
 
 
-def groups_note(found: Groups, label: str) -> str:
-    """What the bars leave out; empty where nothing."""
+def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
+    """What the bars leave out, and (`about`: the times of the runs) which of their days are those of a copy; empty where nothing."""
     rows = found.table.to_pylist()
     silent = sum(row["cost_usd"] is None for row in rows)
     said = [f"{'The last' if found.in_order else 'The dearest'} {len(rows):,} of {found.total:,} {plural(label)}."]
-    return " ".join((said if found.total > len(rows) else []) + ([f"Without a reported cost: {silent:,}."] if silent else []))
+    said = (said if found.total > len(rows) else []) + ([f"Without a reported cost: {silent:,}."] if silent else [])
+    if found.in_order and about and about["of_files"]:
+        said.append(f"{_of_files(about)}: it may be when that was copied.")
+    return " ".join(said)
+
+
+def _of_files(about: Row) -> str:
+    return f"Of {about['of_files']:,} run{'' if about['of_files'] == 1 else 's'} only the time of their file is known"
 
 
 def tokens_finding(table: pa.Table) -> str:
@@ -125,7 +135,7 @@ def spending_note(about: Row, axis: str) -> str:
         left = about["runs"] - about["timed"]
         said.append(f"Left out: {left:,} of {about['runs']:,} runs, {human(about['untimed_usd'], Unit.USD)}, whose time is not known.")
     if about["of_files"]:
-        said.append(f"Of {about['of_files']:,} runs only the time of their file is known.")
+        said.append(f"{_of_files(about)}.")
     return " ".join(said)
 
 

@@ -33,6 +33,8 @@ UPLOAD = st.Page("screens/upload.py", title="Upload", icon=":material/upload_fil
 OTHERS = (RUN,) if data.is_read_only() else (RUN, UPLOAD)
 
 page = st.navigation([*OF_RUNS, *OTHERS], position="top")
+if page is not RUN and parts.RUN_ID in st.query_params:  # left behind by the way back from a run
+    del st.query_params[parts.RUN_ID]
 with parts.told_errors(), data.one_look():
     if page in OF_RUNS:
         bar.show()

@@ -12,7 +12,7 @@ from app.queries import RUN_COLUMNS, fetch
 from ingest.store import Store
 from schemas.measures import Measure
 
-BEFORE, EXCERPT = 40, 160
+BEFORE, EXCERPT = 24, 160
 """Characters of a summary before a match, and in all."""
 
 
@@ -67,6 +67,15 @@ def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
     return found
 
 
+def values_of(store: Store, filters: Filters, key: str, limit: int) -> list[str]:
+    """What the filter `key` can be set to among the runs that the others leave, the most frequent first."""
+    condition = where(filters)
+    sql = f"""
+        select value from (select {FILTERS[key].options} as value from v_runs where {condition.sql})
+        where value is not null group by value order by count(*) desc, value limit {int(limit)}"""
+    return [str(value) for value in fetch(store, sql, condition.parameters)["value"].to_pylist()]
+
+
 def runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0) -> pa.Table:
     """Runs with RUN_COLUMNS in one of ORDERS, `limit` of them from the `offset`th on."""
     condition = where(filters)
@@ -77,10 +86,16 @@ def runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0
 def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, str]:
     """For each of the runs a piece of its summary around the first place where the text stands."""
     sql = f"""select run_id, regexp_replace(substr(result, greatest(1, strpos(lower(result), lower($text)) - {BEFORE}), {EXCERPT}),
-                     '\\s+', ' ', 'g') as excerpt
+                     '\\s+', ' ', 'g') as excerpt, strpos(lower(result), lower($text)) <= {BEFORE} as is_start
               from runs where run_id in (select unnest($run_ids)) and result is not null"""
     rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()
-    return {row["run_id"]: row["excerpt"].strip() for row in rows}
+    return {row["run_id"]: _from_a_word(row["excerpt"].strip(), is_start=row["is_start"]) for row in rows}
+
+
+def _from_a_word(excerpt: str, *, is_start: bool) -> str:
+    """Without the half word that it begins with, unless the text itself begins there."""
+    half, blank, rest = excerpt.partition(" ")
+    return excerpt if is_start else f"… {rest}" if blank and len(half) < BEFORE // 2 else f"…{excerpt}"
 
 
 def series(store: Store, filters: Filters, measure: Measure, axis: str) -> pa.Table:

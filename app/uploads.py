@@ -45,6 +45,11 @@ class Arrived:
         return Arrived(self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports))
 
     @property
+    def runs(self) -> int:
+        """How many records of these files are in the store, those that came before included."""
+        return sum(report.accepted + report.duplicates for report in self.reports)
+
+    @property
     def run_ids(self) -> list[str]:
         """The first runs in the files, each once."""
         return list(dict.fromkeys(run_id for report in self.reports for run_id in report.run_ids))[:LINKED_RUNS]

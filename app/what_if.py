@@ -53,6 +53,12 @@ def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone:
     return WhatIf(table, _words(model, prices))
 
 
+def require_price(store: Store, model: str) -> None:
+    """Raises UsageError where the model that is asked for has no list price, StoreError."""
+    with store.reading() as connection:
+        _prices(connection, model)
+
+
 def _table(connection: duckdb.DuckDBPyConnection, filters: Filters, by: Sequence[str], zone: str) -> pa.Table:
     chosen = groups(by, zone)
     condition = where(filters)

@@ -229,7 +229,7 @@ def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
     }
     share = {"title": {"text": "Share of claiming runs"}, "tickformat": ",.0%", "range": [0, 1]}
     drawn = figure(traces, barmode="stack", bargap=0.35, xaxis=share, yaxis=names)
-    return drawn.update_layout(height=120 + 32 * max(len(rows), 3), showlegend=True)
+    return drawn.update_layout(height=120 + 32 * max(len(rows), 3), showlegend=len(traces) > 1)
 
 
 def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:
@@ -263,6 +263,8 @@ def _cost_words(table: pa.Table) -> Words:
     if len(ratios) < HALVES:
         return Words("Claimed speedup against reported cost", note)
     cheaper, dearer = (human(median(half), Unit.RATIO) for half in (ratios[: len(ratios) // 2], ratios[len(ratios) // 2 :]))
+    if cheaper == dearer:
+        return Words(f"The dearer and the cheaper half of the runs claim the same median, {cheaper}", note)
     return Words(f"The dearer half of the runs claims a median of {dearer}, the cheaper half {cheaper}", note)
 
 

@@ -50,4 +50,6 @@ def finding(table: pa.Table, runs: int) -> str:
     alarms = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "alarm")
     if not table.num_rows:
         return "The rules found nothing"
-    return f"{counted(alarms, 'alarm')} in {counted(runs, 'run')}" if alarms else f"No alarms in {counted(runs, 'run')}"
+    warnings = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "warning")
+    told = counted(alarms, "alarm") if alarms else f"No alarms, {counted(warnings, 'warning')}" if warnings else "No alarms"
+    return f"{told} in {counted(runs, 'run')}"

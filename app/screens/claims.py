@@ -45,7 +45,8 @@ if row["runs_with_claim"]:
         parts.chart("claims-cost", headlines, {}, whole=not rest, note=note)
 
 is_few = found <= LISTED
-said = f"{counted(found, 'claim')}, {quantified:,} of them in figures" if is_few else f"More than {LISTED:,} claims"
+in_figures = "all in figures" if quantified == found else f"{quantified:,} of them in figures" if quantified else "none in figures"
+said = f"{counted(found, 'claim')}, {in_figures}" if is_few else f"More than {LISTED:,} claims"
 st.header(f"{said}, as written", anchor=False)
 # which of millions of claims are the largest takes longer to find out than a screen should take unasked
 name = "As a list" if is_few else f"The {LISTED:,} with the largest ratios"

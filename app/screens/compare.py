@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import cohorts, data, queries_measures
+from app import cohorts, data, queries_measures, queries_screens
 from app.charts import distributions
 from app.filters import FILTERS
 from app.presentation import fact_words, plain
@@ -14,22 +14,28 @@ MOST_COHORTS = 200
 
 st.title("Compare", anchor=False)
 filters = bar.chosen()
-options = {key: list(values)[:MOST_COHORTS] for key, values in data.options().items() if key in COMPARED_BY and len(values) > 1}
-if not options:
+options = data.options()
+keys = [key for key in COMPARED_BY if len(options.get(key, ())) > 1]
+if not keys:
     st.info("There is nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
     st.markdown("Two ingests with different labels make two cohorts, for example before and after a change of the prompt:")
     st.code(
         "tachograph ingest logs/before --label prompt=old\ntachograph ingest logs/after --label prompt=new", language=None, wrap_lines=True
     )
     st.stop()
-keys = [key for key in COMPARED_BY if key in options]
 with st.container(horizontal=True, gap="small"):
     by = parts.pick("Compare by", {key: FILTERS[key].name for key in keys}, "compare-by")
-    values = {value: fact_words(value, by) for value in options[by]}
+    # labels add up, other values take one another's place
+    kept = filters.values(by) if by == "label" else ()
+    found_values = data.ask(queries_screens.values_of, filters.with_values(by, kept), by, MOST_COHORTS)
+    values = {value: fact_words(value, by) for value in found_values if value not in kept}
+    if len(values) < 2:
+        held = fact_words(found_values[0], by) if found_values else "none that is known"
+        st.info(plain(f"The runs that the filters leave have one {FILTERS[by].name.lower()} at most: {held}. Compare by another."))
+        st.stop()
     first = parts.pick("First", values, f"first-{by}", width=300)
     second = parts.pick("Second", values, f"second-{by}", width=300, default=1)
     key = parts.pick("Measure", {key: measure.label for key, measure in MEASURES.items()}, "compared")
-kept = filters.values(by) if by == "label" else ()  # labels add up, other values take one another's place
 sides = (filters.with_values(by, [*kept, first]), filters.with_values(by, [*kept, second]))
 names, measure = (values[first], values[second]), MEASURES[key]
 found = data.ask(cohorts.compare_cohorts, sides[0], sides[1], (key,))

@@ -28,7 +28,7 @@ words = {word: group(word).label for word in GROUPS if word not in FILTERS or wo
 words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in dict.fromkeys(one.partition("=")[0] for one in options.get("label", ()))}
 by = parts.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
-found = data.ask(queries_cost.groups, filters, by, DRAWN)
+found, about = data.ask(queries_cost.groups, filters, by, DRAWN), data.ask(queries_cost.times, filters)
 shares = data.ask(queries_cost.shares, filters, by, DRAWN)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
@@ -37,7 +37,7 @@ with left.container(border=True, height="stretch"):
         f"Reported cost by {name}, stacked by each model's own share, helper models included.",
         cost.by_model(found, shares, colours, page),
         "cost-groups",
-        cost_words.groups_note(found, words[by]),
+        cost_words.groups_note(found, words[by], about),
     )
 with right.container(border=True, height="stretch"):
     parts.drawing(
@@ -51,10 +51,9 @@ if details.open:
     listed = data.ask(queries_cost.groups, filters, by, LISTED, queries_cost.GROUP_METRICS)
     with details:
         parts.table(cost_grids.group_grid(listed, words[by]), f"Cost, list cost, savings and tokens by {name}")
-        st.caption(plain(cost_words.groups_note(listed, words[by])))
+        st.caption(plain(cost_words.groups_note(listed, words[by], about)))
 
 with st.container(border=True):
-    about = data.ask(queries_cost.times, filters)
     axes = cost_words.along(about)
     axis = parts.choice("Added up along", axes, "axis") if len(axes) > 1 else next(iter(axes))
     spent = data.ask(queries_cost.spending, filters, axis, about)

@@ -33,6 +33,9 @@ FORMATS: dict[Unit, Any] = {
 }
 """How a grid writes the units; its cells sort by value."""
 
+RUN_ID = "run"
+"""The parameter of the address that names a run."""
+
 BARS = 50
 """The most bars a chart of single runs has room for."""
 
@@ -179,6 +182,7 @@ def download_runs(filters: Filters) -> None:
 
 def choice(label: str, options: Mapping[str, str], key: str) -> str:
     """One of a few, first one unless the link or the visitor says otherwise; stands in the address."""
+    _in_words(key, options)
     picked = st.segmented_control(
         label,
         list(options),
@@ -191,8 +195,15 @@ def choice(label: str, options: Mapping[str, str], key: str) -> str:
     return str(picked) if picked in options else next(iter(options))
 
 
+def _in_words(key: str, options: Mapping[str, str]) -> None:
+    """A link that somebody wrote by hand may name a choice as the command line does: `group=day`."""
+    if key not in st.session_state and st.query_params.get(key) in options:
+        st.session_state[key] = st.query_params[key]
+
+
 def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0) -> str:
     """One of many, the one at `default` unless the link or the visitor says otherwise; stands in the address."""
+    _in_words(key, options)
     place = min(default, len(options) - 1)
     picked = st.selectbox(
         label, list(options), index=place, format_func=lambda option: options[option], key=key, width=width, bind="query-params"
@@ -221,7 +232,7 @@ def run_table(rows: pa.Table, runs: pa.Table, key: str, alt: str) -> None:
 def open_run(run_id: str) -> None:
     """Go to the run's own page, the filters in the address as they are."""
     kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
-    st.switch_page("screens/run.py", query_params={"run": [run_id], **kept})
+    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **kept})
 
 
 def column_config(table: pa.Table) -> dict[str, Any]:

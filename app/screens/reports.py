@@ -12,6 +12,7 @@ from app.grouping import LABEL_PREFIX, UTC_ZONE
 from app.presentation import plain
 from app.reports import Request, report
 from app.screens import bar, parts
+from app.what_if import require_price
 from schemas.dimensions import DIMENSIONS
 
 NOT_OFFERED = ("session", "source", "run")
@@ -52,6 +53,8 @@ with st.container(border=True):
             width=260,
         )
     export = EXPORTS[parts.choice("Format", report_files.formats(), "format")]
+    if reprice:
+        data.ask(require_price, reprice)
     request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=(reprice or "").strip())
     total, stored = data.count(filters), data.count(Filters())
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):

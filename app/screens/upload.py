@@ -35,6 +35,9 @@ if arrived.run_ids:
             st.page_link(
                 "screens/run.py", label=f"Run {plain(short_id(run_id))}", query_params={"run": run_id}, icon=":material/arrow_forward:"
             )
+    if arrived.runs > len(arrived.run_ids):
+        st.caption(f"{len(arrived.run_ids):,} of {arrived.runs:,} in these files; all of them are under Runs.")
+        st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
     st.page_link("screens/overview.py", label="See the overview", icon=":material/speed:")
 rejects = grids.reject_grid(arrived.reports)
 if rejects.num_rows:

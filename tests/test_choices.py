@@ -1,0 +1,126 @@
+"""What a visitor chooses on a screen, and what a link chooses for them: within the filters, in the words of either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import queries_screens
+from app.charts import distributions, findings
+from app.cost_words import groups_finding, groups_note
+from app.filters import Filters, choose
+from app.queries_cost import groups, times
+from ingest.containers import Source, read_paths
+from ingest.pipeline import ingest
+from ingest.store import Store
+from schemas.measures import MEASURES
+from tests.conftest import record_text
+from tests.serving import ENTRY
+
+MODELS = {"a": "claude-opus-4-6", "b": "claude-opus-4-6", "c": "glm-5.1", "d": "claude-haiku-4-5"}
+
+
+def text_of(uuid: str) -> str:
+    usage = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "costUSD": 1}
+    return record_text(
+        uuid=uuid,
+        session_id=uuid,
+        total_cost_usd=1,
+        modelUsage={MODELS[uuid]: usage},
+        is_error=uuid == "b",
+        result=f"Beginning. {uuid} ends",
+    )
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Four runs of three models; of one the time of its file is known."""
+    folder = tmp_path_factory.mktemp("four")
+    store = Store(folder / "runs.duckdb")
+    (folder / "d.json").write_text(text_of("d"))
+    ingest([*read_paths([folder / "d.json"]), *(Source(f"{uuid}.json", text_of(uuid).encode()) for uuid in "abc")], store)
+    return store
+
+
+@pytest.fixture
+def opened(four: Store, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def open_(screen: str, **query: str) -> AppTest:
+        monkeypatch.setenv("TACHOGRAPH_DB", four.location)
+        app = AppTest.from_file(str(ENTRY), default_timeout=30).run()
+        app.switch_page(f"screens/{screen}.py")
+        for key, value in query.items():
+            app.query_params[key] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return open_
+
+
+@pytest.mark.parametrize("group", ["outcome", "Outcome"])
+def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(opened: Any, group: str) -> None:
+    assert opened("cost", group=group).selectbox(key="group").value == "outcome"
+
+
+def test_compare_offers_what_the_filters_leave(opened: Any) -> None:
+    assert opened("compare").selectbox(key="first-main-model").value == "claude-opus-4-6"
+    app = opened("compare", model="glm-5.1")
+    assert [box.key for box in app.selectbox] == ["compare-by"]
+    assert "one main model at most" in app.info[0].value
+    assert "glm" in app.info[0].value
+
+
+def test_values_under_filters_come_the_most_frequent_first(four: Store) -> None:
+    assert queries_screens.values_of(four, Filters(), "main-model", 2) == ["claude-opus-4-6", "claude-haiku-4-5"]
+    assert queries_screens.values_of(four, choose({"model": "glm-5.1"}), "main-model", 9) == ["glm-5.1"]
+
+
+def test_a_report_at_prices_that_nobody_knows_is_refused_before_it_is_offered(opened: Any) -> None:
+    app = opened("reports", reprice="nope")
+    assert "there is no list price for" in app.error[0].value
+    assert not app.get("download_button")
+    assert opened("reports", reprice="claude-haiku-4-5").get("download_button")
+
+
+def test_a_run_stands_in_the_address_of_its_own_screen_only(opened: Any) -> None:
+    assert "run" not in opened("cost", run="a").query_params
+    assert "run" in opened("run", run="a").query_params
+
+
+def test_the_time_of_a_file_is_no_time_of_a_run(four: Store) -> None:
+    about = times(four, Filters())
+    assert about["of_files"] == 1
+    assert groups_note(groups(four, Filters(), "day", 9), "Day", about).startswith("Of 1 run only the time of their file is known")
+    assert groups_note(groups(four, Filters(), "model", 9), "Main model", about) == ""
+
+
+def test_what_all_groups_make_is_no_finding(four: Store) -> None:
+    found = groups(four, choose({"model": ["glm-5.1", "claude-haiku-4-5"]}), "model", 9)
+    assert groups_finding(found, "Main model") == "Runs mainly on claude-haiku-4-5 make 50 % of the reported cost"
+
+
+def test_small_groups_are_told_where_a_finding_leaves_them_out() -> None:
+    rows = [{"group": name, "known": known, "p50": middle} for name, known, middle in (("a", 90, 5), ("b", 90, 9), ("c", 1, 2))]
+    measure = next(iter(MEASURES.values()))
+    assert distributions.groups_finding(measure, pa.Table.from_pylist(rows)).startswith(
+        f"Of groups with {distributions.FEW} runs or more, "
+    )
+    assert not distributions.groups_finding(measure, pa.Table.from_pylist(rows[:2])).startswith("Of")
+
+
+def test_without_alarms_the_warnings_are_counted() -> None:
+    rows = [{"rule": "x", "severity": "warning", "runs": 36}, {"rule": "y", "severity": "info", "runs": 3}]
+    assert findings.finding(pa.Table.from_pylist(rows), 163) == "No alarms, 36 warnings in 163 runs"
+    assert findings.finding(pa.Table.from_pylist(rows[1:]), 163) == "No alarms in 163 runs"
+
+
+def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs.duckdb")
+    long = "The quick brown fox jumps over the lazy dog near the river bank"
+    ingest([Source("a", record_text(uuid="a", result=long).encode())], store)
+    assert queries_screens.excerpts(store, ["a"], "quick")["a"].startswith("The quick")
+    assert queries_screens.excerpts(store, ["a"], "lazy")["a"].startswith("… fox jumps over the lazy")
