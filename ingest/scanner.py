@@ -11,12 +11,12 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 from ingest.broken_json import MARK_SEARCHED, Failure, begin_of_last, verdict
 from ingest.document import parse
-from ingest.mending import MENDED_CHARACTERS, mended, near_injection
+from ingest.mender import Found, Mender
 from ingest.window import LOOK_BACK, Window
 from schemas.errors import RejectReason
 
@@ -37,6 +37,8 @@ _DECODER = json.JSONDecoder()
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
 _OBJECT_START = re.compile(rb'\{[ \t\r\n]{0,1000}+["}]')
 _START_BYTES = 1002
+_HIDDEN_START = re.compile(rb'\{[ \t\r]{0,100}+\n(?:[^\n"{}]{1,128}"|\[?20\d\d-\d\d-\d\d[T ][^\n{}]{1,400}\n)')
+_LEAST_HIDDEN = 8
 _KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
 _KEY_BYTES = 80
 _RECORD_MARK = re.compile(r'"(?:type"\s*:\s*"result"|total_cost_usd"|duration_api_ms"|num_turns")')
@@ -88,7 +90,7 @@ class Scanner:
         self.first_broken: Span | None = None
         self._window = window
         self._looked_again = 0
-        self._mended = 0
+        self._mender = Mender(window)
         self._last_line_without = -1
 
     def spans(self) -> Iterator[Span]:
@@ -98,6 +100,8 @@ class Scanner:
         while True:
             match, ended = _OBJECT_START.search(window.data, at), window.ended
             start = match.start() if match else self._undecided(at)
+            if start - at > _LEAST_HIDDEN and (at := (yield from self._hidden(at, start))) > start:
+                continue
             at, span = self._between(at, start)
             if span:
                 yield span
@@ -111,6 +115,25 @@ class Scanner:
                 at = window.move(start)
             if at > len(window.data) // 2 and not window.ended:
                 at = window.move(at)
+
+    def _hidden(self, at: int, until: int) -> Generator[Span, None, int]:
+        """The objects between, in front of whose names a log wrote something; returns where the last of them ends."""
+        while found := self._first_hidden(at, until):
+            at, span = self._between(at, found.start)
+            if span:
+                yield span
+            else:
+                at = found.end
+                yield self._whole(*found)._replace(line_before=self._line_before(found.start))
+        return at
+
+    def _first_hidden(self, at: int, until: int) -> Found | None:
+        for brace in _HIDDEN_START.finditer(self._window.data, at, until):
+            start = brace.start()
+            of_key = _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start)
+            if not of_key and (found := self._mender.hidden(start, self._line_before(start))):
+                return found
+        return None
 
     def _undecided(self, at: int) -> int:
         """Up to where it is certain that no object starts: a brace at the end of the window may still become one."""
@@ -198,8 +221,8 @@ class Scanner:
 
     def _broken(self, start: int, failure: Failure, was_blank: bool) -> tuple[int, Span | None]:
         """A broken object: mended; or told, where it matters; or mere text."""
-        if whole := self._mend(start, failure):
-            return whole.end - self._window.base, whole
+        if found := self._mender.mend(start, failure, self._line_before(start)):
+            return found.end, self._whole(*found)
         text, at = failure.text, failure.at
         stopped = start + max(1, _bytes_of(text[:at]))
         begins_line = self._begins_line(start)
@@ -216,18 +239,6 @@ class Scanner:
         reason, error = verdict(failure)
         window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
         return Span(window.base + start, window.base + start, window.line_at(start), text, None, reason, _clean(error))
-
-    def _mend(self, start: int, failure: Failure) -> Span | None:
-        """The object without what was injected into it. Hostile text cannot make it dear: what it may cost grows with the text."""
-        if self._mended > 4 * (self._window.base + start) + _ALLOWED_BYTES or not near_injection(failure.text, failure.at):
-            return None
-        self._window.reach(start + MENDED_CHARACTERS)
-        text = self._window.data[start : start + MENDED_CHARACTERS].decode("utf-8", "surrogateescape")
-        found = mended(text)
-        self._mended += 0 if found else len(text)
-        if not found or not isinstance(found.value, dict):
-            return None
-        return self._whole(start, start + _bytes_of(text[: found.end]), _clean(text[: found.end]), found.value)
 
     def _last_on_line(self, start: int) -> int:
         """Where a whole object begins that was written behind the broken one that starts here, on its line; 0 where there is none.

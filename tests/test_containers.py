@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import lzma
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -183,6 +185,31 @@ class Standard(io.TextIOWrapper):
     """Standard input that holds some bytes."""
 
 
+def test_a_pipe_that_finds_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "stdin", Standard(io.BytesIO(LINES)))
+    monkeypatch.setattr("ingest.sources.IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "full"))
+    [error] = read_paths([Path("-")])
+    assert isinstance(error, InputUnreadable)
+    assert "cannot read stdin: No such file" in error.message
+    assert "$TMPDIR" in error.hint
+
+
+def test_folders_may_be_deeper_than_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("a", dir_fd=here)
+        below = os.open("a", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("log.json", os.O_CREAT, dir_fd=here))
+    os.close(here)
+    monkeypatch.chdir(tmp_path)
+    found = list(find_files([Path("a")]))
+    subprocess.run(["rm", "-rf", tmp_path / "a"], check=True)  # which Python could not
+    assert found == [Path("a/" * 1500, "log.json")]
+
+
 def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Standard(io.BytesIO(LINES)))
     [source] = read_paths([Path("-")])
@@ -190,7 +217,7 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (source.name, len(list(read(source)))) == ("stdin", 200)
 
 
-QUOTED = [
+QUOTED: list[dict[str, object]] = [
     {"type": "user", "message": {"content": [{"type": "tool_result", "content": record_text()}]}},
     {"type": "user", "tool_use_result": record()},
     {"role": "tool", "tool_call_id": "1", "content": record_text()},

@@ -63,6 +63,48 @@ def test_a_truncated_line_takes_nothing_of_the_next_and_is_told_with_its_figures
     assert told(text) == [(RejectReason.TRUNCATED, "the JSON ends in the middle; before the break stand num_turns 41, total_cost_usd 0.5")]
 
 
+PRETTY = json.dumps(ONE, indent=2)
+SHORT = PRETTY.replace("{\n ", "{")
+
+
+def prefixed(prefix: str, text: str) -> str:
+    """Every line with the prefix; `#` in it is the number of the line."""
+    return "\n".join(prefix.replace("#", str(number)) + line for number, line in enumerate(text.split("\n"), 8))
+
+
+@pytest.mark.parametrize("text", [PRETTY, SHORT, f"Result: {PRETTY}", f"{PRETTY}\n{EVENT}\n{PRETTY}"])
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "2026-01-01T00:00:00.#234567Z ",
+        "> ",
+        "[2026-01-01T00:00:00.#Z] [INFO] ",
+        "agent-1  | ",
+        "#:\t",
+        "job\tstep\t2026-01-01T00:00:#Z ",
+    ],
+)
+def test_a_record_on_lines_with_a_prefix_is_read_as_if_there_were_none(prefix: str, text: str) -> None:
+    records = [ONE] * text.count('"uuid"')
+    data = "first\n" + prefixed(prefix, f"{text}\ndone") + "\n{}"
+    assert [span.value for span in scan(data) if span.value not in ({}, json.loads(EVENT))] == records
+    first = next(scan(data))
+    assert (first.line, json.loads(first.text)) == (2, ONE)
+
+
+@pytest.mark.parametrize("line", ["[2026-01-01T00:00:00Z] [INFO] hello", "2026-01-01 00:00:00,123 INFO a 'b' {"])
+@pytest.mark.parametrize("number", [1, 2, 5, 9, PRETTY.count("\n")])
+@pytest.mark.parametrize("before", ["", "text "])
+def test_a_whole_line_of_a_log_in_a_record_is_taken_out(before: str, number: int, line: str) -> None:
+    lines = PRETTY.split("\n")
+    assert values(before + "\n".join([*lines[:number], line, *lines[number:]])) == [ONE]
+
+
+def test_a_prefix_that_not_every_line_has_makes_no_record() -> None:
+    assert ONE not in values(prefixed("> ", PRETTY).replace('> "', '"', 3).replace("> }", "}", 1).replace('>   "num', 'x   "num'))
+    assert values('const x = {\n  text "a": 1\n}\n> {\nfoo "a": 1\n> }') == []
+
+
 HALF = '{"type":"assistant","session_id":"k","message":{"content":[{"type":"text","text":"half'
 
 
@@ -114,6 +156,7 @@ def test_numbers_of_thousands_of_digits_and_deep_nesting_are_no_crash() -> None:
 HOSTILE = (
     *('{"a":', '{"a":\n', '[{"a":', '{"', '{"type":"result",', '{"type":"result","x":{\n', "{ ", '{"type":[\n', "[1,", '{"x"', "{   "),
     *('{"type":"result","num_turns":1,"res\n[2025-11-30T17:40:06.201Z] [INFO] \n', '{"type":"result",\n//x\n', '{"a":1,//,', "//,", "}"),
+    *("> {\n>", '> {\n> "a":1,\n', '> {\n>"', 'a b c d e f g h {\n a b c d e f g h"', "{\n[2025-11-30T17:40:06.201Z]\n"),
     *('[{"type":', '{"type":"{"type":"a"}', 'x {"type":"{"type":1} '),
     *('{"type":"result","a":"\\"', '{"type":"a"\n', '{"a":[\n', '{"a":"', '{"type":"result","x":[{"y":1},\n'),
 )
@@ -135,6 +178,7 @@ PIECES = (
         '"num_turns":3',
         "\n[2025-11-30T17:40:06.201Z] [INFO] ",
         "\n\n",
+        *("> ", "{\n", '>  "a": 1', "\n> ", "\n> }", '> {\n>  "a": 1\n> }\n', "[2025-11-30T17:40:06.201Z] hello\n"),
     ),
 )
 
