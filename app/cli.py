@@ -6,6 +6,7 @@ Nothing heavy is imported before a command runs: `--help` and completion must fe
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from app.commands.compare import compare
 from app.commands.reprice import prices_option, reprice
 from app.filters import Filters
 from app.grouping import UTC_ZONE
-from app.options import Output, by_option, db_option, examples, keys_option, utf8, with_filters, with_limit, with_output, with_store
+from app.options import Output, Rows, by_option, db_option, examples, keys_option, utf8, with_filters, with_limit, with_output, with_store
 from schemas.errors import ExitCode
 from schemas.metrics import RUN_METRICS
 
@@ -83,12 +84,12 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
         from app.ingesting import ingest_paths
 
         report = ingest_paths(paths, store, **how)
+        terminal.tell_ingest(report, store.location)
+        if as_json:
+            terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
     except KeyboardInterrupt:
-        terminal.note("Interrupted: nothing was written.")
+        terminal.note("Interrupted: all was written already." if store.has_written else "Interrupted: nothing was written.")
         return terminal.INTERRUPTED
-    terminal.tell_ingest(report, store.location)
-    if as_json:
-        terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
     if report.unreadable:
         return ExitCode.INPUT_UNREADABLE
     return ExitCode.CHECK_FAILED if strict and report.total("rejected") else ExitCode.OK
@@ -106,7 +107,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
 @by_option
 @keys_option("--metrics", RUN_METRICS, "metric", (), "Figures of totals and groups, in place of the usual ones")
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days and times.")
-@click.option("--runs", "listed", type=click.IntRange(min=0), metavar="N", help="Dearest runs to list.  [default: 10; in xlsx 10,000]")
+@click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Dearest runs to list.  [default: 10; in xlsx 10,000]")
 @click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="The same tokens at MODEL's list prices too: MODEL[@PROVIDER].")
 @click.option("--brief", is_flag=True, help="Only the table of groups, or of totals where there are none.")
 @with_filters
@@ -196,7 +197,7 @@ def dashboard(db: str, port: int, host: str, *, browser: bool, read_only: bool, 
     from app.serve import Access, serve
     from ingest.store import Store
 
-    location = str(Path(db).resolve()) if Store(db).is_file else db
+    location = os.path.realpath(db) if Store(db).is_file else db
     serve(location, host, port, Access(read_only, sign_in and sign_in.resolve()), browser=browser)
 
 

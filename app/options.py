@@ -29,7 +29,18 @@ FORMATS = (TABLE, *EXPORTS)
 ROWS_IN_A_TABLE = 50
 """Rows a list in a terminal has unless --limit says otherwise; files and programs get all."""
 
+MOST_ROWS = 2**63 - 1
+"""What a number of rows may be to DuckDB."""
+
 _METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.FACTOR: "FACTOR", Kind.TEXT: "TEXT"}
+
+
+class Rows(click.IntRange):
+    """A number of rows. More than a store can count are all of them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, at most MOST_ROWS."""
+        return min(super().convert(value, param, ctx), MOST_ROWS)
 
 
 @dataclass(frozen=True)
@@ -150,7 +161,7 @@ def with_limit(noun: str) -> Callable[[Command], Command]:
             usual = ROWS_IN_A_TABLE if limit is None and output == Output(TABLE) else limit
             return command(*arguments, limit=usual or None, output=output, **options)
 
-        return click.option("--limit", type=click.IntRange(min=0), metavar="N", help=words)(packed)
+        return click.option("--limit", type=Rows(min=0), metavar="N", help=words)(packed)
 
     return limited
 

@@ -49,7 +49,7 @@ def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = Fal
 
     `own`: a price file that takes the place of the former one; `forget`: the library alone from now on. Raises StoreError.
     """
-    with store.writing() as writer:
+    with store.writing(make=False) as writer:
         if own or forget:
             keep_price_file(writer, own)
         price(writer, "select run_id from runs")

@@ -11,7 +11,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import resources
 from importlib.metadata import version
@@ -21,9 +21,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.store_errors import FAILURES, busy, failed, is_held, missing, unusable
+from ingest.interrupts import put_off
+from ingest.store_errors import FAILURES, INTERRUPTED, busy, failed, is_held, missing, other_version, unreachable, unusable
 from ingest.store_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database
-from schemas.errors import NotAStore, StoreError, StoreMissing, StoreVersionMismatch
+from schemas.errors import NotAStore, StoreError, StoreMissing
 from schemas.row import Row
 from schemas.source import StoreMetaRow
 from schemas.tables import SCHEMA_VERSION, TABLES, arrow_table
@@ -56,6 +57,8 @@ class Store:
         self._on_wait = on_wait or (lambda _: None)
         self._place = os.path.realpath(self.location) if self.is_file else self.location
         self._own_files = OwnFiles(self._place)
+        self.has_written = False
+        """Whether a transaction of this object was committed: what an interrupt can no longer undo."""
 
     @property
     def is_file(self) -> bool:
@@ -84,8 +87,13 @@ class Store:
         return self.is_file and path in self._own_files
 
     def exists(self) -> bool:
-        """Whether something is there; a location that is no path is taken to be."""
-        return not self.is_file or Path(self.location).exists()
+        """Whether something is there; a location that is no path is taken to be. Raises StoreError where that cannot be told."""
+        try:
+            return not self.is_file or bool(os.stat(self._place))  # noqa: PTH116  Path.exists() does not say what failed
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except (OSError, ValueError) as error:
+            raise unreachable(self.location, error) from error
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -109,19 +117,27 @@ class Store:
             return frozenset()
 
     @contextmanager
-    def writing(self) -> Iterator[Writer]:
-        """One transaction, committed at the end and rolled back on any error; makes the store if there is none."""
+    def writing(self, *, make: bool = True) -> Iterator[Writer]:
+        """One transaction, committed at the end and rolled back on any error; makes the store if there is none and it is to `make` one.
+
+        On an error, what was not there before is not there afterwards. Raises StoreError.
+        """
+        if not make and not self.exists():
+            raise missing(self.location)
         _ = self.folder
         with self._attached(read_only=False) as connection:
             connection.begin()
             try:
-                if not _tables(connection):
+                if make and not _tables(connection):
                     create_schema(connection)
                 _require_version(connection, self.location)
                 yield Writer(connection)
-                connection.commit()
+                with put_off():
+                    connection.commit()
+                    self.has_written = True
             except BaseException:
-                connection.rollback()
+                with put_off(), suppress(duckdb.Error):  # after a commit, also one that failed, there is nothing to roll back
+                    connection.rollback()
                 raise
 
     @contextmanager
@@ -135,8 +151,8 @@ class Store:
         if not self.exists():
             raise missing(self.location)
         aside = Path(f"{self._place}{REBUILDING}")
-        remove_database(aside)
         try:
+            remove_database(aside)
             with self._attached(read_only=False, alias=FORMER) as connection:
                 stored_version(connection, self.location)
                 connection.execute(_attach_sql(str(aside), ALIAS, read_only=False))
@@ -144,34 +160,57 @@ class Store:
                 connection.begin()
                 create_schema(connection)
                 yield connection.cursor(), Writer(connection)
-                connection.commit()
-                connection.execute(f"use memory; detach {ALIAS}")
-                aside.replace(self._place)
+                with put_off():
+                    connection.commit()
+                    connection.execute(f"checkpoint {ALIAS}")  # detaching does it too, and says nothing where the disk is full
+                    connection.execute(f"use memory; detach {ALIAS}")
+                    aside.replace(self._place)
+                    self.has_written = True
+        except OSError as error:
+            raise failed(self.location, error) from error
         finally:
-            remove_database(aside)
+            with suppress(OSError):
+                remove_database(aside)
 
     @contextmanager
     def _attached(self, *, read_only: bool, alias: str = ALIAS) -> Iterator[duckdb.DuckDBPyConnection]:
+        is_new = not self.exists()
         connection = duckdb.connect()
         try:
-            self._attach(connection, alias, read_only=read_only)
-            connection.execute(f"use {alias}")
-            connection.execute(_SETTINGS)
-            connection.execute("set temp_directory = $folder", {"folder": tempfile.gettempdir()})
-            if not read_only:
-                connection.execute(_WRITING)
-            yield connection
+            try:
+                self._attach(connection, alias, read_only=read_only)
+                connection.execute(f"use {alias}")
+                connection.execute(_SETTINGS)
+                connection.execute("set temp_directory = $folder", {"folder": tempfile.gettempdir()})
+                if not read_only:
+                    connection.execute(_WRITING)
+                yield connection
+            finally:
+                if is_new:
+                    self._remove_empty(connection)
         except FAILURES as error:
             raise failed(self.location, error) from error
+        except RuntimeError as error:
+            if INTERRUPTED in str(error):
+                raise KeyboardInterrupt from error
+            raise
         finally:
             connection.close()
+
+    def _remove_empty(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Remove the file that attaching made, if nothing came into it; still held, so that nobody is writing to it."""
+        attached = f"select count(*) from duckdb_databases() where database_name = '{ALIAS}'"
+        with put_off(), suppress(duckdb.Error, OSError):
+            if not self.has_written and connection.execute(attached).fetchall() == [(1,)] and not _tables(connection, ALIAS):
+                remove_database(Path(self._place))
 
     def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, *, read_only: bool) -> None:
         deadline = time.monotonic() + self._wait_seconds
         told = False
         while True:
             try:
-                connection.execute(_attach_sql(self._place, alias, read_only=read_only))
+                with put_off():  # or it might make a file of which nobody knows
+                    connection.execute(_attach_sql(self._place, alias, read_only=read_only))
                 return
             except duckdb.Error as error:
                 if not is_held(error):
@@ -235,8 +274,10 @@ def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
     return f"attach '{place}' as {alias}{listed}"
 
 
-def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    rows = connection.execute("select table_name from duckdb_tables() where database_name = current_database()").fetchall()
+def _tables(connection: duckdb.DuckDBPyConnection, alias: str | None = None) -> set[str]:
+    """The tables of the database attached under the alias, of the current one by default."""
+    sql = "select table_name from duckdb_tables() where database_name = coalesce($alias, current_database())"
+    rows = connection.execute(sql, {"alias": alias}).fetchall()
     return {str(name) for (name,) in rows}
 
 
@@ -253,13 +294,5 @@ def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:
 
 def _require_version(connection: duckdb.DuckDBPyConnection, location: str) -> None:
     found = stored_version(connection, location)
-    if found > SCHEMA_VERSION:
-        raise StoreVersionMismatch(
-            f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
-            "Upgrade with `pip install -U tachograph`, or choose another store with --db.",
-        )
-    if found < SCHEMA_VERSION:
-        raise StoreVersionMismatch(
-            f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",
-            "Run `tachograph rebuild`: it makes them anew from the raw records, which are kept.",
-        )
+    if found != SCHEMA_VERSION:
+        raise other_version(location, found)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import duckdb
 
-from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing
+from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
+from schemas.tables import SCHEMA_VERSION
 
 FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.TransactionException)
 """What a full or broken disk looks like (the last of them to a commit); any other error of DuckDB's is a mistake of ours."""
+
+INTERRUPTED = "Query interrupted"
+"""What DuckDB makes of Ctrl-C while it works, as a RuntimeError."""
 
 _HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
 _NO_SUCH_FILE = ("database does not exist", "No such file or directory")
@@ -53,6 +57,19 @@ def unreachable(location: str, error: OSError | ValueError) -> StoreError:
     """The file system does not even tell whether it is there."""
     said = getattr(error, "strerror", None) or error
     return StoreError(f"{location} cannot be used as a store: {said}.", "Choose another file with --db.")
+
+
+def other_version(location: str, found: int) -> StoreVersionMismatch:
+    """Its tables are not those of this program."""
+    if found > SCHEMA_VERSION:
+        return StoreVersionMismatch(
+            f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
+            "Upgrade with `pip install -U tachograph`, or choose another store with --db.",
+        )
+    return StoreVersionMismatch(
+        f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",
+        "Run `tachograph rebuild`: it makes them anew from the raw records, which are kept.",
+    )
 
 
 def _reason(error: duckdb.Error) -> str:

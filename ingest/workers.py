@@ -15,9 +15,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ingest.containers import Portion, Source
+from ingest.interrupts import inherited_block
 from ingest.lean_arrow import spare_pandas
 from ingest.reading import Card, Settings, read_members, read_portion
 from ingest.spool import Key, SpoolWriter
@@ -66,7 +68,7 @@ def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, sp
     """Do the tasks in worker processes; cards come back as they are done. Closing the iterator early ends the workers at once."""
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool))
     try:
-        yield from _bounded(lambda task: pool.submit(_work, task), iter(tasks), jobs * UNDER_WAY)
+        yield from _bounded(partial(_submit, pool), iter(tasks), jobs * UNDER_WAY)
     except BrokenProcessPool as error:
         raise TachographError("a worker process died while reading.", "Memory may be short: try again with --jobs 1.") from error
     except BaseException:
@@ -75,6 +77,12 @@ def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, sp
     finally:
         with suppress(RuntimeError):  # interrupted while the pool's own thread was about to start: there is nothing to wait for
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[list[Card]]:
+    """Hand out a task. The pool starts its processes as tasks come."""
+    with inherited_block():
+        return pool.submit(_work, task)
 
 
 def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task | list[Card]], most: int) -> Iterator[list[Card]]:
@@ -106,7 +114,7 @@ def _begin(settings: Settings, spool: Path) -> None:
     """Set up a worker process."""
     global _settings, _spool  # (sent once per process, not once per task: the set of known sources may be large)
     _settings, _spool = settings, spool
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where no block is inherited
     spare_pandas()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

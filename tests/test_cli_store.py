@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pytest
 
-from tests.conftest import ROOT, Run, environment
+from tests.conftest import ROOT, SAMPLES, Run, environment
 
 
 def test_a_missing_store_says_how_to_make_one(tachograph: Run) -> None:
@@ -73,6 +75,48 @@ def test_rebuild_changes_no_figure(tachograph: Run, filled: Path) -> None:
     assert done.stderr == "Made 3 runs anew in tachograph.duckdb\n"
     assert done.returncode == 0
     assert tachograph("report", "--by", "run", "--format", "csv").stdout == before
+
+
+def full(size: int) -> Callable[[], None]:
+    """No file may grow beyond a size: to whoever writes it that is a full disk."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_a_full_disk_is_told_and_leaves_no_store(tachograph: Run, tmp_path: Path) -> None:
+    done = tachograph("ingest", SAMPLES, preexec_fn=full(50_000))
+    assert "tachograph.duckdb failed: " in done.stderr
+    assert "has room" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("command", "size"), [("rebuild", 50_000), ("reprice", 500)])
+def test_a_full_disk_leaves_the_store_as_it_was(tachograph: Run, filled: Path, command: str, size: int) -> None:
+    before = (filled / "tachograph.duckdb").read_bytes()
+    done = tachograph(command, preexec_fn=full(size))
+    assert "tachograph.duckdb failed: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 4
+    assert (filled / "tachograph.duckdb").read_bytes() == before
+    assert not [file.name for file in filled.iterdir() if file.suffix == ".rebuilding"]
+
+
+@pytest.mark.parametrize("command", ["reprice", "rebuild", "check --min-runs 1", "models"])
+def test_what_needs_a_store_makes_none(tachograph: Run, tmp_path: Path, command: str) -> None:
+    done = tachograph(*command.split())
+    assert done.stderr.startswith("Error: There is no store at tachograph.duckdb yet.\n")
+    assert done.returncode == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["report", "doctor", "rebuild", "reprice", f"ingest {SAMPLES}"])
+def test_a_name_that_no_store_may_have(tachograph: Run, tmp_path: Path, command: str) -> None:
+    done = tachograph(*command.split(), "--db", "n" * 300)
+    assert "cannot be used as a store: File name too long." in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 4
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_doctor_finds_a_good_store_good(tachograph: Run, filled: Path) -> None:
