@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ingest.claims import extract
+from ingest.sources import standard_input
 from schemas.errors import InputUnreadable
 
 STDIN = "-"
@@ -35,7 +35,7 @@ def answer(key: object, text: str) -> bytes:
 
 def _lines(path: Path) -> Iterable[bytes]:
     if str(path) == STDIN:
-        yield from sys.stdin.buffer
+        yield from standard_input()
         return
     try:
         with path.open("rb") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def examine(store: Store) -> Iterator[Finding]:
     """Everything there is to say, in order; ends early where the store cannot be used."""
     yield Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     yield from (_package(name) for name in PACKAGES)
-    location = str(Path(store.location).resolve()) if store.is_file else store.location
+    location = os.path.realpath(store.location) if store.is_file else store.location
     try:
         with store.reading() as connection:
             yield Finding("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")

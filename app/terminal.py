@@ -5,6 +5,7 @@ stdout is data only. Text from logs is shown without its control characters, whi
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -28,12 +29,16 @@ INTERRUPTED = 130
 REJECTS_SHOWN = 20
 """Rejects that `ingest` lists before it points to `tachograph rejects`."""
 
+_NO_STDOUT = (errno.EBADF, errno.EPIPE)
+"""What a stdout that is closed, or whose reader went away, looks like to a help text: click writes those itself."""
+
 _CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�")
 _CONTROL |= dict.fromkeys(map(ord, "\t\n\r\x0b\x0c"), " ")
 
 
 def run(command: click.Command) -> int:
     """Run the command line and return its exit code; errors made for people are told, never shown as a traceback."""
+    _stand_in_for_closed_streams()
     try:
         return int(command.main(prog_name="tachograph", standalone_mode=False) or 0)
     except click.ClickException as error:
@@ -45,6 +50,12 @@ def run(command: click.Command) -> int:
     except TachographError as error:
         fail(error)
         return error.exit_code
+    except OSError as error:
+        if error.errno not in _NO_STDOUT:
+            raise
+        _silence_stdout()
+        fail(_cannot_put(error))
+        return UsageError.exit_code
 
 
 def note(message: str) -> None:
@@ -68,7 +79,11 @@ def put(body: bytes) -> None:
         _silence_stdout()
     except OSError as error:
         _silence_stdout()
-        raise UsageError(f"cannot write to the standard output: {error.strerror}.") from error
+        raise _cannot_put(error) from error
+
+
+def _cannot_put(error: OSError) -> UsageError:
+    return UsageError(f"cannot write to the standard output: {error.strerror}.")
 
 
 def plain(text: str) -> str:
@@ -155,6 +170,17 @@ def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
             note(f"    {plain(reject.position)}: {reason}: {plain(reject.detail)}")
     if len(rejects) > REJECTS_SHOWN:
         note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. See all: tachograph rejects --db {shlex.quote(location)}")
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Python has None for a stream that the shell closed (`>&-`), and the next file opened would get its number.
+
+    What is said to a closed stderr is lost; data for a closed stdout fails as it does on a full disk.
+    """
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def _silence_stdout() -> None:

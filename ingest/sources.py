@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import hashlib
 import io
 import os
@@ -24,6 +25,7 @@ IN_MEMORY_BYTES = 64 << 20
 """What is larger than this, and is no file yet, waits in a temporary file."""
 
 _COPIED_BYTES = 1 << 20
+_DANGLING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def read_paths(paths: Iterable[Path]) -> Iterator[Source | InputUnreadable]:
         if not isinstance(found, _Found):
             yield found
         elif found.status is None:
-            yield _spool_pipe(sys.stdin.buffer, "stdin")
+            yield _read_standard_input()
         elif stat.S_ISREG(found.status.st_mode):
             yield _file(found.path, found.status)
         else:
@@ -171,6 +173,20 @@ def _read_up_to(stream: BinaryIO, most: int) -> bytes:
     return bytes(read)
 
 
+def standard_input() -> BinaryIO:
+    """The bytes of the standard input. Raises InputUnreadable where there is none (`<&-`, a service)."""
+    if sys.stdin is None:
+        raise InputUnreadable("cannot read the standard input: it is closed.", "Name a file, or pipe something in.")
+    return sys.stdin.buffer
+
+
+def _read_standard_input() -> Source | InputUnreadable:
+    try:
+        return _spool_pipe(standard_input(), "stdin")
+    except InputUnreadable as error:
+        return error
+
+
 def _read_pipe(path: Path) -> Source | InputUnreadable:
     try:
         with path.open("rb") as stream:
@@ -179,40 +195,65 @@ def _read_pipe(path: Path) -> Source | InputUnreadable:
         return _unreadable(path, error)
 
 
-def _spool_pipe(stream: BinaryIO, name: str) -> Source:
+def _spool_pipe(stream: BinaryIO, name: str) -> Source | InputUnreadable:
     """What a pipe holds. Its temporary file stays until we exit: sources are gathered before they are read."""
     stack = contextlib.ExitStack()
     atexit.register(stack.close)
-    return stack.enter_context(spooled(stream, name))
+    try:
+        return stack.enter_context(spooled(stream, name))
+    except OSError as error:
+        hint = f"More than {IN_MEMORY_BYTES >> 20} MB wait in a temporary file: its folder ($TMPDIR, else the system's) must have room."
+        return InputUnreadable(f"cannot read {name}: {error.strerror or error}", hint)
 
 
-def _walk(path: Path, seen: set[tuple[int, int]], *, asked_for: bool = True) -> Iterator[_Found | InputUnreadable]:
+def _walk(path: Path, seen: set[tuple[int, int]]) -> Iterator[_Found | InputUnreadable]:
+    """What lies at and under a path. However deep the folders are, the ones we are in are a list, not calls within calls."""
     try:
         status = path.stat()
-        if not stat.S_ISDIR(status.st_mode):
-            if asked_for or stat.S_ISREG(status.st_mode):  # a pipe or socket in a folder would hold us up for ever
-                yield _Found(path, status)
-            return
-        if (status.st_dev, status.st_ino) in seen:
-            return
-        seen.add((status.st_dev, status.st_ino))
-        with os.scandir(path) as entries:
-            children = sorted(entries, key=lambda entry: entry.name)
     except (OSError, ValueError) as error:
         yield _unreadable(path, error)
         return
-    for child in children:
-        if child.is_file(follow_symlinks=False):
-            yield from _entry(child)
-        elif not child.is_symlink() or Path(child.path).exists():  # a dangling link is nobody's log
-            yield from _walk(Path(child.path), seen, asked_for=False)
+    if not stat.S_ISDIR(status.st_mode):
+        yield _Found(path, status)
+        return
+    inside: list[Iterator[os.DirEntry[str]]] = []
+    yield from _enter(path, status, seen, inside)
+    while inside:
+        if (child := next(inside[-1], None)) is None:
+            inside.pop()
+        else:
+            yield from _child(child, seen, inside)
 
 
-def _entry(file: os.DirEntry[str]) -> Iterator[_Found | InputUnreadable]:
+def _child(
+    child: os.DirEntry[str], seen: set[tuple[int, int]], inside: list[Iterator[os.DirEntry[str]]]
+) -> Iterator[_Found | InputUnreadable]:
+    path = Path(child.path)
     try:
-        yield _Found(Path(file.path), file.stat())
-    except OSError as error:  # gone meanwhile
-        yield _unreadable(Path(file.path), error)
+        status = child.stat()
+    except OSError as error:
+        if not (child.is_symlink() and error.errno in _DANGLING):  # a link that leads nowhere is nobody's log
+            yield _unreadable(path, error)
+    else:
+        if stat.S_ISDIR(status.st_mode):
+            yield from _enter(path, status, seen, inside)
+        elif stat.S_ISREG(status.st_mode):  # a pipe or socket in a folder would hold us up for ever
+            yield _Found(path, status)
+
+
+def _enter(
+    folder: Path, status: os.stat_result, seen: set[tuple[int, int]], inside: list[Iterator[os.DirEntry[str]]]
+) -> Iterator[InputUnreadable]:
+    """Put what a folder holds on top of the list, in name order, unless it was seen."""
+    place = (status.st_dev, status.st_ino)
+    if place in seen:
+        return
+    seen.add(place)
+    try:
+        with os.scandir(folder) as entries:
+            inside.append(iter(sorted(entries, key=lambda entry: entry.name)))
+    except OSError as error:
+        yield _unreadable(folder, error)
 
 
 def _name(path: Path) -> str:

@@ -131,14 +131,26 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
 def test_a_folder_without_permission(tachograph: Run, tmp_path: Path) -> None:
     """As root, permission bits do not count, so the command runs without the capabilities that override them."""
     (closed := tmp_path / "closed").mkdir()
+    (closed / "log.json").touch()
     closed.chmod(0)
-    command = [sys.executable, "-m", "app.cli", "ingest", str(closed), str(SAMPLES)]
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "link").symlink_to(closed / "log.json")
+    (tmp_path / "logs" / "nowhere").symlink_to("gone")
+    (tmp_path / "logs" / "loop").symlink_to("loop")
+    command = [sys.executable, "-m", "app.cli", "ingest", str(closed), "logs", str(SAMPLES)]
+    elsewhere = [sys.executable, "-m", "app.cli", "report", "--db", str(closed / "runs.duckdb")]
     if os.geteuid() == 0:
         dropped = "-dac_override,-dac_read_search"
-        command = ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", *command]
+        drop = ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}"]
+        command, elsewhere = drop + command, drop + elsewhere
     done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    store = subprocess.run(elsewhere, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
     closed.chmod(0o700)
+    assert f"{closed / 'runs.duckdb'} cannot be used as a store: Permission denied." in store.stderr
+    assert store.returncode == 4
     assert f"cannot read {closed}: Permission denied" in done.stderr
+    assert "cannot read logs/link: Permission denied" in done.stderr
+    assert done.stderr.count("cannot read") == 2
     assert "3 accepted" in done.stderr
     assert done.returncode == 3
 
@@ -168,3 +180,29 @@ def test_a_wrong_filter_says_how_it_is_written(tachograph: Run) -> None:
     assert done.stdout == ""
     assert done.stderr == "Error: a label is written key=value, not 'main'.\nFor example: --label branch=main.\n"
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "code", "said"),
+    [
+        ("ingest -", 0, 3, "cannot read the standard input: it is closed."),
+        ("claims extract -", 0, 3, "cannot read the standard input: it is closed."),
+        ("report", 1, 2, "cannot write to the standard output"),
+        ("--help", 1, 2, "cannot write to the standard output"),
+        ("report -o cost.csv", 1, 0, "Wrote cost.csv"),
+        ("report -o cost.csv", 2, 0, ""),
+    ],
+)
+def test_a_stream_that_the_shell_closed(tachograph: Run, filled: Path, words: str, closed: int, code: int, said: str) -> None:
+    done = tachograph(*words.split(), preexec_fn=lambda: os.close(closed))
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code
+
+
+def test_a_number_of_rows_beyond_all_counting_is_all_of_them(filled: Path) -> None:
+    there = ["--format", "jsonl", "--db", str(filled / "tachograph.duckdb")]
+    for words in (["runs", "--limit"], ["report", "--by", "run", "--runs"]):
+        done = CliRunner().invoke(cli, [*words, "9" * 20, *there])
+        assert done.stdout.count("\n") == 3
+        assert done.exit_code == 0
