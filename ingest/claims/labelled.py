@@ -34,13 +34,23 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
         for index, pair in enumerate(pairs):
             following = pairs[index + 1].end if index + 1 < len(pairs) else passage.end
             yield _with_change(pair, lines, following)
+        yield from _told_in_line(text, pairs, lines, spans)
     else:
         for (low, high), line in zip(spans, lines, strict=True):
             yield from effects(text, list(line), low, high)
 
 
+def _told_in_line(text: str, pairs: list[Effect], lines: list[Line], spans: list[tuple[int, int]]) -> Iterator[Effect]:
+    """`After: longest gap 1.7 s. Import 47 s → 51 s`: the pairs that a line has of its own behind its figures."""
+    used = max(pair.end for pair in pairs)
+    for (low, high), line in zip(spans, lines, strict=True):
+        behind = [figure for figure in line if figure.start >= used]
+        if len(behind) > 1:
+            yield from (effect for effect in effects(text, behind, max(low, used), high) if effect.is_pair)
+
+
 _LABEL = re.compile(r"[^\n:=]{0,60}[:=]")
-_SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|σ|range|samples|runs|p\d\d", re.IGNORECASE)
+_SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|σ|range|samples|runs", re.IGNORECASE)
 """What else is told of one and the same measurement."""
 
 
@@ -56,14 +66,43 @@ def _each_with_its_like(first: Line, line: Line, names: tuple[str, ...], other_n
     likes = all(before.measures_as(after) for before, after in zip(first, line, strict=False))
     if len(first) != len(line) or len(first) < 2 or names != other_names or not likes or any(map(_SPREAD.search, names)):
         return []
-    is_told_apart = all(names) or len({figure.metric for figure in first}) == len(first)
+    is_told_apart = all(names) or names == ("", "and") or len({figure.metric for figure in first}) == len(first)
     return [Effect(before.start, after.end, before, after) for before, after in zip(first, line, strict=True)] if is_told_apart else []
+
+
+_CLAUSES = re.compile(r"[,;()|.]")
+_NO_NAMES = frozenset({"and", "with", "at", "in", "of", "the", "a", "is", "was", "for", "to", "about", "~"})
+
+
+def _by_names(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
+    """`longest availability gap 47 s (all of it), max read latency 22 s` against `longest gap 1.7 s, max latency 6 s`; two at least."""
+    known = [(figure, words) for figure, name in zip(first, names, strict=True) if figure.unit and (words := _key(name))]
+    found: list[Effect] = []
+    for figure, name in zip(line, other_names, strict=True):
+        words = _key(name)
+        likes = [before for before, others in known if words and (words <= others or others <= words) and before.measures_as(figure)]
+        if len(likes) == 1:
+            found.append(Effect(likes[0].start, figure.end, likes[0], figure))
+    is_one_to_one = len({effect.start for effect in found}) == len(found)
+    if len(found) < 2 or not is_one_to_one:
+        return []
+    totals = [figure.start for figure, name in zip(line, other_names, strict=True) if "total" in name]
+    return [effect for effect in found if effect.after and effect.after.start in totals] or found  # its parts may only have moved
+
+
+def _key(name: str) -> frozenset[str]:
+    """The words that name a figure: those of the clause right before it. What is but spread around another names none."""
+    clause = _CLAUSES.split(name)[-1].strip(" *_`")
+    return frozenset() if _SPREAD.fullmatch(clause) else frozenset(clause.split()) - _NO_NAMES
 
 
 def _against_first(lines: list[Line], roles: list[str | None], named: list[tuple[str, ...]]) -> Iterator[Effect]:
     """The figure of each later line that is labelled as the one after, or that proves to be by the change stated for it."""
     for index, line in enumerate(lines[1:], 1):
         if roles[index] == "after" and (each := _each_with_its_like(lines[0], line, named[0], named[index])):
+            yield from each
+            continue
+        if roles[index] == "after" and (each := _by_names(lines[0], line, named[0], named[index])):
             yield from each
             continue
         candidates = _candidates(lines[0], line)

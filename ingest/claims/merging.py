@@ -16,6 +16,9 @@ _OPENS = re.compile(r"[\s*_`]*(?:[\w/-]+\s+){0,3}?[\s*_`]*(?:[(\[]|[,:=;—–-]
 _LEADS_TO = re.compile(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
 """`by over 15%, bringing the time from 27 s to 22.5 s`: the pair is what the percentage is of, however far it is from it."""
 
+_TAKES_UP = re.compile(r"\.\s+(?:This|That|Which|It) (?:(?:is|was|represents|amounts to|makes for) )?(?:an? |the )?(?:[\w-]+ )?[~*_]*$")
+"""`at 438 s, against 384 s. This 14% regression`: the next sentence takes up what the pair told."""
+
 _OPENS_ON = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\(")
 """`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket that opens behind what the percentage is of tells its figures, rounded or not."""
 
@@ -58,7 +61,11 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
         return bare in ("(", "[") or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_ON.fullmatch(gap)))
     if not _has_unit(pair):  # `from 32 to 128 to reduce passes by 4x` are two effects
         return bare in (",", ":", "-", "—", "–", "=", "") or bool(_BRACKETED.fullmatch(gap))
-    return not _SENTENCE_ENDS.search(gap) or (len(gap) <= 4 and other.change.kind is Kind.TIMES)
+    return (
+        not _SENTENCE_ENDS.search(gap)
+        or (pair is first and bool(_TAKES_UP.search(gap)))
+        or (len(gap) <= 4 and other.change.kind is Kind.TIMES)
+    )
 
 
 def _has_unit(pair: Effect) -> bool:

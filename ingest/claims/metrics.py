@@ -7,8 +7,9 @@ import re
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import BRACKETED, METRICS, NOT_PERFORMANCE, Sense
-from ingest.claims.quantities import NUMBER_WORDS, Kind, Quantity
+from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.settings import is_a_setting
+from ingest.claims.spelled import NUMBER_WORDS
 from schemas.claim import ClaimMetric
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())

@@ -13,6 +13,7 @@ from ingest.claims.glue import DECOR, HEDGE, SENTENCE, by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
+from ingest.claims.remarks import REMARKED, step_to_other
 from ingest.claims.tags import by_tags
 from schemas.claim import ClaimMetric
 
@@ -36,7 +37,7 @@ def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple
         return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
     if _is_of_shares(text, found, index):
         return None, 2
-    step = _step(text, found[index : index + 1 + _REMARKED])
+    step = step_to_other(text, found[index : index + 1 + REMARKED])
     if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor)):
         return _whole_chain(text, found, index + step + 1, effect, step + 1)
     return None, 1
@@ -160,11 +161,14 @@ def _by_verb(candidate: Candidate) -> Effect | None:
     if (
         not candidate.has_units
         and not _is_of_counts(candidate)
+        and not (candidate.first.metric is ClaimMetric.TIME and _is_less_of_the_same(candidate))
         and not (_FALLING.search(candidate.left) and _BARE_TO.fullmatch(candidate.glue))
     ):
         return None
     is_to = _BARE_TO.fullmatch(candidate.glue)
     is_to = is_to or (_CHANGED.search(candidate.left) and _THING_TO.fullmatch(candidate.glue))
+    if is_to and _FALLS_ON.match(candidate.text, candidate.second.end) and _is_less_of_the_same(candidate):
+        return candidate.whole
     falls = (
         is_to and (candidate.has_units or _is_of_counts(candidate)) and candidate.first.sized()[0] > candidate.second.sized()[1]
     )  # a range goes up
@@ -179,6 +183,15 @@ def _is_of_counts(candidate: Candidate) -> bool:
     if is_count and (_CHANGED.search(candidate.left) or "down to" in candidate.glue):
         return True
     return first.unit is None and second.metric is ClaimMetric.OPERATIONS and first.low > second.high  # a range goes up
+
+
+_FALLS_ON = re.compile(r"[*_`]*(?:[,.;:)](?!\d)|\s*$|\s(?:for|on|in|with|when|after|over|across|—|–|\()(?!\w))", re.MULTILINE)
+
+
+def _is_less_of_the_same(candidate: Candidate) -> bool:
+    """`six minutes to three and a half`: the unit is given once, and nothing else is counted behind."""
+    first, second = candidate.first, candidate.second
+    return first.unit is not None and first.unit is not CLOCK and second.unit is None and first.low > second.high
 
 
 _DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with)\s[^()\n;]{1,25})?\s?\((?P<change>[+−-]\d[\d.]*\s?%)")
@@ -211,39 +224,6 @@ _RULES: tuple[Callable[[Candidate], Effect | None], ...] = (
     by_tags,
 )
 """What makes a pair of two quantities, in the order asked."""
-
-
-_REMARKED = 4
-"""Figures that a remark may have, and the one behind it."""
-
-_BRACKETED_FORMER = re.compile(r"\s*\((?:was|from)\b")
-_REMARK = re.compile(r"\s*\([^()\n]{1,60}\)\s*")
-
-
-def _step(text: str, ahead: list[Quantity]) -> int:
-    """How many quantities on the other of a pair is: `562 s (was 1.09 in 1573 s)`, `from 40 min (2 × 20 min) to 7 min`."""
-    first = ahead[0]
-    if len(ahead) < 3 or first.unit is None:
-        return 1
-    if ahead[1].unit is not None and ahead[2].metric is first.metric is not ahead[1].metric:
-        return 2
-    if ahead[1].unit is None and ahead[2].metric is first.metric and _BRACKETED_FORMER.match(text, first.end, ahead[1].start):
-        return 2
-    return _behind_remark(text, ahead)
-
-
-def _behind_remark(text: str, ahead: list[Quantity]) -> int:
-    first = ahead[0]
-    remark = _REMARK.match(text, first.end) if text.find("(", first.end, first.end + 3) >= 0 else None
-    if remark is None:
-        return 1
-    step = next((index for index, quantity in enumerate(ahead) if quantity.start >= remark.end()), 0)
-    is_bare = step == 2 and ahead[1].unit is None
-    is_other = step > 1 and ahead[step].metric is first.metric and (is_bare or bool(_LEADS_ON.match(text, remark.end())))
-    return step if is_other else 1
-
-
-_LEADS_ON = re.compile(r"(?:down |up )?to\s|→|->|=>")
 
 
 def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:

@@ -11,33 +11,52 @@ from ingest.claims.pairs import related
 from ingest.claims.quantities import Kind, Quantity
 
 _TOGETHER = 4
-"""Figures of two effects that are told at once."""
+"""Effects that are told at once, at most."""
+
+_WIDE = 90
+"""Characters that an effect told so may have, on the average."""
 
 _LEFT = 60
 """Characters before the first figure that are read for the word that makes it a pair."""
 
+_NO_JOINT = r"(?!(?:to|vs|from|now|was|against|versus|down|instead|compared|before|after|previously|then)\b)"
 _JOINS = re.compile(
-    rf"(?:\s(?!(?:to|vs|from|now|was)\b)[\w-]+){{0,2}}\s*(?:/|[,·+&]|\band\b|\bwith\b|\bat\b)\s*(?:[a-z-]+\s){{0,2}}{DECOR}{HEDGE}",
+    rf"(?:\s{_NO_JOINT}[\w-]+){{0,2}}\s*(?:/|,\sand\b|[,·+&]|\band\b|\bwith\b|\bat\b)\s*(?:{_NO_JOINT}[a-z-]+\s){{0,2}}{DECOR}{HEDGE}",
     re.IGNORECASE,
 )
 
 
 def parallel(text: str, found: list[Quantity], index: int, floor: int) -> list[Effect]:
-    """The third figure against the first and the fourth against the second, if words say so of the first and the third; else none."""
-    four = found[index : index + _TOGETHER]
-    if len(four) < _TOGETHER:
+    """Each figure of a list against the like one of the list that follows, if words say so of the first of both; else none."""
+    joined = _joined(text, found, index)
+    if joined < 2 or _joined(text, found, index + joined) < joined:
         return []
-    first, second, third, fourth = four
-    if not (first.measures_as(third) and second.measures_as(fourth)) or fourth.start - first.end > 3 * _LEFT:
+    former, latter = found[index : index + joined], found[index + joined : index + 2 * joined]
+    if not all(map(Quantity.measures_as, former, latter)) or latter[-1].start - former[0].end > joined * _WIDE:
         return []
-    if not (_JOINS.fullmatch(text, first.end, second.start) and _JOINS.fullmatch(text, third.end, fourth.start)):
-        return []
-    left = text[max(floor, first.start - _LEFT) : first.start]
-    pair = related(Candidate(text, first, third, text[second.end : third.start], left))
+    left = text[max(floor, former[0].start - _LEFT) : former[0].start]
+    whole = latter[0]._replace(end=latter[-1].end)  # what stands behind the list says what it is of
+    pair = related(Candidate(text, former[0], whole, text[former[-1].end : latter[0].start], left))
     if pair is None:
         return []
-    other = Effect(second.start, fourth.end, second, fourth, heads=left)
-    return [pair, other if pair.before is first else other._replace(before=fourth, after=second)]
+    is_in_order = pair.before is former[0]
+    return [
+        pair._replace(
+            start=pair.start if is_first else one.start,
+            end=other.end,
+            before=one if is_in_order else other,
+            after=other if is_in_order else one,
+            heads=pair.heads if is_first else left,
+        )
+        for is_first, one, other in zip((True, *[False] * joined), former, latter, strict=False)
+    ]
+
+
+def _joined(text: str, found: list[Quantity], index: int) -> int:
+    """How many figures from that one on are a list of figures of different things: `37 ms, 0.26 MB, and 5,014 allocations`."""
+    last = min(len(found), index + _TOGETHER)
+    ends = (at for at in range(index + 1, last) if not _JOINS.fullmatch(text, found[at - 1].end, found[at].start))
+    return next(ends, last) - index
 
 
 _ALSO = re.compile(rf"\s+(?:on|at|with|for|in|under)\s[^.;,()\d]{{1,30}}(?:-?\d{{1,3}})?(?:,|,?\s+and)\s+(?:to\s+)?{DECOR}{HEDGE}")

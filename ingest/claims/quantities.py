@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from ingest.claims.spelled import SPELLED, SPELLED_COUNT, SPELLED_TIME, spelled
 from ingest.claims.units import SCALES, Unit, unit
 from schemas.claim import ClaimMetric
 
@@ -58,16 +59,6 @@ class Quantity(NamedTuple):
 CLOCK = Unit("s", ClaimMetric.TIME, 1.0)
 """The unit of `3:15`, which may also be a time of day, a ratio or a line of a file: two of them are a pair only of what is timed."""
 
-NUMBER_WORDS = {
-    word: float(number) for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)
-}
-"""Numbers that are written out before `times` and `fold`."""
-
-_GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
-_TENS = dict(zip(("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), range(10, 100, 10), strict=True))
-_WORDS = NUMBER_WORDS | _GERMAN | {"one": 1.0, "twelve": 12.0, "fifteen": 15.0} | {word: float(ten) for word, ten in _TENS.items()}
-"""Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
-
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
 """What a measured number is uncertain by; it is read over."""
 
@@ -88,8 +79,12 @@ _QUANTITY = re.compile(
     (?P<sign>[+\-−]|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
     (?P<money>\$)?
     (?:
-      (?P<word>(?a:{"|".join(_WORDS)})(?:\s(?:to|or)\s(?P<most>(?a:{"|".join(_WORDS)})))?|(?<=than\s|nder\s)an?)
-      (?:(?:[\s-]times|-?fold|mal)\b|[\s-](?P<spelled_unit>(?:milli)?seconds?|minutes?|hours?)\b)
+      (?:(?P<word>{SPELLED})(?:\s(?:to|or)\s(?P<most>{SPELLED}))?|(?P<article>(?:(?<=than\s|nder\s|from\s|over\s)|(?<=\sto\s))an?|half\san?(?=\s[smh])))
+      (?:(?:[\s-]times|-?fold|mal)\b|[\s-](?P<spelled_unit>{SPELLED_TIME})\b(?P<and_half>\sand\sa\shalf\b)?)
+    |
+      (?<=from\s)(?P<counted>{SPELLED})\s(?P<counted_unit>{SPELLED_COUNT})\b
+    |
+      (?<=\sto\s)(?P<told>{SPELLED})(?![\w'’-]|\s(?:or|of|x|times|more|other|another|way|side)\b)
     |
       sub-(?P<below>milli|micro)?second
     |
@@ -97,6 +92,8 @@ _QUANTITY = re.compile(
     |
       (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
       (?:\s?[-–—]\s?(?P<most_minutes>\d{{1,4}})\s?m(?:in)?\s?(?P<most_seconds>\d{{1,2}}(?:\.\d+)?)\s?s\b)?
+    |
+      (?P<short_minutes>\d{{1,3}})m(?P<short_seconds>[0-5]\d)(?:\s?[-–—]\s?(?P<short_most>\d{{1,3}}m[0-5]\d))?(?![\w:]|\.\d)
     |
       (?<!\d\s)(?:×|x(?!{_NAMES_WITH_X}))(?P<prefixed>\d{{1,4}}(?:\.\d{{1,2}})?)(?![\w./-]|\s?[x×])
     |
@@ -148,28 +145,45 @@ def _sign(written: str | None) -> str:
 
 def _in_words(match: re.Match[str]) -> Quantity:
     """`1m30s`, `2h10m`, `three times`, `ten seconds`, `sub-second`."""
-    sign, start, end = _sign(match["sign"]), match.start(), match.end()
+    kind, is_below = Kind.VALUE, False
+    if duration := _duration(match):
+        low, high, named = duration
+    elif match["prefixed"]:
+        low = high = float(match["prefixed"])
+        kind, named = Kind.TIMES, None
+    elif worded := match["word"] or match["article"]:
+        low = spelled(worded) + (0.5 if match["and_half"] else 0.0)
+        high = max(low, spelled(match["most"])) if match["most"] else low
+        kind, named = (Kind.VALUE, unit(match["spelled_unit"])) if match["spelled_unit"] else (Kind.TIMES, None)
+    elif counted := match["counted"] or match["told"]:
+        low = high = spelled(counted)
+        named = unit(match["counted_unit"] or "")
+    else:
+        low, high, named, is_below = 1.0, 1.0, unit(f"{match['below'] or ''}second"), True
+    return Quantity(match.start(), match.end(), kind, low, high, named, bool(match["mark"]) or is_below, _sign(match["sign"]))
+
+
+def _duration(match: re.Match[str]) -> tuple[float, float, Unit | None] | None:
+    """`1m30s`, `3m28-3m56`, `2h10m`, `3:15`: lower end, upper end and unit."""
     if match["minutes"]:
-        low = float(match["minutes"]) * 60 + float(match["seconds"])
-        high = float(match["most_minutes"]) * 60 + float(match["most_seconds"]) if match["most_minutes"] else low
-        return Quantity(start, end, Kind.VALUE, low, max(low, high), unit("s"), bool(match["mark"]), sign)
+        low = _seconds(match["minutes"], match["seconds"])
+        return low, max(low, _seconds(match["most_minutes"], match["most_seconds"])), unit("s")
+    if match["short_minutes"]:
+        low = _seconds(match["short_minutes"], match["short_seconds"])
+        return low, max(low, _seconds(*(match["short_most"] or "0m0").split("m"))), unit("s")
     if match["hours"]:
         hours = float(match["hours"]) + float(match["hour_minutes"]) / 60
-        return Quantity(start, end, Kind.VALUE, hours, hours, unit("h"), bool(match["mark"]), sign)
-    if match["prefixed"]:
-        factor = float(match["prefixed"])
-        return Quantity(start, end, Kind.TIMES, factor, factor, None, bool(match["mark"]), sign)
+        return hours, hours, unit("h")
     if match["clock"]:
         seconds = 0.0
         for part in match["clock"].split(":"):
             seconds = seconds * 60 + float(part)
-        return Quantity(start, end, Kind.VALUE, seconds, seconds, unit("s") if match["timed"] else CLOCK, bool(match["mark"]), sign)
-    if match["word"]:
-        number = _WORDS.get(match["word"].split()[0].lower(), 1.0)  # `under a minute`
-        most = _WORDS[match["most"].lower()] if match["most"] else number
-        kind, named = (Kind.VALUE, unit(match["spelled_unit"])) if match["spelled_unit"] else (Kind.TIMES, None)
-        return Quantity(start, end, kind, number, max(number, most), named, bool(match["mark"]), sign)
-    return Quantity(start, end, Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, sign)
+        return seconds, seconds, unit("s") if match["timed"] else CLOCK
+    return None
+
+
+def _seconds(minutes: str | None, seconds: str | None) -> float:
+    return float(minutes or 0) * 60 + float(seconds or 0)
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:

@@ -11,7 +11,7 @@ import re
 from itertools import product
 
 from ingest.claims.qualitative import beginnings
-from ingest.claims.quantities import NUMBER_WORDS
+from ingest.claims.spelled import NUMBER_WORDS
 from ingest.literals import Literals
 
 _DIGITS = "0123456789"
@@ -52,6 +52,15 @@ _SECONDS = tuple(f"{digit}{gap}s" for digit in _DIGITS for gap in ("", " "))
 _SPELLED_TIMES = tuple(
     f"{word} {unit}" for word, unit in product((*NUMBER_WORDS, "twenty", "thirty", "forty", "sixty"), ("second", "minute", "hour"))
 )
+_TO_WORDS = tuple(
+    f"{unit} {to}"
+    for unit, to in product(
+        ("second", "seconds", "minute", "minutes", "hour", "hours", "queries", "calls", "requests", "allocations", "passes", "scans"),
+        ("to ", "down to "),
+    )
+)
+"""`from six minutes to three and a half`"""
+
 _COUNTED = ("allocations", "calls", "queries")
 _WORDS = (
     "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "of magnitude",
@@ -73,7 +82,7 @@ _WORDS = (
     "times as", *(f"{word}fold" for word in NUMBER_WORDS),
     "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "main:", "aster:", "# Before", "*Before",
     "(old)", "| Without ", "| without ",
-    "average of ", "median of ", "mean of ", *_SPELLED_TIMES,
+    "average of ", "median of ", "mean of ", *_SPELLED_TIMES, *_TO_WORDS,
     "优化前", "修复前", "改善前", "変更前", "之前",
 )  # fmt: skip
 

@@ -7,11 +7,12 @@ import re
 from ingest.claims.candidate import Candidate
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE
+from ingest.claims.legends import FORMER_FIRST, LATTER_FIRST, is_told
 
 _FORMER = (
     r"before(?: \w+ing)?|previously|originally|formerly|earlier|(?:the )?old(?: \w+)?|main|master|base|baseline|stock|upstream|unpatched"
 )
-_LATTER = r"after(?:wards)?|now|(?:the )?new(?: \w+)?|(?:this|the) (?:pr|branch|patch|change|commit|fix)|patched|optimi[sz]ed"
+_LATTER = r"after(?:wards)?|now|here|(?:the )?new(?: \w+)?|(?:this|the) (?:pr|branch|patch|change|commit|fix)|patched|optimi[sz]ed"
 _LABEL = r"[`*_]*(?:\s?[:=]|\s(?:is|was|takes|took|at))?\s*"
 _WITH = r"(?: [\w./`-]+){0,3}"
 
@@ -37,7 +38,9 @@ def by_tags(candidate: Candidate) -> Effect | None:
         return None
     if _SLASH.fullmatch(candidate.glue):
         told = _BOTH_BEFORE.search(candidate.left) or _BOTH_BEHIND.match(candidate.text, candidate.second.end)
-        return candidate.whole if told else None
+        if told or is_told(candidate, FORMER_FIRST):
+            return candidate.whole
+        return _swapped(candidate) if is_told(candidate, LATTER_FIRST) else None
     return _by_labels(candidate) or _by_words_behind(candidate)
 
 

@@ -1,0 +1,30 @@
+"""Numbers that are written out: `three`, `twenty-five`, `three and a half`, and counts and times of them."""
+
+from __future__ import annotations
+
+NUMBER_WORDS = {
+    word: float(number) for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)
+}
+"""Numbers that are written out before `times` and `fold`."""
+
+_GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
+_TENS = dict(zip(("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), range(10, 100, 10), strict=True))
+_ONES = {"one": 1.0, **{word: number for word, number in NUMBER_WORDS.items() if number < 10}}
+_WORDS = _ONES | _GERMAN | {"eleven": 11.0, "twelve": 12.0, "fifteen": 15.0} | {word: float(ten) for word, ten in _TENS.items()}
+_PARTS = {"half": 0.5, "quarter": 0.25}
+
+_WHOLE = rf"(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y-(?:{'|'.join(_ONES)})|(?:{'|'.join(_WORDS)}))"
+
+SPELLED = rf"(?a:{_WHOLE}(?:\sand\sa\s(?:{'|'.join(_PARTS)})\b)?)"
+"""Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
+
+SPELLED_TIME = r"(?:milli)?seconds?|minutes?|hours?"
+SPELLED_COUNT = (
+    r"quer(?:y|ies)|calls?|requests?|allocations?|round-trips?|syscalls?|passes|pass|copies|lookups?|scans?|fetches|reads|writes"
+)
+
+
+def spelled(words: str) -> float:
+    """The number; 1 for an article: `under a minute`."""
+    parts = words.lower().replace("-", " ").split()
+    return sum(_WORDS.get(part) or _PARTS.get(part, 0.0) for part in parts) or 1.0

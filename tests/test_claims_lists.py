@@ -1,0 +1,77 @@
+"""Figures told in lists, in words and under a legend: each against its like, and nothing against what is of something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.claims import extract
+from schemas.claim import ClaimKind
+
+
+def ratios(text: str) -> list[float | None]:
+    return [claim.ratio for claim in extract(text) if claim.kind is ClaimKind.QUANTIFIED]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The import went from 48 ms, 0.6 MB and 900 allocations to 12 ms, 0.2 MB and 300 allocations.", [4, 3, 3]),
+        ("It took 36 ms, 0.3 MB, and 5,000 allocations, against 18 ms, 0.6 MB, and 10,000 allocations on its baseline.", [0.5, 2, 2]),
+        ("Bulk insert: 6.6 ms and 0.5 MB on main versus 3.3 ms and 0.4 MB on the stack.", [2, 1.25]),
+        ("Before: peak heap 812 MB, cold start 4.8s\nAfter: heap 203 MB (bounded), start 1.2s", [4, 4]),
+        ("**Before**: p50 latency 12ms, p99 latency 80ms\n**After**: p50 6ms, p99 20ms", [2, 4]),
+        ("Before: 3.2s and 4.0s\nAfter: 0.8s and 1.0s", [4, 4]),
+        ("Before: 3 failed, longest pause 40s\nAfter: 0 failed, pause 2s. Total import 41 s → 52 s", [20, 41 / 52]),
+        ("Before: encode=800ms, overlaps, total 1.0s\nAfter: warm=700ms + encode=100ms + exec=500ms, total 1.25s", [0.8]),
+    ],
+)
+def test_each_figure_of_a_list_is_held_against_its_like(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Warm medians, this head vs main: `list` 20 s vs 2 s, `show` 30 s vs 10 s.", [0.1, 1 / 3]),
+        ("Warm medians, main vs this branch: `list` 20 s vs 2 s, `show` 30 s vs 10 s.", [10, 3]),
+        ("Sync took 12.5 s on the branch against 10 s on main. This 25% regression blocks the merge.", [0.8]),
+        ("Index build at 50 s for `a1b2`, against 40 s for `c3d4`. That is a 25% slowdown.", [0.8]),
+        ("Saves averaged 0.8 s over 35 runs, compared with 3.2 s for the old branch.", [4]),
+        ("p95 was 120 ms across 20 trials, versus 480 ms on main.", [4]),
+        ("The page went from 300 queries per 100 rows down to 3.", [100]),
+    ],
+)
+def test_what_is_told_once_says_which_was_the_former(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ci: cut the run from six minutes to three and a half", [12 / 7]),
+        ("**Ten minutes to four**, over three runs", [2.5]),
+        ("The suite dropped from half an hour to ten minutes.", [3]),
+        ("The build went from forty-five seconds to fifteen.", [3]),
+        ("Rendering a row went from three queries to one.", [3]),
+        ("Parsing fell from about 900 allocations to one.", [900]),
+        ("The shard went from 3m20 to 1m40.", [2]),
+        ("The shards went from 3m00–4m00 to 1m00–2m00.", [6**0.5]),
+        ("The migration went from an hour and a half to thirty minutes.", [3]),
+    ],
+)
+def test_figures_in_words_are_figures(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Raise the disk-space default from `2048` MB to `10240` MB.",
+        "Scaled from one worker to two, and from six nodes to three.",
+        "Retries go from three to five, the wait from thirty seconds to ten.",
+        "The poll interval goes from one minute to ten seconds.",
+        "One of the two calls to one of them moved.",
+    ],
+)
+def test_counts_and_settings_in_words_are_no_claims(text: str) -> None:
+    assert ratios(text) == []
