@@ -206,15 +206,11 @@ class Utf8:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether bytes that begin like this are no text: NULs, or a tenth of it no UTF-8."""
-    if _encoding(head):
-        return False
-    if b"\0" in head:
-        return True
-    if head.isascii():
+    """Whether bytes that begin like this are no text: a tenth of it NULs or no UTF-8. A log may hold the odd NUL of what it logs."""
+    if _encoding(head) or (head.isascii() and b"\0" not in head):
         return False
     text = head.decode("utf-8", "replace")
-    return text.count("\ufffd") > len(text) // 10
+    return text.count("\ufffd") + text.count("\0") > len(text) // 10
 
 
 def _encoding(head: bytes) -> str | None:
@@ -222,9 +218,9 @@ def _encoding(head: bytes) -> str | None:
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding
-    if head[:1] in (b"{", b"[") and head[1:2] == b"\0" and head[2:3] not in (b"\0", b""):
+    if head[:1] in (b"{", b"[") and head[1:2] == b"\0" and head[2:3] not in (b"\0", b"") and head[3:4] == b"\0":
         return "utf-16-le"
-    if head[:1] == b"\0" and head[1:2] in (b"{", b"["):
+    if head[:1] == b"\0" and head[1:2] in (b"{", b"[") and head[2:3] == b"\0":
         return "utf-16-be"
     return None
 

@@ -7,8 +7,6 @@ import gzip
 import io
 import json
 import lzma
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -64,6 +62,15 @@ def test_utf_16_is_text() -> None:
     assert documents(json.dumps(ONE).encode("utf-16")) == [ONE]
 
 
+@pytest.mark.parametrize("text", ["a\0b\n{}\n", "{}\n\0\n", "\0{}\n", "\0\n{}\0\n\0", "Café \0\0\0\n> {}\n"])
+def test_the_odd_nul_makes_no_binary_of_a_log(text: str) -> None:
+    assert documents(text.replace("{}", json.dumps(ONE))) == [ONE]
+
+
+def test_a_nul_in_a_record_is_read() -> None:
+    assert [value["result"] for value in documents(record_text().replace("Done.", "a\0b"))] == ["a\0b"]
+
+
 @pytest.mark.parametrize(
     "data", [json.dumps([ONE, TWO], indent=1), f"{json.dumps(ONE)}\n{json.dumps(TWO)}", json.dumps(ONE) + json.dumps(TWO)]
 )
@@ -90,6 +97,9 @@ def test_a_document_keeps_the_text_as_it_was() -> None:
         (b" \r\n\t", RejectReason.EMPTY),
         (b"\x00\x01\x02\xff" * 100, RejectReason.BINARY),
         (bytes(range(128, 256)) * 20, RejectReason.BINARY),
+        (b"text \0\0\0\0 " * 200 + record_text().encode(), RejectReason.BINARY),
+        ("text → é 🎉\n".encode("utf-16-le") * 20, RejectReason.BINARY),
+        (b"\0", RejectReason.BINARY),
         (b"hello", RejectReason.NOT_JSON),
         (record_text()[:-20].encode(), RejectReason.TRUNCATED),
         (json.dumps(record(), indent=2)[:-20].encode(), RejectReason.TRUNCATED),
@@ -183,31 +193,6 @@ def test_every_encoding_and_line_break_is_read(encoding: str, line_break: str) -
 
 class Standard(io.TextIOWrapper):
     """Standard input that holds some bytes."""
-
-
-def test_a_pipe_that_finds_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys, "stdin", Standard(io.BytesIO(LINES)))
-    monkeypatch.setattr("ingest.sources.IN_MEMORY_BYTES", 100)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "full"))
-    [error] = read_paths([Path("-")])
-    assert isinstance(error, InputUnreadable)
-    assert "cannot read stdin: No such file" in error.message
-    assert "$TMPDIR" in error.hint
-
-
-def test_folders_may_be_deeper_than_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(1500):
-        os.mkdir("a", dir_fd=here)
-        below = os.open("a", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    os.close(os.open("log.json", os.O_CREAT, dir_fd=here))
-    os.close(here)
-    monkeypatch.chdir(tmp_path)
-    found = list(find_files([Path("a")]))
-    subprocess.run(["rm", "-rf", tmp_path / "a"], check=True)  # which Python could not
-    assert found == [Path("a/" * 1500, "log.json")]
 
 
 def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
