@@ -55,7 +55,7 @@ def cli() -> None:
         "ingest nightly/*.json --label branch=main --strict",
         "ingest runs/ --path-template 'runs/{repo}/{agent}/{timestamp}/{task}/*'",
         "ingest logs.tar.gz --json",
-        "ingest --retry-rejects",
+        "ingest --retry-rejects --label branch=main",
     )
 )
 @click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
@@ -69,7 +69,12 @@ def cli() -> None:
 )
 @click.option("--jobs", type=click.IntRange(min=0), default=0, metavar="N", help="Processes that read.  [default: the cores]")
 @prices_option
-@click.option("--retry-rejects", is_flag=True, help="Read the files anew that something was rejected of, after an upgrade say.")
+@click.option(
+    "--retry-rejects",
+    is_flag=True,
+    help="Read the files anew that something was rejected of, after an upgrade say. Runs gained by it have the --label and"
+    " --path-template of this call: those of the first are kept with its runs alone.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 where anything was rejected.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of the documents as one line of JSON.")
 def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, **how: Any) -> int:

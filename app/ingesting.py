@@ -12,6 +12,7 @@ from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
 from ingest.pipeline import IngestReport, Options
 from ingest.price_file import read_price_file
+from ingest.retrying import retried
 from ingest.store import Store
 from schemas.errors import InputUnreadable
 
@@ -35,12 +36,14 @@ def ingest_paths(
         return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
 
 
-def _rejected(store: Store) -> list[Path]:
-    """Files to be retried; those that are gone are told."""
-    there, gone = pipeline.retried(store)
-    for name in gone:
-        terminal.note(f"{terminal.plain(name)} is no longer there: what was rejected of it cannot be retried")
-    return there
+def _rejected(store: Store) -> tuple[Path, ...]:
+    """Files to be retried; those that are not there are told, with the folder they were looked for in."""
+    found = retried(store)
+    for name in found.gone:
+        here = terminal.plain(str(Path.cwd()))
+        where = "no longer there" if Path(name).is_absolute() else f"not in {here} (run this from the folder it was first named in)"
+        terminal.note(f"{terminal.plain(name)} is {where}: what was rejected of it cannot be retried")
+    return found.there
 
 
 def _counted(paths: Sequence[Path], bar: terminal.ReadingBar) -> Iterator[Source | InputUnreadable]:

@@ -145,6 +145,8 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     """What became of everything that was read: totals, what could not be opened, what was rejected and why."""
     for error in report.unreadable:
         fail(error)
+    for name in report.superseded:
+        note(f"{plain(name)} was changed since: what had been rejected of its former content is no longer kept")
     counts = [(name, report.total(name)) for name in ("accepted", "duplicates", "rejected", "ignored")]
     known = sum(source.known for source in report.sources)
     before = f" ({known:,} of them read before)" if known else ""

@@ -27,6 +27,7 @@ from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.lean_arrow import spare_pandas
 from ingest.plan import Plan
 from ingest.reading import SHOWN, Card, Settings
+from ingest.retrying import drop_superseded
 from ingest.store import Store
 from ingest.workers import Task, work_here, work_in_processes
 from schemas.errors import InputUnreadable, StoreError
@@ -96,11 +97,12 @@ class SourceReport:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What became of all sources of one ingest; `seconds` is wall time."""
+    """What became of all sources of one ingest; `seconds` is wall time. `superseded`: names of sources whose former rejects went."""
 
     sources: tuple[SourceReport, ...]
     unreadable: tuple[InputUnreadable, ...]
     seconds: float
+    superseded: tuple[str, ...] = ()
 
     def total(self, count: str) -> int:
         """Sum of one of the counts over the sources."""
@@ -136,16 +138,8 @@ def ingest(
         broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
         unreadable += map(InputUnreadable, broken.values())
         cards = [plan.identified(card) for card in cards if card.key.reading not in broken]
-        reports = _written(store, spool, cards, options) if cards else ()
-    return IngestReport(reports, tuple(unreadable), time.monotonic() - started)
-
-
-def retried(store: Store) -> tuple[list[Path], list[str]]:
-    """The files that hold rejects: (those that are still there, the names of those that are not). Raises StoreError."""
-    with store.reading() as connection:
-        rows = connection.execute("select distinct name from sources where rejected > 0 order by name").fetchall()
-    paths = dict.fromkeys(Path(str(name).partition("!")[0]) for (name,) in rows)
-    return [path for path in paths if path.exists()], [str(path) for path in paths if not path.exists()]
+        reports, superseded = _written(store, spool, cards, options) if cards else ((), ())
+    return IngestReport(reports, tuple(unreadable), time.monotonic() - started, superseded)
 
 
 def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
@@ -200,15 +194,19 @@ def _is_alive(pid: str) -> bool:
     return True
 
 
-def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[SourceReport, ...]:
-    """Commit the spool and say what became of each source."""
+def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[tuple[SourceReport, ...], tuple[str, ...]]:
+    """Commit the spool and say what became of each source, and whose former rejects went."""
     with store.writing() as writer:
         accepted = commit(writer, spool, cards, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
+        superseded: tuple[str, ...] = ()
+        if options.retry_rejects:
+            superseded = drop_superseded(writer, {card.name for card in cards}, {card.source_id for card in cards})
         stored = writer.cards([card.source_id for card in cards if card.known])
     readings: dict[str, list[Card]] = defaultdict(list)
     for card in cards:
         readings[card.key.reading].append(card)
-    return tuple(_report(parts, accepted.get(reading, 0), stored) for reading, parts in sorted(readings.items(), key=_by_name))
+    reports = (_report(parts, accepted.get(reading, 0), stored) for reading, parts in sorted(readings.items(), key=_by_name))
+    return tuple(reports), superseded
 
 
 def _by_name(item: tuple[str, list[Card]]) -> tuple[str, str]:

@@ -77,6 +77,50 @@ def test_rejects_are_retried_also_those_in_an_archive(tachograph: Run, tmp_path:
     assert "no longer there" in tachograph("ingest", "--retry-rejects").stderr
 
 
+def mixed(good: str, bad: str) -> str:
+    return record_text(uuid=good) + "\n" + record_text(uuid=bad, num_turns=-1)
+
+
+def test_a_file_whose_name_looks_like_a_member_is_retried(tachograph: Run, tmp_path: Path) -> None:
+    for folder in ("we!rd", "a.tar!"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "b!.json").write_text(mixed(folder, "bad"))
+    with tarfile.open(tmp_path / "lo!gs.tar", "w") as tar:
+        tar.add(tmp_path / "we!rd" / "b!.json", arcname="c.json")
+    tachograph("ingest", "we!rd", "a.tar!/b!.json", "lo!gs.tar")
+    done = tachograph("ingest", "--retry-rejects", "--json")
+    assert "retried" not in done.stderr
+    assert json.loads(done.stdout)["rejected"] == 2
+
+
+def test_what_is_not_found_is_told_with_the_folder_it_was_looked_for_in(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("{")
+    tachograph("ingest", "bad.json")
+    (tmp_path / "elsewhere").mkdir()
+    done = tachograph("ingest", "--retry-rejects", "--db", "../tachograph.duckdb", cwd=tmp_path / "elsewhere")
+    assert f"bad.json is not in {tmp_path / 'elsewhere'} (run this from the folder it was first named in)" in done.stderr
+
+
+def test_a_file_that_was_mended_keeps_no_reject(tachograph: Run, tmp_path: Path) -> None:
+    """Whether the retry reads it or an ingest did before; what its former content was accepted for stays."""
+    (tmp_path / "log.jsonl").write_text(mixed("a", "b"))
+    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "still.json").write_text("{ ")
+    tachograph("ingest", ".")
+    (tmp_path / "log.jsonl").write_text(record_text(uuid="a") + "\n" + record_text(uuid="b"))
+    (tmp_path / "bad.json").write_text(record_text(uuid="c"))
+    tachograph("ingest", "bad.json")
+    done = tachograph("ingest", "--retry-rejects", "--label", "branch=main")
+    told = [line.partition(" ")[0] for line in done.stderr.splitlines() if "was changed since" in line]
+    assert told == ["bad.json", "log.jsonl"]
+    assert [json.loads(line)["detail"] for line in tachograph("rejects", "--format", "jsonl").stdout.splitlines()] == [
+        "the JSON ends in the middle"
+    ]
+    rows = {row["run_id"]: row["labels"] for row in runs(tachograph, "run_id", "labels")}
+    assert (sorted(rows), rows["b"]) == (["a", "b", "c"], {"branch": "main"})
+    assert "problem" not in tachograph("doctor").stdout
+
+
 def test_the_store_in_a_folder_of_logs_is_no_log(tachograph: Run, tmp_path: Path) -> None:
     (tmp_path / "log.json").write_text(record_text())
     for sources in (1, 1):

@@ -1,0 +1,60 @@
+"""Files read anew because something was rejected of them: where they are now, and what of their former rejects no longer holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingest.store import Store, Writer
+
+MEMBER = "!"
+"""What stands between an archive and its member in a name (`ingest.archives`)."""
+
+_SUPERSEDED = """
+create or replace temp table superseded as
+select source_id, name from sources
+where rejected > 0 and name in (select unnest($names)) and source_id not in (select unnest($source_ids))
+"""
+_DROPPED = """
+delete from rejects where source_id in (select source_id from superseded);
+update sources set documents = documents - rejected, rejected = 0 where source_id in (select source_id from superseded);
+delete from sources where documents = 0 and source_id in (select source_id from superseded);
+"""
+
+
+@dataclass(frozen=True)
+class Retried:
+    """The files that hold rejects: those that are `there`, and the names of those that are `gone`, or in another folder."""
+
+    there: tuple[Path, ...]
+    gone: tuple[str, ...]
+
+
+def retried(store: Store) -> Retried:
+    """What there is to read anew. A relative name is looked for in the working folder. Raises StoreError."""
+    with store.reading() as connection:
+        rows = connection.execute("select distinct name from sources where rejected > 0 order by name").fetchall()
+    found = {str(name): _file(str(name)) for (name,) in rows}
+    there = dict.fromkeys(path for path in found.values() if path)
+    return Retried(tuple(there), tuple(name for name, path in found.items() if not path))
+
+
+def _file(name: str) -> Path | None:
+    """The file a source was read from: itself, or the archive it is a member of. A file's own name may hold the sign between them."""
+    parts = name.split(MEMBER)
+    candidates = (MEMBER.join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next((Path(path) for path in candidates if os.path.isfile(path)), None)  # noqa: PTH113  Path.is_file() may raise
+
+
+def drop_superseded(writer: Writer, names: Collection[str], source_ids: Collection[str]) -> tuple[str, ...]:
+    """Remove the rejects of what once stood under these names and was changed since. Returns whose rejects went.
+
+    `source_ids` are what stands there now. The runs that a former content gave stay; a source of which nothing is left goes too.
+    """
+    writer.connection.execute(_SUPERSEDED, {"names": list(names), "source_ids": list(source_ids)})
+    went = writer.connection.execute("select name from superseded order by name").fetchall()
+    if went:
+        writer.connection.execute(_DROPPED)
+    return tuple(str(name) for (name,) in went)
