@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.claims import extract
-from schemas.claim import ClaimKind
+from schemas.claim import ClaimKind, ClaimMetric
 
 
 def ratios(text: str) -> list[float | None]:
@@ -74,4 +74,51 @@ def test_figures_in_words_are_figures(text: str, expected: list[float]) -> None:
     ],
 )
 def test_counts_and_settings_in_words_are_no_claims(text: str) -> None:
+    assert ratios(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Case | Before | After | Reduction\n--- | --- | --- | ---\npeak RSS | 800 MiB | 100 MiB | 87.5%\nruntime | 11.4s | 7.6s | 33%",
+            [8, 1.5],
+        ),
+        ("Metric | master | PR\n:-- | --: | --:\nbuild | 42 s | 21 s\n\nRetries went from 3 to 5.", [2]),
+        ("| Test | Baseline mean | Mean | +/- |\n|--|--|--|--|\n| startup | 21,600ms | 10,800ms | -10800ms |", [2]),
+    ],
+)
+def test_tables_without_outer_bars_or_with_a_column_named_alike(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("EMA costs us a 20% throughput loss.", [0.8]),
+        ("We now divide the RSS by 2.", [2]),
+        ("Should improve the startup time of the CLI by up 8 times", [8]),
+        ("The latency reductions we saw were around 20%.", [1.25]),
+        ("A huge (40%) reduction in start-up time", [5 / 3]),
+        ("I get 40s/epoch with the patch and 2m00s/epoch without it.", [3]),
+    ],
+)
+def test_changes_told_in_other_words(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("It reduces boot time memory by 30%", ClaimMetric.MEMORY),
+        ("Cuts query time by 40%", ClaimMetric.TIME),
+        ("Lowers the build size by 40%", ClaimMetric.SIZE),
+    ],
+)
+def test_of_compounded_nouns_the_last_says_what_is_measured(text: str, metric: ClaimMetric) -> None:
+    assert [claim.metric for claim in extract(text)] == [metric]
+
+
+def test_when_something_happens_is_no_time_that_is_spent() -> None:
+    text = "Fix a 200ms offset of captions\n\n**Before:**\n- first caption: 14,047ms\n\n**After:**\n- first caption: 13,847ms\n"
     assert ratios(text) == []

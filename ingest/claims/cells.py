@@ -9,8 +9,9 @@ from typing import NamedTuple
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.units import unit
 
-_RULE = re.compile(r"[ \t]*\|[\s:|-]+$")
-_ROW = re.compile(r"\n(?=[ \t]*\|)")
+_RULE = re.compile(r"[ \t]*(?:\||:?-{2,}:?[ \t]*\|)[\s:|-]*$")
+_ROW, _OPEN_ROW = re.compile(r"\n(?=[ \t]*\|)"), re.compile(r"\n")
+_OUTER_BAR = re.compile(r"[ \t]*\|")
 _BAR = re.compile(r"\|")
 _MOST = 40
 """Cells of a row beyond which it is data."""
@@ -50,9 +51,9 @@ def layout(text: str, start: int, end: int) -> tuple[Row, list[Row]]:
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Rows; a line that is no row belongs to the row above it."""
+    """Rows; a line that is no row belongs to the row above it, unless the table has no outer bars."""
     low = start
-    for match in _ROW.finditer(text, start, end):
+    for match in (_ROW if _OUTER_BAR.match(text, start) else _OPEN_ROW).finditer(text, start, end):
         yield low, match.start()
         low = match.end()
     yield low, end

@@ -49,7 +49,7 @@ def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect
     return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last)
 
 
-_FACTOR = re.compile(rf"\b(?:factor|speed-?up) of\s+{HEDGE}$", re.IGNORECASE)
+_FACTOR = re.compile(rf"\b(?:(?:factor|speed-?up) of|divid\w+ (?:[\w-]+ ){{0,4}}by)\s+{HEDGE}$", re.IGNORECASE)
 _OTHER_END = re.compile(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
 
 
@@ -65,7 +65,9 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
-_COMPARED = re.compile(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE)
+_COMPARED = re.compile(
+    rf"[\s*_`]*\)?[\s*_`]*-?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE
+)
 
 
 def _compared(place: Place) -> Effect | None:
@@ -128,7 +130,8 @@ def _raised(place: Place) -> Effect | None:
     return place.effect(found.start(), place.quantity.end, Sense.RISE, "to") if found else None
 
 
-_OF = r"(?:of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){1,2}(?=\S*$))?|=|is|was|at|—|–|-|\()*"
+_SEEN = r"(?:(?:that |which )?(?:I|we|they) (?:\w+ )?(?:measured?|saw|see|observed?|got|get) )?(?:is|was|are|were)(?=\s)"
+_OF = rf"(?:{_SEEN}|of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|at|—|–|-|\()*"
 _NAMED = re.compile(
     rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?{_OF}[\s*_`]*{HEDGE}{DECOR}$", re.IGNORECASE
 )
@@ -150,7 +153,8 @@ def _named(place: Place) -> Effect | None:
 
 
 _CHANGED_BY = re.compile(
-    rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby)?(?:\s+a factor of)?[\s*_`]*{HEDGE}{DECOR}$",
+    rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby)?(?:\s+up)?(?:\s+a factor of)?"
+    rf"[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
 _FROM = re.compile(rf"\bfrom\s*{HEDGE}(?:$|\d[\d.]*\s?%)", re.IGNORECASE)

@@ -63,11 +63,22 @@ def by_heads(heads: Row) -> Columns:
             after.append(index)
         elif role == "change" and change is None:
             change = index
+    if before is not None and not after:
+        after = _named_alike(heads, before)
     achieved = _achieved(heads) if before is None and change is None else None
     change = achieved if achieved is not None else change
     reciprocal = change is not None and bool(RECIPROCAL_HEADS.search(heads[change].words))
     words = tuple(head.words for head in heads)
     return Columns(before, tuple(after), change, reciprocal, words, has_goals=achieved is not None)
+
+
+_BEFORE = re.compile(rf"[*_`\s]*(?:{BEFORE})\s+", re.IGNORECASE)
+
+
+def _named_alike(heads: Row, before: int) -> list[int]:
+    """`Baseline mean | Mean`: the column that is called like the one before, but for the word that says so."""
+    name = _BEFORE.sub("", heads[before].words, 1).lower()
+    return [index for index, head in enumerate(heads) if index != before and head.words.lower() == name != heads[before].words.lower()][:1]
 
 
 _GOAL = re.compile(r"(?:target|goal|expected|planned|estimate)", re.IGNORECASE)

@@ -58,14 +58,14 @@ VERBS: dict[Sense, str] = {
     Sense.FALL: (
         r"reduc(?:e[sd]?|ing)|cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shrink(?:s|ing)?"
         r"|shrank|shrunk|sav(?:e[sd]?|ing)|trim(?:s|med|ming)?|fell|fall(?:s|en|ing)?|shav(?:e[sd]?|ing)|eliminat(?:e[sd]?|ing)"
-        r"|slash(?:es|ed|ing)?|lose[sd]?|losing|lost|baja|reduce|senkt|sinkt|réduit|baisse|down(?! from)"
+        r"|slash(?:es|ed|ing)?|lose[sd]?|losing|lost|divid(?:e[sd]?|ing)|baja|reduce|senkt|sinkt|réduit|baisse|down(?! from)"
     ),
     Sense.RISE: (
         r"increas(?:e[sd]?|ing)|ris(?:es?|en|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?"
         r"|add(?:s|ed|ing)?(?=\s+(?:(?:an?|about|roughly|up to|another) )?[~≈*]*$)"
         r"|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
         r"|(?<!speed[- ])(?<!speeds )(?<!speeding )(?<!sped )"
-        r"(?<!take )(?<!takes )(?<!taking )(?<!took )(?<!use )(?<!uses )(?<!using )up\b(?! to| from)"
+        r"(?<!take )(?<!takes )(?<!taking )(?<!took )(?<!use )(?<!uses )(?<!using )(?<!by )up\b(?! to| from)"
     ),
 }
 """Verbs whose object changed by a percentage or a factor."""
@@ -92,7 +92,7 @@ METRICS: dict[ClaimMetric, str] = {
         r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
         r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b"
         r"|db load|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
-        r"|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)|查询|请求|调用|次数|渲染|クエリ|呼び出し|リクエスト"
+        r"|(?:re)?creations\b|instantiations\b|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)|查询|请求|调用|次数|渲染|クエリ|呼び出し|リクエスト"
     ),
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?(?:clock|time)"

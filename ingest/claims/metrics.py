@@ -116,7 +116,7 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
     if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
         told = around.left if around.is_table else around.inside
         return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(told)) else "TIME"
-    if (inside := _NOUNS.search(_TIMES.sub("", around.inside))) is not None:
+    if inside := _head_noun(_TIMES.sub("", around.inside)):
         return inside.lastgroup
     if effect.word in _SIGNED and not effect.is_pair:
         return _adjacent_noun(around)
@@ -129,6 +129,16 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
         return behind.lastgroup
     nearest = (_in_labels(around) if around.is_table else _before(effect, around)) or behind
     return nearest.lastgroup if nearest else None
+
+
+def _head_noun(part: str) -> re.Match[str] | None:
+    """The first noun, or the last of those it is compounded with: `boot time memory` is memory, and `query time` is time."""
+    head = None
+    for match in _NOUNS.finditer(part):
+        if head is not None and (match.start() - head.end() != 1 or part[head.end()] not in " -" or match.lastgroup == "NONE"):
+            break
+        head = match
+    return head
 
 
 _NEXT = re.compile(r"[*_`]*[,;]")
@@ -246,12 +256,17 @@ _OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
 _BETTER_IF_MORE = re.compile(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
 
 
+_LOST = ("loss", "hit", "penalty", "regress", "degrad")
+"""`32% throughput loss`: so much is gone, and not so much slower."""
+
 _SUBJECT = 60
 """Characters before a verb in which its subject is looked for."""
 
 
 def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | None:
     """What the change means: more time is worse, more speed and more performance, which are of time too, are better."""
+    if metric is ClaimMetric.THROUGHPUT and effect.sense is Sense.LOSS and effect.word.startswith(_LOST) and not effect.is_pair:
+        return Sense.FALL
     if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
         return effect.sense
     told = f"{around.inside} {around.right[:_AFTERWARDS].partition('(')[0]}"

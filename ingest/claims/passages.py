@@ -51,6 +51,8 @@ def passage_at(text: str, position: int, floor: int = 0) -> Passage:
     start = _line_start(text, position, floor)
     if _TABLE.match(text, start):
         return _table(text, start, floor)
+    if open_table := _open_table(text, start, floor):
+        return open_table
     labelled = _labelled(text, start, floor)
     return labelled or _paragraph(text, start, floor)
 
@@ -73,6 +75,26 @@ def _table(text: str, start: int, floor: int) -> Passage:
     if end + 1 < len(text) and text.rfind("|", start, end) < text.rfind("\n", start, end):  # a cell that wraps
         end = _line_end(text, end + 1)
     return Passage(start, end, is_table=True)
+
+
+_BAR = re.compile(r"[^\n|]*\|")
+_OPEN_RULE = re.compile(r"[ \t]*:?-{2,}:?[ \t]*\|[ \t:|-]*$", re.MULTILINE)
+_OPEN_ROWS = 60
+"""Rows of a table without outer bars, at most."""
+
+
+def _open_table(text: str, start: int, floor: int) -> Passage | None:
+    """The table without outer bars that the line stands in: `Case | Before | After`, `--- | --- | ---`, `load | 8 s | 2 s`."""
+    if not _BAR.match(text, start):
+        return None
+    end, rows, is_ruled = _line_end(text, start), 1, False
+    while start > floor and rows < _OPEN_ROWS and _BAR.match(text, above := _line_start(text, start - 1, floor)):
+        is_ruled = is_ruled or _OPEN_RULE.match(text, above) is not None
+        start, rows = above, rows + 1
+    while end < len(text) and rows < 2 * _OPEN_ROWS and _BAR.match(text, end + 1):
+        is_ruled = is_ruled or _OPEN_RULE.match(text, end + 1) is not None
+        end, rows = _line_end(text, end + 1), rows + 1
+    return Passage(start, end, is_table=True) if is_ruled else None
 
 
 def _paragraph(text: str, start: int, floor: int) -> Passage:

@@ -90,7 +90,7 @@ _QUANTITY = re.compile(
     |
       (?P<hours>\d{{1,3}})\s?h\s?(?P<hour_minutes>\d{{1,2}})\s?m(?:in)?\b
     |
-      (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
+      (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b(?:/[a-z]{{2,12}}\b)?
       (?:\s?[-–—]\s?(?P<most_minutes>\d{{1,4}})\s?m(?:in)?\s?(?P<most_seconds>\d{{1,2}}(?:\.\d+)?)\s?s\b)?
     |
       (?P<short_minutes>\d{{1,3}})m(?P<short_seconds>[0-5]\d)(?:\s?[-–—]\s?(?P<short_most>\d{{1,3}}m[0-5]\d))?(?![\w:]|\.\d)

@@ -26,6 +26,7 @@ _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?
 _DIFFSTAT = re.compile(r"\| bin $")
 _RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
 _TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew")
+_TIME_SPENT = re.compile(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
 _BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
 _TOLD = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
 """Words that tell that a time or so many bytes are spent, and not allowed."""
@@ -52,7 +53,7 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
         return True
     if _EVERY.search(around.left) or (effect.is_pair and _CONDITION.search(around.left)) or _grows_like_a_setting(effect, around):
         return True
-    if effect.is_pair and _is_of_set_times(effect, around):
+    if effect.is_pair and (_is_of_set_times(effect, around) or _is_of_places(effect, around)):
         return True
     if effect.is_pair and (_is_in_days(effect, around) or _is_a_price(effect, around)):
         return True
@@ -79,6 +80,15 @@ def _grows_like_a_setting(effect: Effect, around: Around) -> bool:
 
 
 _OF_SET_TIMES = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
+
+
+_OF_PLACES = re.compile(r"\b(?:timing |time |clock |a/v |audio )?(?:offsets?|drift|skew|desync|timestamps?|out of sync|lip-?sync)\b")
+
+
+def _is_of_places(effect: Effect, around: Around) -> bool:
+    """Whether the text is of when something happens, as its title says, and nobody says that the time is spent."""
+    is_time = effect.before is not None and effect.before.metric is ClaimMetric.TIME
+    return is_time and bool(_OF_PLACES.search(around.title.lower)) and not effect.change and not _is_told(_TIME_SPENT, around)
 
 
 def _is_of_set_times(effect: Effect, around: Around) -> bool:
