@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain
@@ -24,6 +24,7 @@ from ingest.commit import commit
 from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
+from ingest.interrupts import put_off
 from ingest.lean_arrow import spare_pandas
 from ingest.plan import Plan
 from ingest.reading import SHOWN, Card, Settings
@@ -174,14 +175,18 @@ def _spool_beside(store: Store) -> Iterator[Path]:
     for left in store.folder.glob(f"{glob.escape(store.spool_prefix)}*"):
         if not _is_alive(left.name.removeprefix(store.spool_prefix).partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)
+    with ExitStack() as stack:
+        with put_off():
+            spool = _made_beside(store)
+            stack.callback(shutil.rmtree, spool, ignore_errors=True)
+        yield spool
+
+
+def _made_beside(store: Store) -> Path:
     try:
-        spool = Path(tempfile.mkdtemp(prefix=f"{store.spool_prefix}{os.getpid()}-", dir=store.folder))
+        return Path(tempfile.mkdtemp(prefix=f"{store.spool_prefix}{os.getpid()}-", dir=store.folder))
     except OSError as error:
         raise StoreError(f"cannot write beside {store.location}: {error.strerror}", "Choose another place with --db.") from error
-    try:
-        yield spool
-    finally:
-        shutil.rmtree(spool, ignore_errors=True)
 
 
 def _is_alive(pid: str) -> bool:

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from ingest.containers import Portion, Source
-from ingest.interrupts import inherited_block
+from ingest.interrupts import inherited_block, put_off
 from ingest.lean_arrow import spare_pandas
 from ingest.reading import Card, Settings, read_members, read_portion
 from ingest.spool import Key, SpoolWriter
@@ -80,8 +80,8 @@ def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, sp
 
 
 def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[list[Card]]:
-    """Hand out a task. The pool starts its processes as tasks come."""
-    with inherited_block():
+    """Hand out a task. The pool starts its processes as tasks come: one that was half started would complain."""
+    with put_off(), inherited_block():
         return pool.submit(_work, task)
 
 
