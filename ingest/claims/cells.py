@@ -19,6 +19,7 @@ _MOST = 40
 _UNIT = re.compile(
     r"(?:[(\[,]\s*(?P<inside>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?"
     r"|\s(?P<behind>ns|[µμu]s|ms|sec|[KMGkm]i?B|bytes|(?:tok(?:ens)?|t|req|rows|ops|it|steps)/s(?:ec)?))$"
+    r"|_(?P<suffix>ns|us|ms|s|sec|secs|seconds|[kmg]i?b|bytes)$"
     r"|^(?P<ahead>ms|[µu]s|(?:tok(?:ens)?|t|req|rows|ops|it)/s)\s"
 )
 """`Before (ms)`, `after GB`: the unit that the figures of a column or row leave out."""
@@ -53,10 +54,16 @@ def layout(text: str, start: int, end: int) -> tuple[Row, list[Row]]:
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Rows; a line that is no row belongs to the row above it, unless the table has no outer bars."""
     low = start
-    for match in (_ROW if _OUTER_BAR.match(text, start) else _OPEN_ROW).finditer(text, start, end):
+    for match in (_OPEN_ROW if _is_open(text, start, end) else _ROW).finditer(text, start, end):
         yield low, match.start()
         low = match.end()
     yield low, end
+
+
+def _is_open(text: str, start: int, end: int) -> bool:
+    """Whether the rows below the rule have no outer bars, whatever the heads have."""
+    second = text.find("\n", start, end) + 1
+    return not _OUTER_BAR.match(text, start) or (second > 0 and not _OUTER_BAR.match(text, second))
 
 
 def cells(text: str, start: int, end: int) -> Row:
@@ -73,5 +80,5 @@ def with_unit(figure: Quantity, *told: str) -> Quantity:
         return figure
     for words in told:
         if found := _UNIT.search(words):
-            return figure._replace(unit=unit(found["inside"] or found["behind"] or found["ahead"]))
+            return figure._replace(unit=unit(found["inside"] or found["behind"] or found["suffix"] or found["ahead"]))
     return figure

@@ -110,7 +110,8 @@ _OF_ORIGINAL = re.compile(
 _IS = re.compile(rf"\b(?:is|are|was|were|takes?|needs?|uses?|at)\s+(?:now\s+)?{HEDGE}{DECOR}$", re.IGNORECASE)
 _OF_FORMER = re.compile(
     r"[*_]*\s+(?:of|as much as|as long as) (?:the |its )?"
-    r"(?:(?:original|former|previous|old|baseline)\b|main\b|master\b|(?:what )?it (?:was|used to be|took))",
+    r"(?:(?:original|former|previous|old|baseline)\b|main\b|master\b|"
+    r"(?:time|memory|space) (?:that )?(?:it|they) (?:used to|took|did|needed|was|were)\b|(?:what )?it (?:was|used to be|took))",
     re.IGNORECASE,
 )
 

@@ -75,7 +75,8 @@ _OF_FORMER = re.compile(r"[`*_]*\s\(?(?:on|in|at|for|with) (?:the |our |its )?(?
 
 
 _SPENDS = (
-    r"takes?|uses?|needs?|(?:runs?|completes?|finish(?:es)?|loads?|is done|are done) in|is (?:down to|at|now)|sits at|drops? to|falls to"
+    r"takes?|uses?|needs?|issues?|makes?|sends?|does|performs?|allocates?|executes?"
+    r"|(?:runs?|completes?|finish(?:es)?|loads?|is done|are done) in|is (?:down to|at|now)|sits at|drops? to|falls to"
     r"|(?:brings|cuts|reduces|gets) (?:it|this|that|them)(?: down)? to"
 )
 """Verbs of what the new version takes."""
@@ -92,6 +93,11 @@ _EARLIER = re.compile(
     r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used|used to|needed|taking|until now|so far)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(
+    r"\s(?:[a-z]+\s)?(?:quer(?:y|ies)|calls|requests|allocations|round[- ]?trips|syscalls|lookups|scans|renders)\b", re.IGNORECASE
+)
+"""`issued 62 SQL queries; it now issues 4`: what is counted is said once."""
+
 _TAGGED_BEFORE = re.compile(
     r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
 )
@@ -110,7 +116,7 @@ _LABEL_AFTER = re.compile(
 
 def by_tense(candidate: Candidate) -> Effect | None:
     """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
-    if not candidate.has_units:
+    if not candidate.has_units and not _COUNTED.match(candidate.glue):
         return None
     if _LATER.fullmatch(candidate.glue) and _EARLIER.search(candidate.left):
         return candidate.whole
@@ -123,7 +129,8 @@ def by_tense(candidate: Candidate) -> Effect | None:
 
 _CONTRAST = re.compile(
     rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
-    rf"[^.;\n\d]{{0,40}}|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
+    rf"[^.;\n\d]{{0,40}}|\.\s+(?:originally|previously|formerly|before(?: this(?: \w+)?)?,?) (?:it|they|this|that) [^.;\n\d]{{0,30}}"
+    rf"|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
 

@@ -57,7 +57,7 @@ _SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|σ|range|sample
 def _names(text: str, start: int, line: Line) -> tuple[str, ...]:
     """What stands before each figure of the line, without the label of the line."""
     label_of_line = _LABEL.match(text, start)
-    begins = [label_of_line.end() if label_of_line else start, *(figure.end for figure in line)]
+    begins = [label_of_line.end() if label_of_line else line[0].start if line else start, *(figure.end for figure in line)]
     return tuple(text[low : figure.start].strip(" *_`,;/|(~").lower() for low, figure in zip(begins, line, strict=False))
 
 
@@ -66,7 +66,8 @@ def _each_with_its_like(first: Line, line: Line, names: tuple[str, ...], other_n
     likes = all(before.measures_as(after) for before, after in zip(first, line, strict=False))
     if len(first) != len(line) or len(first) < 2 or names != other_names or not likes or any(map(_SPREAD.search, names)):
         return []
-    is_told_apart = all(names) or names == ("", "and") or len({figure.metric for figure in first}) == len(first)
+    is_named = len(set(names)) == len(names) and all(name[0].isalpha() for name in names if name)
+    is_told_apart = is_named or len({figure.metric for figure in first}) == len(first)
     return [Effect(before.start, after.end, before, after) for before, after in zip(first, line, strict=True)] if is_told_apart else []
 
 

@@ -155,6 +155,10 @@ _CHANGED = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{D
 _THING_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
 """`cuts a 12 s startup to 3 s`"""
 
+_TAKEN = re.compile(rf"\b(?:takes?|took|brings?|brought|gets?|got)\s+(?:the\s+|our\s+|an?\s+)?{DECOR}{HEDGE}$", re.IGNORECASE)
+_THING_DOWN_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+down\s+to\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+"""`takes the 12 MB bundle down to 3 MB`"""
+
 
 def _by_verb(candidate: Candidate) -> Effect | None:
     """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
@@ -167,6 +171,7 @@ def _by_verb(candidate: Candidate) -> Effect | None:
         return None
     is_to = _BARE_TO.fullmatch(candidate.glue)
     is_to = is_to or (_CHANGED.search(candidate.left) and _THING_TO.fullmatch(candidate.glue))
+    is_to = is_to or (_TAKEN.search(candidate.left) and _THING_DOWN_TO.fullmatch(candidate.glue))
     if is_to and _FALLS_ON.match(candidate.text, candidate.second.end) and _is_less_of_the_same(candidate):
         return candidate.whole
     falls = (

@@ -72,6 +72,8 @@ def _table(text: str, start: int, floor: int) -> Passage:
         start = above
     while end < len(text) and _TABLE.match(text, end + 1):
         end = _line_end(text, end + 1)
+    if end + 1 < len(text) and _OPEN_RULE.match(text, end + 1) and (below := _open_table(text, start, floor)):  # a head with bars
+        return below
     if end + 1 < len(text) and text.rfind("|", start, end) < text.rfind("\n", start, end):  # a cell that wraps
         end = _line_end(text, end + 1)
     return Passage(start, end, is_table=True)

@@ -71,7 +71,7 @@ _NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
 _GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
 """Thousands; parted by a common space only where a cell or a bracket ends the number."""
 
-_NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
+_NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
     rf"""
     (?<![A-Za-z0-9_./\#,\\])(?<![A-Za-z]\+)
@@ -95,7 +95,7 @@ _QUANTITY = re.compile(
     |
       (?P<short_minutes>\d{{1,3}})m(?P<short_seconds>[0-5]\d)(?:\s?[-–—]\s?(?P<short_most>\d{{1,3}}m[0-5]\d))?(?![\w:]|\.\d)
     |
-      (?<!\d\s)(?:×|x(?!{_NAMES_WITH_X}))(?P<prefixed>\d{{1,4}}(?:\.\d{{1,2}})?)(?![\w./-]|\s?[x×])
+      (?<!\d\s)(?:[×÷]|x(?!{_NAMES_WITH_X}))(?P<prefixed>\d{{1,4}}(?:\.\d{{1,2}})?)(?![\w./-]|\s?[x×])
     |
       (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?P<timed>\s?min(?:ute)?s?\b)?(?![\w:]|\s?[ap]\.?m\b)
     |
@@ -208,11 +208,14 @@ def _scaled(low_unit: str | None, named: Unit | None) -> float:
     return own.size / named.size if own and named and own.metric is named.metric else 1.0
 
 
+_FRACTIONS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
 _PARTING = re.compile("[,' \u00a0\u2009\u202f]")
 
 
 def _number(digits: str, scale: str | None) -> float:
     """Thousands are grouped by commas in threes; a comma before one or two digits is the decimal sign of half the world."""
+    if digits[-1] in _FRACTIONS:
+        return float(digits[:-1]) + _FRACTIONS[digits[-1]]
     head, comma, tail = digits.rpartition(",")
     plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else _PARTING.sub("", digits)
     return float(plain) * (SCALES[scale] if scale else 1.0)

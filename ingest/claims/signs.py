@@ -81,7 +81,8 @@ _WORDS = (
     "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
     "times as", *(f"{word}fold" for word in NUMBER_WORDS),
     "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "main:", "aster:", "# Before", "*Before",
-    "(old)", "ivided by ", "ivide ", "ivides ", "without it", "without the ", "without this ", "| Without ", "| without ",
+    "(old)", "it now ", "they now ", "\nwithout ", "\nWithout ",
+    "ivided by ", "ivide ", "ivides ", "without it", "without the ", "without this ", "| Without ", "| without ",
     "average of ", "median of ", "mean of ", *_SPELLED_TIMES, *_TO_WORDS,
     "优化前", "修复前", "改善前", "変更前", "之前",
 )  # fmt: skip
