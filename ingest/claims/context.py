@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import CITED, ESTIMATES, HEDGES, INPUTS, MACHINES, MEASURED, SCOPES, SWITCH, TOOLS, WHOLE
+from ingest.claims.lexicon import BEGINS, CITED, ESTIMATES, HEDGES, INPUTS, MACHINES, MEASURED, SCOPES, SWITCH, TOOLS, WHOLE
 from schemas.claim import ClaimMetric, Evidence, Origin, Scope
 
 _HEDGED_INSIDE = re.compile(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+")
@@ -51,12 +51,19 @@ def evidence_of(text: str, effect: Effect, around: Around, figures: Evidence | N
 
 def _is_measured(text: str, effect: Effect, around: Around) -> bool:
     """Whether the text says near the number, or in its title, how it came about, or on what input of which size."""
-    if _MEASURED.search(around.title.lower) or _MEASURED.search(_near(text, effect, _SECTION if effect.is_pair else _LINES)):
+    if _says_measured(around.title.lower):
+        return True
+    if _MEASURED.search(_near(text, effect, _SECTION if effect.is_pair else _LINES)):
         return True
     if _SEEN_ON.search(_near(text, effect, _LINES)) or _TO_THE_DIGIT.search(around.inside):
         return True
     before, after = text[max(0, effect.start - _CLAUSES) : effect.start].lower(), text[effect.end : effect.end + _CLAUSES].lower()
     return effect.is_pair and bool(_INPUTS.search(before) or _INPUTS.search(after))
+
+
+@lru_cache(maxsize=16)
+def _says_measured(title: str) -> bool:
+    return _MEASURED.search(title) is not None
 
 
 @lru_cache(maxsize=2)
@@ -75,7 +82,7 @@ def _line(text: str, effect: Effect) -> str:
     return text[start : end if end >= 0 else len(text)]
 
 
-_SCOPES = re.compile("|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()))
+_SCOPES = re.compile(BEGINS + "(?:" + "|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()) + ")")
 _WHOLE = re.compile(WHOLE)
 _COMMAND = re.compile(r"`[\w./-]+ [^`\n]{1,50}`")
 _NAME = re.compile(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")

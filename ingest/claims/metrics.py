@@ -6,14 +6,14 @@ import re
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import BRACKETED, METRICS, NOT_PERFORMANCE, Sense
+from ingest.claims.lexicon import BEGINS, BRACKETED, METRICS, NOT_PERFORMANCE, Sense
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.settings import is_a_setting
 from ingest.claims.spelled import NUMBER_WORDS
 from schemas.claim import ClaimMetric
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
-_NOUNS = re.compile(f"(?<![a-z])(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
+_NOUNS = re.compile(f"{BEGINS}(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
 _BURDEN = re.compile(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
 """What is done per second without being of use to anybody."""
 

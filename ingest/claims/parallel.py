@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from ingest.claims.candidate import Candidate
 from ingest.claims.effect import Effect
@@ -28,6 +29,8 @@ _JOINS = re.compile(
 
 def parallel(text: str, found: list[Quantity], index: int, floor: int) -> list[Effect]:
     """Each figure of a list against the like one of the list that follows, if words say so of the first of both; else none."""
+    if not _may_repeat(found, index):
+        return []
     joined = _joined(text, found, index)
     if joined < 2 or _joined(text, found, index + joined) < joined:
         return []
@@ -50,6 +53,15 @@ def parallel(text: str, found: list[Quantity], index: int, floor: int) -> list[E
         )
         for is_first, one, other in zip((True, *[False] * joined), former, latter, strict=False)
     ]
+
+
+def _may_repeat(found: list[Quantity], index: int) -> bool:
+    """Whether two figures have their likes two, three or four further on, which is cheaper to see than what joins them."""
+    first, second = found[index], found[index + 1] if index + 1 < len(found) else None
+    if first.unit is None or second is None or second.unit is None:
+        return False
+    further = found[index + 2 : index + 2 + _TOGETHER]
+    return any(first.measures_as(one) and second.measures_as(other) for one, other in pairwise(further))
 
 
 def _joined(text: str, found: list[Quantity], index: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from ingest.claims.spelled import SPELLED, SPELLED_COUNT, SPELLED_TIME, spelled
+from ingest.claims.spelled import BEGINNINGS, SPELLED, SPELLED_COUNT, SPELLED_TIME, spelled
 from ingest.claims.units import SCALES, Unit, unit
 from schemas.claim import ClaimMetric
 
@@ -74,7 +74,7 @@ _GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?|\d{1,3}(
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
     rf"""
-    (?<![A-Za-z0-9_./\#,\\])(?<![A-Za-z]\+)
+    (?<![A-Za-z0-9_./\#,\\])(?<![A-Za-z]\+)(?={BEGINNINGS})
     (?P<mark>[~≈≤≥∼]\s?|(?<![-=<>])[<>]\s?)?
     (?P<sign>[+\-−]|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
     (?P<money>\$)?
