@@ -219,6 +219,8 @@ def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
     if not rows:
         return nothing("No run claims a speedup in figures.")
     traces = [_share(evidence, rows) for evidence in EVIDENCE if any(row[evidence] for row in rows)]
+    if len(traces) == 1:  # no legend tells what it is
+        traces[0].update(texttemplate=f"%{{text}} {traces[0].name}")
     names = {
         "tickvals": list(range(len(rows))),
         "ticktext": [f"{safe(_group(row))} · {row['claiming']:,} of {row['runs']:,}" for row in rows],
