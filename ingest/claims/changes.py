@@ -66,7 +66,8 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
 _COMPARED = re.compile(
-    rf"[\s*_`]*\)?[\s*_`]*-?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])", re.IGNORECASE
+    rf"[\s*_`]*(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
+    re.IGNORECASE,
 )
 
 
@@ -237,7 +238,7 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
 )
 """What makes an effect of a multiplier or percentage, in the order asked."""
 
-_DELTA = re.compile(r"[\s*_`]*\((?P<percent>[+−-]\d[\d.]*\s?%)\)")
+_DELTA = re.compile(r"[\s*_`]*(?:(?:mean|median|avg|average|geomean|p\d\d|total|wall)\s)?\((?P<percent>[+−-]\d[\d.]*\s?%)\)")
 
 
 def _with_delta(place: Place) -> Effect | None:

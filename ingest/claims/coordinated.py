@@ -27,7 +27,7 @@ def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | 
     if last.is_pair:
         return _coordinated_with_pair(text, quantity, last)
     if last.change is None or last.change.kind is not quantity.kind:
-        return None
+        return _by_other_means(text, quantity, last)
     joins = _COORDINATES.fullmatch(text, last.end, quantity.start) or _ELLIPTIC.fullmatch(text, last.end, quantity.start)
     listed = _LISTED_CHANGE.fullmatch(text, last.end, quantity.start)
     if listed and not _NOUNS.search(listed["name"]) and _CLAUSE_ENDS.match(text, quantity.end):
@@ -36,6 +36,18 @@ def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | 
     if not is_applied and not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
         return None
     return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)
+
+
+_ALSO_VIA = re.compile(rf"[^.;:()\n]{{0,60}}(?:,|,?\s+and)\s+{HEDGE}[*_`]*")
+_VIA = re.compile(r"[*_`]*\s+(?:via|using)\s[\w`]")
+
+
+def _by_other_means(text: str, quantity: Quantity, last: Effect) -> Effect | None:
+    """`3x faster via the SIMD path, 10-20% via SSE`: a percentage that goes on from a factor."""
+    if last.change is None or quantity.sign or last.sense is not Sense.GAIN or not _ALSO_VIA.fullmatch(text, last.end, quantity.start):
+        return None
+    is_via = _VIA.match(text, quantity.end) is not None
+    return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word) if is_via else None
 
 
 def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effect | None:

@@ -41,7 +41,7 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
 
 
 def _told_in_line(text: str, pairs: list[Effect], lines: list[Line], spans: list[tuple[int, int]]) -> Iterator[Effect]:
-    """`After: longest gap 1.7 s. Import 47 s → 51 s`: the pairs that a line has of its own behind its figures."""
+    """`After: longest pause 2 s. Import 41 s → 52 s`: the pairs that a line has of its own behind its figures."""
     used = max(pair.end for pair in pairs)
     for (low, high), line in zip(spans, lines, strict=True):
         behind = [figure for figure in line if figure.start >= used]
@@ -76,7 +76,7 @@ _NO_NAMES = frozenset({"and", "with", "at", "in", "of", "the", "a", "is", "was",
 
 
 def _by_names(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
-    """`longest availability gap 47 s (all of it), max read latency 22 s` against `longest gap 1.7 s, max latency 6 s`; two at least."""
+    """`longest write pause 40 s (all of it), max read latency 20 s` against `longest pause 2 s, max latency 5 s`; two at least."""
     known = [(figure, words) for figure, name in zip(first, names, strict=True) if figure.unit and (words := _key(name))]
     found: list[Effect] = []
     for figure, name in zip(line, other_names, strict=True):

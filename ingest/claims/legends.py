@@ -1,4 +1,4 @@
-"""What says once which side of the comparisons that follow is which: `this head vs main: a 23 s vs 2 s, b 30 s vs 4 s`."""
+"""What says once which side of the comparisons that follow is which: `this head vs main: list 20 s vs 2 s, show 30 s vs 10 s`."""
 
 from __future__ import annotations
 

@@ -121,6 +121,7 @@ SETTINGS = words(
     r"|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data|prices?\b"
     r"|context (?:windows?|lengths?|size)|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?"
     r"|超时|连接池|池大小|线程数|缓冲区大小|批次?大小|上限|间隔|阈值|并发数"
+    r"|cron\b|look-?back|(?:time|sampl(?:e|ing)|rolling|sliding) windows?\b"
     r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
     r"|batch size|pool size|padding|margin|playback|zoom|default timeout|defaults? +(?=from|\d)|default_\w+"
     r"|mem-?limit\w*|seek\b|long-press|stagger|jitter|errors? (?=drop|fell|falls|from|goes|went)|distances?\b|radius|altitude"

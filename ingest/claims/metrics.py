@@ -116,7 +116,7 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
     if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
         told = around.left if around.is_table else around.inside
         return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(told)) else "TIME"
-    if inside := _head_noun(_TIMES.sub("", around.inside)):
+    if inside := _head_noun(_TIMES.sub("", around.inside), effect.word):
         return inside.lastgroup
     if effect.word in _SIGNED and not effect.is_pair:
         return _adjacent_noun(around)
@@ -131,11 +131,16 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
     return nearest.lastgroup if nearest else None
 
 
-def _head_noun(part: str) -> re.Match[str] | None:
-    """The first noun, or the last of those it is compounded with: `boot time memory` is memory, and `query time` is time."""
+def _head_noun(part: str, compared: str) -> re.Match[str] | None:
+    """The first noun, or the last of those it is compounded with: `boot time memory` is memory, and `query time` is time.
+
+    The word of comparison, `memory compression`, is none of them.
+    """
     head = None
     for match in _NOUNS.finditer(part):
-        if head is not None and (match.start() - head.end() != 1 or part[head.end()] not in " -" or match.lastgroup == "NONE"):
+        if head is not None and (
+            match.start() - head.end() != 1 or part[head.end()] not in " -" or match.lastgroup == "NONE" or match[0] == compared
+        ):
             break
         head = match
     return head
@@ -257,7 +262,7 @@ _BETTER_IF_MORE = re.compile(r"\b(?:speeds?|performance|perf|efficiency|parallel
 
 
 _LOST = ("loss", "hit", "penalty", "regress", "degrad")
-"""`32% throughput loss`: so much is gone, and not so much slower."""
+"""`20% throughput loss`: so much is gone, and not so much slower."""
 
 _SUBJECT = 60
 """Characters before a verb in which its subject is looked for."""

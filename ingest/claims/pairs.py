@@ -194,7 +194,7 @@ _FALLS_ON = re.compile(r"[*_`]*(?:[,.;:)](?!\d)|\s*$|\s(?:for|on|in|with|when|af
 
 
 def _is_less_of_the_same(candidate: Candidate) -> bool:
-    """`six minutes to three and a half`: the unit is given once, and nothing else is counted behind."""
+    """`nine minutes to four and a half`: the unit is given once, and nothing else is counted behind."""
     first, second = candidate.first, candidate.second
     return first.unit is not None and first.unit is not CLOCK and second.unit is None and first.low > second.high
 

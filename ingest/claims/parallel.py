@@ -65,7 +65,7 @@ def _may_repeat(found: list[Quantity], index: int) -> bool:
 
 
 def _joined(text: str, found: list[Quantity], index: int) -> int:
-    """How many figures from that one on are a list of figures of different things: `37 ms, 0.26 MB, and 5,014 allocations`."""
+    """How many figures from that one on are a list of figures of different things: `40 ms, 0.3 MB, and 900 allocations`."""
     last = min(len(found), index + _TOGETHER)
     ends = (at for at in range(index + 1, last) if not _JOINS.fullmatch(text, found[at - 1].end, found[at].start))
     return next(ends, last) - index

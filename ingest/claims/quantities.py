@@ -164,7 +164,7 @@ def _in_words(match: re.Match[str]) -> Quantity:
 
 
 def _duration(match: re.Match[str]) -> tuple[float, float, Unit | None] | None:
-    """`1m30s`, `3m28-3m56`, `2h10m`, `3:15`: lower end, upper end and unit."""
+    """`1m30s`, `3m10-3m50`, `2h10m`, `3:15`: lower end, upper end and unit."""
     if match["minutes"]:
         low = _seconds(match["minutes"], match["seconds"])
         return low, max(low, _seconds(match["most_minutes"], match["most_seconds"])), unit("s")

@@ -1,4 +1,4 @@
-"""Figures between the two of a pair that are of neither: `562 s (was 1.09 in 1573 s)`, `0.98 s over 35 runs, compared with 4 s`."""
+"""Figures between the two of a pair that are of neither: `562 s (was 1.09 in 1573 s)`, `2 s over 20 runs, compared with 4 s`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PER = re.compile(r"\s(?:\w+\s)?per\s$")
 
 
 def _is_beside(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether the second says on how many the first was seen: `0.98 s over 35 runs`, `33 queries per 32,000 chunks`."""
+    """Whether the second says on how many the first was seen: `2 s over 20 runs`, `40 queries per 500 rows`."""
     if second.start - first.end > 30 or second.kind is not Kind.VALUE:
         return False
     if _PER.search(text, first.end, second.start):

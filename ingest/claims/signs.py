@@ -59,7 +59,7 @@ _TO_WORDS = tuple(
         ("to ", "down to "),
     )
 )
-"""`from six minutes to three and a half`"""
+"""`from nine minutes to four and a half`"""
 
 _COUNTED = ("allocations", "calls", "queries")
 _WORDS = (
