@@ -55,8 +55,9 @@ def count_axis(title: str, largest: float) -> dict[str, Any]:
 
 def _ticks(unit: Unit, values: Sequence[float], *, logarithmic: bool) -> dict[str, Any]:
     if unit is Unit.MILLISECONDS:
-        places = _POWERS if logarithmic else _even(max(values, default=0))
-        return {"tickvals": list(places), "ticktext": [_clock(place) for place in places]}
+        places = list(_POWERS) if logarithmic else _even(max(values, default=0))
+        steps = places if logarithmic else [places[1]] * len(places)
+        return {"tickvals": places, "ticktext": [_clock(place, step) for place, step in zip(places, steps, strict=True)]}
     if logarithmic:
         round_values = _round_values(values)
         return {"tickvals": round_values, "ticktext": [_tick(value, unit) for value in round_values]}
@@ -84,9 +85,9 @@ def _even(largest: float) -> list[float]:
     return [step * place for place in range(int(largest // step) + 2)]
 
 
-def _clock(milliseconds: float) -> str:
-    """`500 ms`, `30 s`, `2 min`, `1,000 h`; ticks lie on round values."""
+def _clock(milliseconds: float, step: float) -> str:
+    """`500 ms`, `80 s`, `1.5 min`, `1,000 h`: in the largest unit of which the step from tick to tick is so many wholes or halves."""
     for unit, name in ((_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s")):
-        if milliseconds >= unit:
+        if milliseconds >= unit and (2 * step / unit).is_integer():
             return f"{milliseconds / unit:,g} {name}"
     return f"{milliseconds:g} ms" if milliseconds else "0"
