@@ -107,12 +107,6 @@ _NOW = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes?
 
 _EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 
-_LABEL_BEFORE = re.compile(rf"\b(?:main|master|base|baseline|old|upstream|stock)[`*_]*(?:\s*[:=])?\s*{DECOR}{HEDGE}$", re.IGNORECASE)
-_LABEL_AFTER = re.compile(
-    rf"[`*_]*\s*[,;/|]\s*[`*_]*(?:this (?:pr|branch|change|patch)|pr|branch|head|new|patched|after|now)[`*_]*(?:\s*[:=])?\s*{DECOR}{HEDGE}",
-    re.IGNORECASE,
-)
-
 
 def by_tense(candidate: Candidate) -> Effect | None:
     """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
@@ -123,8 +117,7 @@ def by_tense(candidate: Candidate) -> Effect | None:
     tagged = _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end)
     if _NOW.fullmatch(candidate.glue) and not _EVERY.search(candidate.left):
         return candidate.whole
-    labelled = _LABEL_AFTER.fullmatch(candidate.glue) and _LABEL_BEFORE.search(candidate.left)
-    return candidate.whole if tagged or labelled else None
+    return candidate.whole if tagged else None
 
 
 _CONTRAST = re.compile(

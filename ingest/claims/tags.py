@@ -17,7 +17,7 @@ _LABEL = r"[`*_]*(?:\s?[:=]|\s(?:is|was|takes|took|at))?\s*"
 _WITH = r"(?: [\w./`-]+){0,3}"
 
 _FORMER_LABEL = re.compile(rf"\b(?:{_FORMER}|without{_WITH}){_LABEL}{DECOR}{HEDGE}$", re.IGNORECASE)
-_LATTER_LABEL = re.compile(rf"\b(?:{_LATTER}|with(?!out){_WITH}){_LABEL}{DECOR}{HEDGE}$", re.IGNORECASE)
+_LATTER_LABEL = re.compile(rf"\b(?:{_LATTER}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECOR}{HEDGE}$", re.IGNORECASE)
 _SEPARATES = re.compile(r"[`*_)]*(?:\s?[,;./|]|\s(?:and|vs\.?|versus)|\s→|\s->)\s+(?:and |vs\.? )?(?:on |in )?(?P<label>[^,;.\d]{2,30})$")
 
 _FORMER_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{_FORMER}|without{_WITH})\b[`*_]*", re.IGNORECASE)
