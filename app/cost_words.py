@@ -62,9 +62,8 @@ def groups_finding(found: Groups, label: str) -> str:
     while few < len(rows) and share < MOST_OF:
         share, few = share + Decimal(str(rows[few]["cost_share"])), few + 1
     whole = "the whole reported cost" if found.total == 1 else ""
-    if few == found.total > 1:
-        few = 1
-        share = Decimal(str(rows[0]["cost_share"]))
+    if few == found.total > 1:  # that all of them make most of it says nothing
+        few, share = 1, Decimal(str(rows[0]["cost_share"]))
     made = whole or f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of the reported cost"
     if few == 1:
         return f"Runs mainly on {first} make {made}" if key == "model" else f"{first} makes {made}"
@@ -75,8 +74,11 @@ def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
     """What the bars leave out, and (`about`: the times of the runs) which of their days are those of a copy; empty where nothing."""
     rows = found.table.to_pylist()
     silent = sum(row["cost_usd"] is None for row in rows)
-    said = [f"{'The last' if found.in_order else 'The dearest'} {len(rows):,} of {found.total:,} {plural(label)}."]
-    said = (said if found.total > len(rows) else []) + ([f"Without a reported cost: {silent:,}."] if silent else [])
+    said = []
+    if found.total > len(rows):
+        said.append(f"{'The last' if found.in_order else 'The dearest'} {len(rows):,} of {found.total:,} {plural(label)}.")
+    if silent:
+        said.append(f"Without a reported cost: {silent:,}.")
     if found.in_order and about and about["of_files"]:
         said.append(f"{_of_files(about)}: it may be when that was copied.")
     return " ".join(said)

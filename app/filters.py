@@ -177,7 +177,7 @@ def parse(text: str) -> Filters:
 
 def where(filters: Filters, name: str = "f") -> Where:
     """The filters as one condition on rows that have a run's columns; bound values are called by `name` and a number."""
-    return _where(filters, FILTERS, name)
+    return _where(filters, FILTERS | {FOUND.key: FOUND}, name)
 
 
 def with_found(filters: Filters) -> Filters:
@@ -203,10 +203,8 @@ def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where
 
 
 def _known(key: str, registry: Mapping[str, Filter]) -> Filter:
-    if key == FOUND.key:
-        return FOUND
     if key not in registry:
-        raise UsageError(f"there is no filter {key!r}.", f"Filters are: {', '.join(registry)}.")
+        raise UsageError(f"there is no filter {key!r}.", f"Filters are: {', '.join(FILTERS)}.")
     return registry[key]
 
 
@@ -217,7 +215,7 @@ def _as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
 def _conditions(filter_: Filter, values: tuple[str, ...], name: str) -> list[tuple[str, dict[str, Any]]]:
     if "$each" in filter_.sql:
         bound = {f"{name}_{number}": value for number, value in enumerate(values)}
-        return [(f"({' or '.join(filter_.sql.replace('$each', f'${key}') for key in bound) or 'false'})", bound)]
+        return [(f"({' or '.join(filter_.sql.replace('$each', f'${key}') for key in bound)})", bound)]
     if filter_.kind is Kind.NAMES:
         return [(filter_.sql.replace("$value", f"${name}"), {name: list(values)})]
     return [_single(filter_, value, f"{name}_{number}") for number, value in enumerate(values)]

@@ -55,12 +55,7 @@ ORDERS = {
 
 def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
     """What each filter can be set to: filter → value → runs; at most `limit` values of a filter, the most frequent first."""
-    parts = [
-        f"(select '{filter_.key}' as key, value, count(*) as runs from (select {filter_.options} as value from runs)"
-        f" where value is not null group by value order by runs desc, value limit {int(limit)})"
-        for filter_ in FILTERS.values()
-        if filter_.options
-    ]
+    parts = [f"(select '{key}' as key, {_counted(key, 'runs', limit)})" for key, filter_ in FILTERS.items() if filter_.options]
     found: dict[str, dict[str, int]] = {}
     for row in fetch(store, f"{' union all '.join(parts)} order by key, runs desc, value").to_pylist():
         found.setdefault(row["key"], {})[row["value"]] = row["runs"]
@@ -70,10 +65,16 @@ def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
 def values_of(store: Store, filters: Filters, key: str, limit: int) -> list[str]:
     """What the filter `key` can be set to among the runs that the others leave, the most frequent first."""
     condition = where(filters)
-    sql = f"""
-        select value from (select {FILTERS[key].options} as value from v_runs where {condition.sql})
-        where value is not null group by value order by count(*) desc, value limit {int(limit)}"""
+    sql = f"select {_counted(key, f'v_runs where {condition.sql}', limit)}"
     return [str(value) for value in fetch(store, sql, condition.parameters)["value"].to_pylist()]
+
+
+def _counted(key: str, of_runs: str, limit: int) -> str:
+    """What a filter can be set to, with the number of `runs`; what a `select` goes on with."""
+    return (
+        f"value, count(*) as runs from (select {FILTERS[key].options} as value from {of_runs})"
+        f" where value is not null group by value order by runs desc, value limit {int(limit)}"
+    )
 
 
 def runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0) -> pa.Table:
@@ -89,13 +90,13 @@ def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, str]:
                      '\\s+', ' ', 'g') as excerpt, strpos(lower(result), lower($text)) <= {BEFORE} as is_start
               from runs where run_id in (select unnest($run_ids)) and result is not null"""
     rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()
-    return {row["run_id"]: _from_a_word(row["excerpt"].strip(), is_start=row["is_start"]) for row in rows}
+    return {row["run_id"]: _from_a_word(row["excerpt"].rstrip(), is_start=row["is_start"]) for row in rows}
 
 
 def _from_a_word(excerpt: str, *, is_start: bool) -> str:
     """Without the half word that it begins with, unless the text itself begins there."""
     half, blank, rest = excerpt.partition(" ")
-    return excerpt if is_start else f"… {rest}" if blank and len(half) < BEFORE // 2 else f"…{excerpt}"
+    return excerpt.lstrip() if is_start else f"… {rest}" if blank and len(half) < BEFORE // 2 else f"…{excerpt}"
 
 
 def series(store: Store, filters: Filters, measure: Measure, axis: str) -> pa.Table:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
+from ingest.window import bytes_of
 from schemas.errors import RejectReason
 
 MARK_SEARCHED = 4096
@@ -52,7 +53,7 @@ def begin_of_last(line: bytes) -> int:
         if tried == _MOST_TRIED:
             break
         if _end_of_object(text, match.start()) == len(text):
-            return len(text[: match.start()].encode("utf-8", "surrogateescape"))
+            return bytes_of(text[: match.start()])
     return 0
 
 

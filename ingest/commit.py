@@ -56,7 +56,7 @@ def commit(
             connection.execute(f"delete from {table} where source_id in (select source_id from cards)")
     for table in SPOOLED:
         connection.execute(_spool_view(spool, table))
-    for step in ("01_chosen", "02_portions", "03_incoming", "04_winners"):
+    for step in ("00_process", "01_chosen", "02_portions", "03_incoming", "04_winners"):
         _run(connection, step)
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection)
@@ -130,10 +130,10 @@ def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: 
     """Whichever copy of a record is kept, the labels of the others stay with it; `labels` are for the sources that were known."""
     connection.register("known", pa.table({"source_id": pa.array(known, pa.string())}))
     given = {"keys": list(labels), "values": list(labels.values())}
-    connection.execute((_STEPS / "09_copies.sql").read_text(), given)
+    connection.execute((_STEPS / "06_copies.sql").read_text(), given)
     connection.unregister("known")
     if connection.execute("select 1 from copies limit 1").fetchone():
-        _run(connection, "10_labels")
+        _run(connection, "07_labels")
 
 
 def _columns(table: str, *known_later: str) -> str:

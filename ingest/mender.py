@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ingest.broken_json import Failure
 from ingest.mending import MENDED_CHARACTERS, Mended, decoded_without, mended, near_injection, prefix_of_lines
-from ingest.window import Window
+from ingest.window import Window, bytes_of, clean
 
 _ALLOWED_BYTES = 1 << 24
 """What may be looked at again in vain, beside four times what was read. So hostile text cannot make itself dear."""
@@ -48,11 +48,11 @@ class Mender:
 
     def hidden(self, start: int, line_before: bytes) -> Found | None:
         """The object whose brace is here, and the next line does not begin as one in an object does."""
-        text = self._text(start, _LINE_BYTES)
+        text = self._window.text(start, _LINE_BYTES)
         return self.mend(start, Failure(text, text.find("\n"), ""), line_before)
 
     def _without_injection(self, start: int) -> Found | None:
-        text = self._text(start, MENDED_CHARACTERS)
+        text = self._window.text(start, MENDED_CHARACTERS)
         found = mended(text)
         self._spent += 0 if found else len(text)
         return _found(start, text, found) if found and isinstance(found.value, dict) else None
@@ -60,9 +60,10 @@ class Mender:
     def _without_prefix(self, start: int, line_before: bytes, text: str) -> Found | None:
         """The object on lines that all begin as its first one does."""
         prefix = prefix_of_lines(line_before.decode("utf-8", "replace"), text)
-        for size in _PREFIXED_BYTES if prefix else ():
-            assert prefix
-            text = self._text(start, size)
+        if prefix is None:
+            return None
+        for size in _PREFIXED_BYTES:
+            text = self._window.text(start, size)
             try:
                 return _found(start, text, decoded_without(prefix, text), prefix)
             except json.JSONDecodeError as error:
@@ -74,13 +75,7 @@ class Mender:
                 return None
         return None
 
-    def _text(self, start: int, size: int) -> str:
-        self._window.reach(start + size)
-        return self._window.data[start : start + size].decode("utf-8", "surrogateescape")
-
 
 def _found(start: int, text: str, object_: Mended, prefix: re.Pattern[str] | None = None) -> Found:
     own = text[: object_.end]
-    end = start + len(own.encode("utf-8", "surrogateescape"))
-    clean = own.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return Found(start, end, prefix.sub("", clean) if prefix else clean, object_.value)
+    return Found(start, start + bytes_of(own), prefix.sub("", clean(own)) if prefix else clean(own), object_.value)

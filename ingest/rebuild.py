@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.chaining import PROCESS, rechain
+from ingest.chaining import ALL_PROCESSES, rechain
 from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import CONTEXT_COLUMNS, Context, Rows
@@ -50,7 +50,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
             runs, refused = runs + len(rows), refused + len(rejects)
             if on_progress:
                 on_progress(runs + refused, total)
-        rechain(writer.connection, f"select {PROCESS} from runs")
+        rechain(writer.connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
     return RebuildReport(runs, refused)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 from ingest.store import Store, Writer
@@ -12,16 +13,7 @@ from ingest.store import Store, Writer
 MEMBER = "!"
 """What stands between an archive and its member in a name (`ingest.archives`)."""
 
-_SUPERSEDED = """
-create or replace temp table superseded as
-select source_id, name from sources
-where rejected > 0 and name in (select unnest($names)) and source_id not in (select unnest($source_ids))
-"""
-_DROPPED = """
-delete from rejects where source_id in (select source_id from superseded);
-update sources set documents = documents - rejected, rejected = 0 where source_id in (select source_id from superseded);
-delete from sources where documents = 0 and source_id in (select source_id from superseded);
-"""
+_STEPS = resources.files("ingest") / "sql" / "retry"
 
 
 @dataclass(frozen=True)
@@ -53,8 +45,8 @@ def drop_superseded(writer: Writer, names: Collection[str], source_ids: Collecti
 
     `source_ids` are what stands there now. The runs that a former content gave stay; a source of which nothing is left goes too.
     """
-    writer.connection.execute(_SUPERSEDED, {"names": list(names), "source_ids": list(source_ids)})
+    writer.connection.execute((_STEPS / "01_superseded.sql").read_text(), {"names": list(names), "source_ids": list(source_ids)})
     went = writer.connection.execute("select name from superseded order by name").fetchall()
     if went:
-        writer.connection.execute(_DROPPED)
+        writer.connection.execute((_STEPS / "02_dropped.sql").read_text())
     return tuple(str(name) for (name,) in went)

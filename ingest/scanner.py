@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ingest.broken_json import MARK_SEARCHED, Failure, begin_of_last, verdict
 from ingest.document import parse
 from ingest.mender import Found, Mender
-from ingest.window import LOOK_BACK, Window
+from ingest.window import LOOK_BACK, Window, bytes_of, clean
 from schemas.errors import RejectReason
 
 EXCERPT_CHARACTERS = 300
@@ -159,8 +159,7 @@ class Scanner:
 
     def _begun(self, start: int, was_blank: bool) -> tuple[int, Span | None]:
         """What begins a line as an object does, but not as one of JSON."""
-        self._window.reach(start + _DECODED_BYTES[0])
-        text = self._window.data[start : start + _DECODED_BYTES[0]].decode("utf-8", "surrogateescape")
+        text = self._window.text(start, _DECODED_BYTES[0])
         cut = self._window.ended and len(self._window.data) <= start + _DECODED_BYTES[0]
         return self._broken(start, Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)
 
@@ -203,12 +202,11 @@ class Scanner:
         """The object, decoded from ever more text while it reaches the end of it: an error must not cost the whole stream."""
         failure = Failure("", 0, "")
         for size in _DECODED_BYTES:
-            self._window.reach(start + size)
-            text = self._window.data[start : start + size].decode("utf-8", "surrogateescape")
+            text = self._window.text(start, size)
             cut = self._window.ended and len(self._window.data) <= start + size
             try:
                 value, end = _DECODER.raw_decode(text)
-                return self._whole(start, start + _bytes_of(text[:end]), _clean(text[:end]), value)
+                return self._whole(start, start + bytes_of(text[:end]), clean(text[:end]), value)
             except RecursionError:
                 return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
             except json.JSONDecodeError as error:
@@ -224,7 +222,7 @@ class Scanner:
         if found := self._mender.mend(start, failure, self._line_before(start)):
             return found.end, self._whole(*found)
         text, at = failure.text, failure.at
-        stopped = start + max(1, _bytes_of(text[:at]))
+        stopped = start + max(1, bytes_of(text[:at]))
         begins_line = self._begins_line(start)
         certain = begins_line and (_EVENT_START.match(text) or (self.objects and not self.noise))
         told = certain or _RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
@@ -237,8 +235,8 @@ class Scanner:
 
     def _complaint(self, start: int, failure: Failure) -> Span:
         reason, error = verdict(failure)
-        window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
-        return Span(window.base + start, window.base + start, window.line_at(start), text, None, reason, _clean(error))
+        window, text = self._window, clean(failure.text[:EXCERPT_CHARACTERS])
+        return Span(window.base + start, window.base + start, window.line_at(start), text, None, reason, clean(error))
 
     def _last_on_line(self, start: int) -> int:
         """Where a whole object begins that was written behind the broken one that starts here, on its line; 0 where there is none.
@@ -254,7 +252,7 @@ class Scanner:
 
     def _cut_off(self, start: int, end: int) -> Failure:
         """What is wrong with an object that ends where another begins."""
-        text = self._window.data[start:end].decode("utf-8", "surrogateescape")
+        text = self._window.text(start, end - start)
         return Failure(text, len(text), "", cut=True)
 
     def _after_line(self, start: int, stopped: int) -> int:
@@ -289,12 +287,3 @@ def _parsed(span: Span) -> Span:
         return span._replace(text=text, value=parse(text))
     except ValueError:
         return span._replace(text=text)
-
-
-def _bytes_of(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
-
-
-def _clean(text: str) -> str:
-    """The text without bytes that were no UTF-8."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

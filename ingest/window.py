@@ -37,6 +37,11 @@ class Window:
         if until > len(self.data) and not self.ended:
             self._read(max(until - len(self.data), self._size))
 
+    def text(self, start: int, size: int) -> str:
+        """The text of so many bytes, or all there are; bytes that are no UTF-8 stay in it as halves of surrogate pairs."""
+        self.reach(start + size)
+        return self.data[start : start + size].decode("utf-8", "surrogateescape")
+
     def line_at(self, place: int) -> int:
         """The number of the line that a place is in. Of a place before the last one: that one's."""
         if place > self._counted:
@@ -73,3 +78,13 @@ class Window:
             self.broken = error
         self.ended = count > 0
         self.data = b"".join(blocks)
+
+
+def bytes_of(text: str) -> int:
+    """How many bytes a text of a window has."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+def clean(text: str) -> str:
+    """A text of a window without bytes that were no UTF-8."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -124,3 +124,10 @@ def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) 
     ingest([Source("a", record_text(uuid="a", result=long).encode())], store)
     assert queries_screens.excerpts(store, ["a"], "quick")["a"].startswith("The quick")
     assert queries_screens.excerpts(store, ["a"], "lazy")["a"].startswith("… fox jumps over the lazy")
+
+
+def test_an_excerpt_keeps_what_was_searched_for_behind_blanks(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs.duckdb")
+    blanks = "\n" * (queries_screens.BEFORE + 1)
+    ingest([Source("a", record_text(uuid="a", result=f"Beginning.{blanks}lazy dog").encode())], store)
+    assert queries_screens.excerpts(store, ["a"], "lazy") == {"a": "… lazy dog"}

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from app import data, links
-from app.filters import FILTERS, Filter, Filters, Kind
+from app.filters import FILTERS, SEARCH, Filter, Filters, Kind
 from app.presentation import fact_words, plain
 from app.screens import parts
 
@@ -25,7 +25,7 @@ POPOVERS = {
 }
 """The filters of every day, with a button of their own; SEARCH stands beside them, all others are under MORE."""
 
-SEARCH, MORE = "search", "More"
+MORE = "More"
 
 _FILTERS, _LEFT_OUT, _ADDRESS, _ROUND = "filters", "filters-left-out", "filters-address", "filters-round"
 Options = Mapping[str, Mapping[str, int]]

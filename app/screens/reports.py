@@ -53,9 +53,10 @@ with st.container(border=True):
             width=260,
         )
     export = EXPORTS[parts.choice("Format", report_files.formats(), "format")]
-    if reprice:
-        data.ask(require_price, reprice)
-    request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=(reprice or "").strip())
+    what_if = (reprice or "").strip()
+    if what_if:
+        data.ask(require_price, what_if)
+    request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=what_if)
     total, stored = data.count(filters), data.count(Filters())
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.download_button(

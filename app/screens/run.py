@@ -11,7 +11,7 @@ from app.summaries import summary_html
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 
-run_id = run_id_of(st.query_params.get("run"))
+run_id = run_id_of(st.query_params.get(parts.RUN_ID))
 run = data.ask(queries.run, run_id) if run_id else None
 if run is None or run_id is None:
     st.title("No such run", anchor=False)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app import data, grids, queries_screens
+from app.filters import SEARCH
 from app.screens import bar, parts
 
 st.title("Runs", anchor=False)
@@ -15,7 +16,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     number = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     parts.download_runs(filters)
 runs = data.ask(queries_screens.runs, filters, order, data.PAGE, (number - 1) * data.PAGE)
-for text in filters.values(bar.SEARCH):
+for text in filters.values(SEARCH):
     found = data.ask(queries_screens.excerpts, tuple(runs["run_id"].to_pylist()), text)
     runs, shown = grids.with_excerpts(runs, found), ("excerpt", *shown)
 rows = grids.grid(runs, shown)

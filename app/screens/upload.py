@@ -33,7 +33,10 @@ if arrived.run_ids:
     with st.container(horizontal=True):
         for run_id in arrived.run_ids:
             st.page_link(
-                "screens/run.py", label=f"Run {plain(short_id(run_id))}", query_params={"run": run_id}, icon=":material/arrow_forward:"
+                "screens/run.py",
+                label=f"Run {plain(short_id(run_id))}",
+                query_params={parts.RUN_ID: run_id},
+                icon=":material/arrow_forward:",
             )
     if arrived.runs > len(arrived.run_ids):
         st.caption(f"{len(arrived.run_ids):,} of {arrived.runs:,} in these files; all of them are under Runs.")

@@ -1,7 +1,7 @@
 -- Of each record that came in the copy that is kept: the fullest, of these the best known one, then the first by source and place.
 create or replace temp table incoming as
 select
-    run_id, coalesce(session_id, case when in_stream then chosen.source_id end) as process, record_rank, context_rank, chosen.source_id, first_ordinal + document as ordinal, reading, portion, document
+    run_id, process_of(session_id, in_stream, chosen.source_id) as process, record_rank, context_rank, chosen.source_id, first_ordinal + document as ordinal, reading, portion, document
 from spool_runs
 join chosen using (reading)
 join portions using (reading, portion)

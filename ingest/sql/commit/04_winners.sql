@@ -2,7 +2,7 @@
 create or replace temp table winners as
 select
     incoming.*, runs.source_id as replaces, runs.labels as former_labels,
-    coalesce(runs.session_id, case when runs.in_stream then runs.source_id end) as former_process
+    process_of(runs.session_id, runs.in_stream, runs.source_id) as former_process
 from incoming
 left join runs using (run_id)
 where
