@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from ingest.claims.effect import Effect
+from ingest.claims.glue import BULLETS
 from ingest.claims.passages import Passage
 
 _LEFT, _RIGHT, _NEAR = 160, 60, 24
 
-_SENTENCE = re.compile(r"[.;!?]\s|\n[ \t]*(?:[-*•]|\d+[.)])[ \t]|\n[ \t]*\n")
+_SENTENCE = re.compile(rf"[.;!?]\s|\n[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]|\n[ \t]*\n|\n(?=[A-Z][a-z]+ )")
 
 
 class Title(NamedTuple):
@@ -37,6 +39,30 @@ class Around(NamedTuple):
     raw_right: str
     title: Title
     is_table: bool
+    text: str
+    start: int
+    """The whole text, and where the effect stands in it."""
+
+    def lead(self) -> str:
+        """What leads the list or section that the effect stands in: the nearest heading above, or line that ends with a colon."""
+        return _lead(self.text, self.text.rfind("\n", 0, self.start) + 1)
+
+
+_LEADS = re.compile(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
+_LINES_ABOVE = 14
+"""Lines of a list that are gone up for what leads it."""
+
+
+@lru_cache(maxsize=64)
+def _lead(text: str, start: int) -> str:
+    for _ in range(_LINES_ABOVE):
+        if start <= 0:
+            break
+        above = text.rfind("\n", 0, start - 1) + 1
+        if _LEADS.match(text, above, start - 1):
+            return text[max(above, start - 121) : start - 1].lower()
+        start = above
+    return ""
 
 
 def title_of(text: str) -> Title:
@@ -54,13 +80,37 @@ def around(text: str, effect: Effect, passage: Passage, low: int, high: int, tit
     near = text[max(0, effect.start - _NEAR) : effect.start].lower()
     lower = left.lower()
     whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT) : effect.start]).lower()
-    return Around(lower, text[effect.start : effect.end].lower(), right.lower(), near, whole, left, right, title, is_table=False)
+    return Around(
+        lower,
+        text[effect.start : effect.end].lower(),
+        right.lower(),
+        near,
+        whole,
+        left,
+        right,
+        title,
+        is_table=False,
+        text=text,
+        start=effect.start,
+    )
 
 
 def in_table(text: str, effect: Effect, caption: str, rest: str, title: Title) -> Around:
     """What stands around an effect of a table: the line above, the labels of the row, the heads of its columns, the rest of its cell."""
     lower = caption.lower()
-    return Around(lower, text[effect.start : effect.end].lower(), rest.lower(), "", lower, caption, rest, title, is_table=True)
+    return Around(
+        lower,
+        text[effect.start : effect.end].lower(),
+        rest.lower(),
+        "",
+        lower,
+        caption,
+        rest,
+        title,
+        is_table=True,
+        text=text,
+        start=effect.start,
+    )
 
 
 def _last_sentence(part: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ingest.claims.coordinated import APPLIED, coordinated, signed_in_a_list
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE, by_sense, sense_in
-from ingest.claims.lexicon import BRACKETED, COMPARISONS, VERBS, Sense
+from ingest.claims.lexicon import COMPARISONS, OTHER_SPEEDS, UNNAMED, VERBS, Sense
 from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 
 _REACH = 90
@@ -46,10 +46,13 @@ def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect
         return listed
     place = Place(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
     rules = _OF_VALUES if place.quantity.kind is Kind.VALUE else _OF_CHANGES
-    return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last)
+    return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last) or _bare(place)
 
 
-_FACTOR = re.compile(rf"\b(?:(?:factor|speed-?up) of|divid\w+ (?:[\w-]+ ){{0,4}}by)\s+{HEDGE}$", re.IGNORECASE)
+_FACTOR = re.compile(
+    rf"\b(?:(?:factor|speed[- ]?up) of|speed[- ]?up(?: factor)?(?: is| was|:)(?: by)?(?: an?)?(?: factor of)?|divid\w+ (?:[\w-]+ ){{0,4}}by)\s+{HEDGE}$",
+    re.IGNORECASE,
+)
 _OTHER_END = re.compile(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
 
 
@@ -66,7 +69,7 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
 _COMPARED = re.compile(
-    rf"[\s*_`]*(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
+    rf"[\s*_`]*\+?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
     re.IGNORECASE,
 )
 
@@ -82,6 +85,34 @@ def _compared(place: Place) -> Effect | None:
 def _is_bound(place: Place, word: str) -> bool:
     """`< 2% overhead` is what it may be, and no change."""
     return word.lower() == "overhead" and place.text[place.quantity.start] in "<≤"
+
+
+_SHARED = re.compile(
+    rf"[*_`]*(?:\s?/\s?|,?\s(?:and|or)\s|,\s)(?:{HEDGE}\d[\d.]*\s?(?P<kind>[x×%])(?:,?\s(?:and|or)\s|,\s|\s?/\s?)?){{1,3}}", re.IGNORECASE
+)
+
+
+def _compared_together(place: Place) -> Effect | None:
+    """`2.1x and 3.4x faster`, `1.5x/11.4x speedup`: the word stands behind the last of them."""
+    others = place.behind(_SHARED, 40)
+    if others is None or (others["kind"] == "%") is not (place.quantity.kind is Kind.PERCENT) or place.quantity.sign:
+        return None
+    found = _COMPARED.match(place.text, others.end(), min(place.ceiling, others.end() + _REACH))
+    if found is None or OTHER_SPEEDS.match(place.text, found.end()):
+        return None
+    return place.effect(place.before, place.quantity.end, (sense := sense_in(found)), found[sense.name])
+
+
+_PART = re.compile(
+    r"[*_`]*\s(?:of (?:the |all |its )?(?:[\w-]+\s){1,3}?(?:saved|eliminated|removed|avoided)|(?P<off>off)(?! the shelf)(?: of)?)\b",
+    re.IGNORECASE,
+)
+
+
+def _part_gone(place: Place) -> Effect | None:
+    """`90% of the tokens saved`, `25% off the build time`."""
+    found = place.behind(_PART, 60) if place.quantity.kind is Kind.PERCENT else None
+    return place.effect(place.before, place.quantity.end if found["off"] else found.end(), Sense.FALL, "off") if found else None
 
 
 _AMOUNT = re.compile(
@@ -104,11 +135,15 @@ def _multiplied(place: Place) -> Effect | None:
 
 _SHARE = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
 _OF_ORIGINAL = re.compile(
-    r"\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", re.IGNORECASE
+    r"[*_`]*\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", re.IGNORECASE
 )
 
 
 _IS = re.compile(rf"\b(?:is|are|was|were|takes?|needs?|uses?|at)\s+(?:now\s+)?{HEDGE}{DECOR}$", re.IGNORECASE)
+_ONLY = re.compile(
+    rf"\b(?:(?:takes?|needs?|uses?|costs?)\s+(?:only|just)|only\s+(?:takes?|needs?|uses?|costs?))\s+{HEDGE}{DECOR}$", re.IGNORECASE
+)
+_OF_ALL = re.compile(r"[*_]*\s+of (?:the|its) (?:time|memory|space|storage)\b(?! (?:in|on|for|when|waiting|spent|to)\b)", re.IGNORECASE)
 _OF_FORMER = re.compile(
     r"[*_]*\s+(?:of|as much as|as long as) (?:the |its )?"
     r"(?:(?:original|former|previous|old|baseline)\b|main\b|master\b|"
@@ -120,6 +155,7 @@ _OF_FORMER = re.compile(
 def _left_over(place: Place) -> Effect | None:
     """`reduced to 25% of the original`, `is 30% of what it was`."""
     found = (place.behind(_OF_ORIGINAL) and _SHARE.search(place.left)) or (place.behind(_OF_FORMER) and _IS.search(place.left))
+    found = found or (place.behind(_OF_ALL) and _ONLY.search(place.left))
     return place.effect(found.start(), place.quantity.end, Sense.SHARE, "to") if found else None
 
 
@@ -135,7 +171,8 @@ def _raised(place: Place) -> Effect | None:
 _SEEN = r"(?:(?:that |which )?(?:I|we|they) (?:\w+ )?(?:measured?|saw|see|observed?|got|get) )?(?:is|was|are|were)(?=\s)"
 _OF = rf"(?:{_SEEN}|of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|at|—|–|-|\()*"
 _NAMED = re.compile(
-    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?{_OF}[\s*_`]*{HEDGE}{DECOR}$", re.IGNORECASE
+    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:\s?(?:on|for|with|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECOR}$",
+    re.IGNORECASE,
 )
 
 
@@ -147,12 +184,17 @@ def _named(place: Place) -> Effect | None:
     found = _NAMED.search(place.left)
     if found and sense_in(found) is Sense.FALL and _SPED.search(place.left, 0, found.start()):  # `speeds up the compression by 70%`
         return None
-    if found and place.quantity.sign in ("-", "−") and sense_in(found) is Sense.GAIN:  # `faster (-14%)` is 14% less time
+    if found and place.quantity.sign == "-" and sense_in(found) is Sense.GAIN:  # `faster (-14%)` is 14% less time
         return place.effect(found.start(), place.quantity.end, Sense.FALL, found[Sense.GAIN.name])
     if found is None or _is_bound(place, found[(sense := sense_in(found)).name]):
         return None
+    if sense is Sense.LOSS and _REDUCED.search(place.left, 0, found.start()):
+        return None
     return place.effect(found.start(), place.quantity.end, sense, found[sense.name])
 
+
+_REDUCED = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|removes?|removing)\s[^.;:!?]{{0,50}}$", re.IGNORECASE)
+"""`reduces the overhead by 40%`: what is bad became less."""
 
 _CHANGED_BY = re.compile(
     rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby)?(?:\s+up)?(?:\s+a factor of)?"
@@ -171,7 +213,12 @@ def _changed_by(place: Place) -> Effect | None:
     found = _last(_CHANGED_BY, place.left)
     if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS) or _FROM.search(found["object"]):
         return None
+    if slows := _SLOWS.search(place.left, 0, found.start() + len("down")):  # `slows the parser down by 12%`
+        return place.effect(slows.start(), place.quantity.end, Sense.LOSS, "slow")
     return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name])
+
+
+_SLOWS = re.compile(r"\bslow(?:s|ed|ing)?\s(?:[\w`'./-]+\s){0,5}down$", re.IGNORECASE)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -192,12 +239,22 @@ def _given(place: Place) -> Effect | None:
 
 
 _OPENS = re.compile(rf"[\w`*]\s\({HEDGE}$")
+_BESIDE = re.compile(
+    rf"(?:^|[\s(,;:—–-])(?:[A-Z][\w/.-]{{1,20}}|prefill|decod(?:e|ing)|encod(?:e|ing)|generation|inference)\s{HEDGE}{DECOR}$"
+)
+_ENDS = re.compile(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in)\s)", re.MULTILINE)
 
 
 def _bracketed(place: Place) -> Effect | None:
-    """`the blocks stay on the card (33× for that stage)`."""
+    """`the blocks stay on the card (33× for that stage)`, `prefill 2.1×, decode 1.03×`."""
     found = place.quantity.kind is Kind.TIMES and _OPENS.search(place.left) and place.behind(APPLIED)
-    return place.effect(place.before, place.quantity.end, Sense.GAIN, BRACKETED) if found else None
+    found = found or (
+        place.quantity.kind is Kind.TIMES
+        and place.text[place.quantity.start] not in "x×"
+        and _BESIDE.search(place.left)
+        and place.behind(_ENDS)
+    )
+    return place.effect(place.before, place.quantity.end, Sense.GAIN, UNNAMED) if found else None
 
 
 _EASTERN = {
@@ -218,6 +275,21 @@ def _in_eastern_words(place: Place) -> Effect | None:
     return place.effect(place.before, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
 
 
+def _bare(place: Place) -> Effect | None:
+    """A factor alone, `1.4x on long inputs`: a claim in a text about speed only, as its word tells."""
+    if place.quantity.kind is not Kind.TIMES or place.quantity.high <= 1.005 or place.text[place.quantity.end - 1] not in "xX×0123456789":
+        return None
+    stands_alone = not _COUNTS.search(place.left) and place.behind(_ENDS)
+    return place.effect(place.before, place.quantity.end, Sense.GAIN, UNNAMED) if stands_alone else None
+
+
+_COUNTS = re.compile(
+    r"(?:[x×],?\s(?:and\s)?|\b(?:called|timed|built|ran|run|repeated|done|executed|invoked|burst|retr(?:y|ied)|fan-?out|up to|by|zoom|scale[sd]?|points|stacked|loaded|tried)"
+    rf"\s){HEDGE}{DECOR}$",
+    re.IGNORECASE,
+)
+
+
 def _signed(place: Place) -> Effect | None:
     """`−30%`: of what, a noun must say that touches it."""
     sign = place.quantity.sign if place.quantity.kind is Kind.PERCENT else ""
@@ -225,7 +297,9 @@ def _signed(place: Place) -> Effect | None:
 
 
 _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
+    _compared_together,
     _compared,
+    _part_gone,
     _multiplied,
     _left_over,
     _raised,
@@ -238,7 +312,7 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
 )
 """What makes an effect of a multiplier or percentage, in the order asked."""
 
-_DELTA = re.compile(r"[\s*_`]*(?:(?:mean|median|avg|average|geomean|p\d\d|total|wall)\s)?\((?P<percent>[+−-]\d[\d.]*\s?%)\)")
+_DELTA = re.compile(r"[\s*_`]*(?:(?:mean|median|avg|average|geomean|p\d\d|total|wall)\s)?\((?P<percent>[+−–-]\d[\d.]*\s?%)\)")
 
 
 def _with_delta(place: Place) -> Effect | None:

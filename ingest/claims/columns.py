@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from ingest.claims.effect import Effect
+from ingest.claims.glue import ARROW
 from ingest.claims.heads import role_of
+from ingest.claims.lexicon import BEGINS, METRICS
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
 from ingest.claims.units import unit
@@ -16,7 +18,7 @@ _SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(
 _GAP = re.compile(rf"{_SPREAD}[ \t]+")
 _WIDE_GAP = re.compile(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
 _LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
-_BEHIND_A_SIGN = re.compile(r"[ \t]*(?:$|\||\(p=)", re.MULTILINE)
+_BEHIND_A_SIGN = re.compile(r"[ \t]*(?:\)?$|\||\(p=)", re.MULTILINE)
 _SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
 _FEW = 4
@@ -36,6 +38,8 @@ def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
 def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
     signed = bool(change.sign) and bool(_BEHIND_A_SIGN.match(text, change.end))
     gap = (_GAP if signed else _WIDE_GAP).fullmatch(text, first.end, second.start)
+    if gap is None and signed and _ARROW.fullmatch(text, first.end, second.start) and first.unit is second.unit is None:
+        return _under_a_title(text, Effect(first.start, change.end, first, second, change))
     behind = _GAP.match(text, second.end, change.start)
     if gap is None or not (signed or _LAST_COLUMN.match(text, change.end)):
         return None
@@ -59,6 +63,25 @@ _WIDEST = 400
 
 _LABEL = 60
 """Characters of a row that say what it is of."""
+
+_ARROW = re.compile(rf"[ \t]{{0,3}}{ARROW}[ \t]{{0,3}}")
+_OF_A_TITLE = re.compile(rf"[^\n]*{BEGINS}(?:{'|'.join(METRICS.values())})[^\n]*:[*_ \t]*$", re.IGNORECASE)
+_TITLE_ABOVE = 12
+"""Lines above a row in which the title is looked for that says what the rows are of."""
+
+
+def _under_a_title(text: str, effect: Effect) -> Effect | None:
+    """`alpha 4000 -> 5000 +25%` in the lines below `Compile time:`, if the percentage is that of the bare numbers."""
+    start = text.rfind("\n", 0, effect.start) + 1
+    row = text[start : effect.start].strip(" -*:")[:_LABEL]
+    for _ in range(_TITLE_ABOVE if agrees(effect, effect.change) else 0):
+        end, start = start - 1, text.rfind("\n", 0, max(start - 1, 0)) + 1
+        if end <= 0:
+            return None
+        if _OF_A_TITLE.match(text, start, end):
+            return effect._replace(heads=f"{text[start:end]} {row} ")
+    return None
+
 
 _COLUMN = re.compile(r"\S+(?: \S+)*")
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
+from ingest.claims.glue import BULLETS, SIGNS
 from ingest.claims.lexicon import BEGINS, CITED, ESTIMATES, HEDGES, INPUTS, MACHINES, MEASURED, SCOPES, SWITCH, TOOLS, WHOLE
 from schemas.claim import ClaimMetric, Evidence, Origin, Scope
 
@@ -23,23 +24,25 @@ def is_hedged(effect: Effect, around: Around) -> bool:
 
 
 _ESTIMATES = re.compile(ESTIMATES)
+_EXPECTED = re.compile(r"[\W_\d]*(?:expected|estimated|projected|potential|target|theoretical|anticipated|planned)\b")
+"""The heading of what is not yet seen: `### Expected improvements`."""
+
 _MEASURED = re.compile(f"{MEASURED}|计测|測|测试(?:结果|环境|数据|表明|显示|报告)|基准测试|压测|实测")
 _SEEN_ON = re.compile(f"{TOOLS}|{MACHINES}")
 _INPUTS = re.compile(INPUTS)
 _TO_THE_DIGIT = re.compile(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
 _TIMES = re.compile(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
-_SECTION, _LINES, _CLAUSES = 1000, 220, 120
+_SECTION, _LINES, _CLAUSES = 600, 400, 120
 """Characters around a number in which a word on how it came about is taken to be of it: measuring is told once for a section, a tool or
 machine with its figures, an input beside them. A factor alone has only its lines."""
 
 
 def evidence_of(text: str, effect: Effect, around: Around, figures: Evidence | None) -> Evidence:
     """What the number rests on. `figures` is the evidence of the pair elsewhere in the text that says the same."""
-    if _ESTIMATES.search(around.left) or _ESTIMATES.search(around.inside) or _ESTIMATES.search(around.right, 0, 30):
+    if any(map(_ESTIMATES.search, (around.left, around.inside, around.right[:30]))) or _EXPECTED.match(around.lead()):
         return Evidence.ESTIMATED
-    if effect.is_pair:
-        is_measured = _is_measured_anywhere(text) if around.is_table else _is_measured(text, effect, around)
-        return Evidence.BENCHMARKED if is_measured else Evidence.FIGURES
+    if effect.is_pair:  # a table of figures is one of measurements
+        return Evidence.BENCHMARKED if around.is_table or _is_measured(text, effect, around) else Evidence.FIGURES
     if figures:
         return figures
     if around.is_table:
@@ -64,13 +67,6 @@ def _is_measured(text: str, effect: Effect, around: Around) -> bool:
 @lru_cache(maxsize=16)
 def _says_measured(title: str) -> bool:
     return _MEASURED.search(title) is not None
-
-
-@lru_cache(maxsize=2)
-def _is_measured_anywhere(text: str) -> bool:
-    """Whether a text with tables says how their figures came about: it is told once, above them or below."""
-    lower = text.lower()
-    return bool(_MEASURED.search(lower) or _SEEN_ON.search(lower))
 
 
 def _near(text: str, effect: Effect, reach: int) -> str:
@@ -149,7 +145,7 @@ def origin_of(effect: Effect, around: Around) -> Origin:
     return Origin.CITED if _CITED.search(around.left) or _SWITCH.match(around.left.lstrip("-*# ")) else Origin.OWN
 
 
-_LABEL = re.compile(r"[\s\-*•#>|]*(?:\d+[.)]\s+)?[*_`✅⚡🚀✓]*\s*(?P<label>[^:\n|]{2,80}?)[*_`]*:")
+_LABEL = re.compile(rf"[\s#>|{BULLETS}]*(?:\d+[.)]\s+)?[*_`{SIGNS}]*\s*(?P<label>[^:\n|]{{2,80}}?)[*_`]*:")
 _FOR = re.compile(r"[\s*_`]*(?:for|of|in|on)\s+(?P<thing>(?:[^.,;:()\n]|\.(?=\w)){2,60})")
 
 

@@ -58,7 +58,7 @@ def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effec
     return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word="by")
 
 
-_SIGNED = ("+", "-", "−")
+_SIGNED = ("+", "-")
 _LISTED = re.compile(
     r"[*_`]*(?:\s(?:via|on|with|for|at)\s[\w./`-]{1,30})?(?:\s?/\s?|,\s+|\s+and\s+)(?:and\s+)?(?P<name>(?:[\w./`-]+\s+){0,2})[*_`]*"
 )

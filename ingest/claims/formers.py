@@ -8,6 +8,7 @@ from ingest.claims.candidate import Candidate
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE, SENTENCE
 from ingest.claims.legends import FORMER_FIRST, LATTER_FIRST, is_told
+from schemas.claim import ClaimMetric
 
 _FORMER = re.compile(
     rf"{SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
@@ -33,6 +34,17 @@ _ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vor
 _NAMED_OTHERWISE = re.compile(r"\s*[A-Za-z]")
 """`a 2.2 GHz board, where AES was at 250 MB/s`: what the first figure counts is not what the second is of."""
 
+_LABELLED_BEFORE = re.compile(r"\s*\((?:before|old|was)[:\s]\s*", re.IGNORECASE)
+_LABELLED_AFTER = re.compile(r"\s*[,;/]\s*(?:after|new|now)\b", re.IGNORECASE)
+"""`by 300 ms (before: 857, after: 538)`: the bracket has both figures."""
+
+_NEVER_COUNTED = (ClaimMetric.TIME, ClaimMetric.MEMORY)
+_OTHER_THINGS = re.compile(r"[\s-][a-z]{3,}")
+"""`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first counts something."""
+
+_AIMED_AT = re.compile(r"[*_`]*\s(?:caps?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
+"""`30 FPS cap vs 60 FPS target`: neither was measured."""
+
 _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
 
 
@@ -43,6 +55,12 @@ def latter_first(candidate: Candidate) -> Effect | None:
     if former is None or (candidate.second.unit is None and _COUNTED_THINGS.match(candidate.text, candidate.second.end)):
         return None
     if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end):
+        return None
+    if _LABELLED_BEFORE.fullmatch(candidate.glue) and _LABELLED_AFTER.match(candidate.text, candidate.second.end):
+        return None
+    if candidate.first.unit is None and candidate.second.metric in _NEVER_COUNTED and _OTHER_THINGS.match(candidate.glue):
+        return None
+    if _AIMED_AT.match(candidate.text, candidate.second.end) or _AIMED_AT.match(candidate.glue):
         return None
     word = former["word"].lower().rstrip(":")
     if word.startswith(_SWAPPING) and (_OF_FORMER.match(candidate.glue) or is_told(candidate, FORMER_FIRST)):
@@ -76,14 +94,15 @@ _OF_FORMER = re.compile(r"[`*_]*\s\(?(?:on|in|at|for|with) (?:the |our |its )?(?
 
 _SPENDS = (
     r"takes?|uses?|needs?|issues?|makes?|sends?|does|performs?|allocates?|executes?"
-    r"|(?:runs?|completes?|finish(?:es)?|loads?|is done|are done) in|is (?:down to|at|now)|sits at|drops? to|falls to"
+    r"|(?:runs?|completes?|finish(?:es)?|loads?|is done|are done) in|is (?:down to|at|now|only|just)|sits at|drops? to|falls to"
     r"|(?:brings|cuts|reduces|gets) (?:it|this|that|them)(?: down)? to"
 )
 """Verbs of what the new version takes."""
 
 _LATER = re.compile(
-    rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?)\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to|(?:and|but|it) takes)\b"
+    rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?|[^.;\n\d]{{0,60}}\.\s+(?=Now\s))\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to|(?:and|but|it) takes)\b"
     rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECOR}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
+    rf"|[;,]\s(?:and\s|but\s)?(?:it|they)['’](?:s|re)\s(?:now\s)?{DECOR}{HEDGE}"
     r"|[^.;\n\d]{0,40}(?:[;,]\s(?:and\s|but\s)?(?:after|with|now|it now|they now|the new)"
     r"|\.\s+(?:with|after|now|using|thanks to|the new|this|it now|they now|it|they))"
     rf"\b[^.;\n\d]{{0,60}}?\b(?:{_SPENDS})\s+{DECOR}{HEDGE}{DECOR}",
@@ -110,7 +129,7 @@ _EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 
 def by_tense(candidate: Candidate) -> Effect | None:
     """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
-    if not candidate.has_units and not _COUNTED.match(candidate.glue):
+    if not candidate.has_units and not _COUNTED.match(candidate.glue) and not _is_shorter(candidate):
         return None
     if _LATER.fullmatch(candidate.glue) and _EARLIER.search(candidate.left):
         return candidate.whole
@@ -120,9 +139,19 @@ def by_tense(candidate: Candidate) -> Effect | None:
     return candidate.whole if tagged else None
 
 
+_ENDS = re.compile(r"[*_`]*(?:[.,;)]|$)", re.MULTILINE)
+
+
+def _is_shorter(candidate: Candidate) -> bool:
+    """`took 40 seconds and now it takes around 5`: the unit is given once."""
+    first, second = candidate.first, candidate.second
+    is_bare = first.metric is ClaimMetric.TIME and second.unit is None and second.low < first.low
+    return is_bare and _ENDS.match(candidate.text, second.end) is not None
+
+
 _CONTRAST = re.compile(
     rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
-    rf"[^.;\n\d]{{0,40}}|\.\s+(?:originally|previously|formerly|before(?: this(?: \w+)?)?,?) (?:it|they|this|that) [^.;\n\d]{{0,30}}"
+    rf"[^.;\n\d]{{0,40}}|\.\s+(?:originally|previously|formerly|before(?: this(?: \w+)?)?,?)[:,]? (?:(?:it|they|this|that) [^.;\n\d]{{0,30}})?"
     rf"|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )

@@ -5,14 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ingest.claims.lexicon import HEDGES, Sense
+from ingest.claims.lexicon import ARROWS, HEDGES, Sense
 
 DECOR = r"[\s*_`'\"(\[]*"
 """Markdown, quotes and opening brackets."""
 
+SIGNS = "✅✓✔☑❌⚠🔹🔸🟢🔴🚀⚡📊📈📉🔥💾🎯✨⏱🐌🐢"
+BULLETS = rf"\-*•+◦▪●▸►‣·{SIGNS}\ufe0f"
+"""What lines of lists begin with, as the inside of a class of characters; the signs stand without a blank behind them, too."""
+
 _LOOSE = r"only|just|merely|a|an|un|um|una|steady|stable|constant|consistent|sustained|(?:average|mean|median) of"
 HEDGE = rf"(?:(?:{HEDGES}|{_LOOSE})\s+)*[~≈<>*_`]*"
 """Words and signs that make the number behind them inexact."""
+
+ARROW = rf"(?:{'|'.join(map(re.escape, sorted(ARROWS, key=len, reverse=True)))})\ufe0f?"
+"""An arrow, in colour or not."""
 
 SENTENCE = r"(?:(?![.;!?]\s)[^→])"
 """A character of one and the same sentence."""

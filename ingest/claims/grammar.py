@@ -17,24 +17,25 @@ from ingest.claims.ratios import agrees
 def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
     """The effects that the quantities of the passage make, in order. None reads what another has used."""
     index, floor = 0, start
-    last: Effect | None = None
+    last = pair = None
     while index < len(found):
         if found[index].start < floor:
             index += 1
             continue
         if both := parallel(text, found, index, floor):
             yield from both
-            index, floor, last = index + len(both) * 2, both[-1].end, both[-1]
+            index, floor, last, pair = index + len(both) * 2, both[-1].end, both[-1], both[-1]
             continue
         effect, taken = pair_from(text, found, index, floor)
         if effect is None and taken == 1:
-            effect = also_to(text, found[index], last) or change(text, found[index], floor, end, last)
+            effect = also_to(text, found[index], pair) or change(text, found[index], floor, end, last)
         if effect and effect.is_pair and index:
             effect = _announced(text, found[index - 1], effect, floor)
         index += taken
         if effect:
             effect = _listed(text, effect, last)
             floor, last = effect.end, effect
+            pair = effect if effect.is_pair else pair
             yield effect
 
 

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from ingest.claims.cells import Row, with_unit
 from ingest.claims.effect import Effect
+from ingest.claims.glue import ARROW
 from ingest.claims.lexicon import AFTER, BEFORE, CHANGE, GAINS, RECIPROCAL_HEADS, Sense
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
+from ingest.claims.units import unit
 
 
 class Columns(NamedTuple):
@@ -30,24 +32,35 @@ class Columns(NamedTuple):
 
 
 _ROLE = re.compile(
-    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*?[(\s])??(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))(?![A-Za-z_])", re.IGNORECASE
+    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*?[(\s])??(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))"
+    r"(?![A-Za-z]|_(?!(?:[mnuµ]?s|[kmg]i?b|x|pct)$))",
+    re.IGNORECASE,
 )
-_AFTER = re.compile(rf"[*_`\s]*(?:{AFTER})(?![A-Za-z_])", re.IGNORECASE)
+_AFTER = re.compile(rf"[*_`\s]*\b(?:{AFTER})(?![A-Za-z_])", re.IGNORECASE)
 GAINING = re.compile(GAINS, re.IGNORECASE)
 
 
-_BOTH = re.compile(r"→|->|=>|⇒")
+_BOTH = re.compile(ARROW)
 """`Errors before→after`: the column holds pairs of its own."""
+
+
+_VERSUS = re.compile(r"\w\W{1,4}(?:vs|versus)\b", re.IGNORECASE)
+"""`Branch vs base`: the column compares those of both."""
 
 
 def role_of(words: str) -> str | None:
     """What the label of a row or column names: `before`, `after` or `change`."""
     found = _ROLE.match(words)
-    return found.lastgroup if found else None
+    return "change" if found and _VERSUS.search(words) else found.lastgroup if found else None
 
 
-_PERIOD = re.compile(r"\b(?:session|sprint|week|month|quarter|year|retro|loop|day|run) ?#?\d*\b", re.IGNORECASE)
-"""`Previous (session 57)`, `this week`: figures of two periods, between which nobody need have changed anything."""
+_NO_ROLE = re.compile(
+    r"\b(?:session|sprint|week|month|quarter|year|retro|loop|day|run) ?#?\d*\b|^\W*(?:%|percent(?:age)?|share) of\b", re.IGNORECASE
+)
+"""`Previous (session 57)`, `this week`: figures of two periods, between which nobody need have changed anything. `% of bill`: shares."""
+
+_DIFFERENCE = re.compile(r"(?:Δ|delta|diff\w*|change|sav(?:ed|ings?))(?![^%]*%)", re.IGNORECASE)
+"""The head of a column of differences; beside one of percentages it is not that of the changes."""
 
 
 def by_heads(heads: Row) -> Columns:
@@ -56,15 +69,15 @@ def by_heads(heads: Row) -> Columns:
     change: int | None = None
     after: list[int] = []
     for index, head in enumerate(heads[1:], 1):
-        role = role_of(head.words) if not _PERIOD.search(head.words) else None
+        role = role_of(head.words) if not _NO_ROLE.search(head.words) else None
         if role == "before" and before is None:
             before = index
         elif role == "after" or (role == "before" and _AFTER.match(head.words)):  # `Before | Current`
             after.append(index)
-        elif role == "change" and change is None:
+        elif role == "change" and (change is None or (_DIFFERENCE.match(heads[change].words) and "%" in head.words)):
             change = index
-    if before is not None and not after:
-        after = _named_alike(heads, before)
+    if before is not None:
+        after = _alike(heads, before, after) if after else _named_alike(heads, before)
     achieved = _achieved(heads) if before is None and change is None else None
     change = achieved if achieved is not None else change
     reciprocal = change is not None and bool(RECIPROCAL_HEADS.search(heads[change].words))
@@ -72,13 +85,27 @@ def by_heads(heads: Row) -> Columns:
     return Columns(before, tuple(after), change, reciprocal, words, has_goals=achieved is not None)
 
 
-_BEFORE = re.compile(rf"[*_`\s]*(?:{BEFORE})\s+", re.IGNORECASE)
+_BEFORE = re.compile(rf"[*_`\s]*\b(?:{BEFORE})(?![A-Za-z])\s*", re.IGNORECASE)
+
+
+def _alike(heads: Row, before: int, after: list[int]) -> list[int]:
+    """`new rows | old median | new median`: of several columns after, those that are called like the one before."""
+    name = _BEFORE.sub("", heads[before].words, 1).lower()
+    return [index for index in after if name and _AFTER.sub("", heads[index].words, 1).strip().lower() == name] or after
 
 
 def _named_alike(heads: Row, before: int) -> list[int]:
-    """`Baseline mean | Mean`: the column that is called like the one before, but for the word that says so."""
+    """The column that is called like the one before, but for the word that says so.
+
+    `Baseline mean | Mean`, and with a unit ahead `t/s master | t/s wide`.
+    """
     name = _BEFORE.sub("", heads[before].words, 1).lower()
-    return [index for index, head in enumerate(heads) if index != before and head.words.lower() == name != heads[before].words.lower()][:1]
+    if not name:
+        return []
+    equal = [index for index, head in enumerate(heads) if index != before and head.words.lower() == name != heads[before].words.lower()]
+    ahead = f"{name} "
+    with_unit = [index for index, head in enumerate(heads) if index > before and unit(name) and head.words.lower().startswith(ahead)]
+    return equal[:1] or (with_unit if len(with_unit) == 1 else [])
 
 
 _GOAL = re.compile(r"(?:target|goal|expected|planned|estimate)", re.IGNORECASE)
@@ -106,14 +133,14 @@ def side_by_side(heads: Row) -> list[Columns]:
 
 def completed(columns: Columns, rows: list[Row]) -> Columns:
     """The columns with those for before and after that a row proves, where the heads do not tell both."""
-    if columns.before is not None and columns.after:
+    if columns.before is not None and (columns.after or (columns := _by_elimination(columns)).after):
         return columns
     for row in rows:
         if found := proven(row, columns):
             before = next((index for index, cell in enumerate(row) if found.before in cell.quantities), None)
             after = tuple(index for index, cell in enumerate(row) if found.after in cell.quantities)
             return columns._replace(before=before, after=after, is_learnt=True)
-    return _by_elimination(columns)
+    return columns
 
 
 _NO_FIGURE_AFTER = re.compile(
@@ -121,6 +148,8 @@ _NO_FIGURE_AFTER = re.compile(
     re.IGNORECASE,
 )
 _ALSO_NOW = re.compile(r"current|from|was", re.IGNORECASE)
+_BRANCH = re.compile(r"\b(?:main|master|develop|trunk|upstream)\b", re.IGNORECASE)
+"""What is before, wherever its column stands."""
 
 
 def _by_elimination(columns: Columns) -> Columns:
@@ -128,7 +157,8 @@ def _by_elimination(columns: Columns) -> Columns:
     if columns.before is None or columns.after or _ALSO_NOW.match(columns.heads[columns.before]):
         return columns
     others = [index for index, head in enumerate(columns.heads) if index and head and index not in (columns.before, columns.change)]
-    if len(others) != 1 or others[0] < columns.before or _NO_FIGURE_AFTER.match(columns.heads[others[0]]):
+    is_in_order = others[:1] > [columns.before] or _BRANCH.search(columns.heads[columns.before])
+    if len(others) != 1 or not is_in_order or _NO_FIGURE_AFTER.match(columns.heads[others[0]]):
         return columns
     return columns._replace(after=tuple(others), is_learnt=True)
 
@@ -160,7 +190,7 @@ def _theirs(pair: Effect, change: Quantity, head: str) -> Effect | None:
     assert other
     is_bare = one.kind is Kind.VALUE and one.unit is other.unit is None
     is_told = bool(change.sign) or (change.kind is Kind.TIMES and agrees(pair, change, math.log(1.03)))
-    is_clear = one.measures_as(other) or (is_bare and is_told and role_of(head) == "change")
+    is_clear = one.measures_as(other) or (is_bare and is_told and (not head or role_of(head) == "change"))
     if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
         return None
     falls = other.sized() < one.sized()

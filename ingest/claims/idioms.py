@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from ingest.claims.effect import Effect
 from ingest.claims.glue import by_sense, sense_in
-from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
+from ingest.claims.lexicon import COMPARISONS, HEDGES, VERBS, Sense
 from ingest.claims.quantities import Kind, Quantity
 
 _OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
 _NOUN = (
     r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
-    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|rss|v?ram|heap|allocs|round-?trips|syscalls"
-    r"|p50|p9[059]|cpu|[fqrtn]ps|frame ?rates?)\b"
+    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|pauses?|rss|v?ram|heap|allocs|round-?trips|syscalls"
+    r"|p50|p9[059]|cpu|[fqrtn]ps|frame ?rates?|resident set|(?:db|database|query|server|cpu) load|(?:allocation|query|call|request|syscall) counts?)\b"
 )
 
 
-_ABOUT = r"(?: (?:about|roughly|nearly|almost|over|around|more than|at least|up to|approximately))?"
+_ABOUT = rf"(?: (?:{HEDGES}))?"
 
 
 def _less_by(part: str) -> tuple[str, ...]:
@@ -27,11 +27,11 @@ def _less_by(part: str) -> tuple[str, ...]:
     return (
         rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}",
         rf"\b{_NOUN} (?:[\w/`.-]+ ){{0,12}}?(?:{VERBS[Sense.FALL]}){by}",
-        rf"\b(?:{VERBS[Sense.FALL]}){_ABOUT} {part} of (?:the |its |our )?(?:[\w-]+ )?{_NOUN}",
+        rf"\b(?:{VERBS[Sense.FALL]}){_ABOUT} {part} (?:of|off|off of) (?:the |its |our )?(?:[\w-]+ )?{_NOUN}",
     )
 
 
-_PARTS = (("half", 2), (r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))
+_PARTS = ((r"(?:a )?half", 2), (r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))
 
 _SHARES = (
     (r"(?:a|one)[ -]third", 3),
@@ -39,6 +39,7 @@ _SHARES = (
     (r"(?:a|one)[ -]fifth|1/5(?:th)?", 5),
     (r"(?:a|one)[ -]tenth|1/10(?:th)?", 10),
 )
+_AT = r"in|at|to|is|with|using|(?:takes?|uses?|needs?)(?: only| just)?"
 _OF_OLD = r"(?:original |former |previous |old )?(?:[\w-]+ )?"
 """`in a tenth of the time`: how much is left."""
 
@@ -49,11 +50,11 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
         (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
         (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
         (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
-        (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
-        (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
-        (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}", 4, Sense.RISE),
+        (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:doubles|(?:has |is |was )?doubled)\b", 2, Sense.RISE),
+        (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:triples|(?:has |is |was )?tripled)\b", 3, Sense.RISE),
+        (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:quadruples|(?:has |is |was )?quadrupled)\b", 4, Sense.RISE),
         *(
-            (rf"\b(?:in|takes?|is|at|to) {_ABOUT}(?:{part})(?: of)? (?:of )?(?:the|its) {_OF_OLD}{_NOUN}", factor, Sense.FALL)
+            (rf"\b(?:{_AT}) {_ABOUT}(?:{part})(?: of)? (?:of )?(?:the|its) {_OF_OLD}{_NOUN}", factor, Sense.FALL)
             for part, factor in _SHARES
         ),
         *((rf"\b(?:{part}) (?:less|fewer|smaller|lower|shorter)\b(?: {_NOUN})?", factor, Sense.FALL) for part, factor in _PARTS),
@@ -61,7 +62,7 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
     )
 )
 _MAGNITUDES = re.compile(
-    r"\b(?P<count>an?|one|two|three|four|[1-4]) orders? of magnitude (?:\w+ )?(?:"
+    r"\b(?P<count>an?|one|two|three|four|[1-4]) (?:orders? of )?magnitude (?:\w+ )?(?:"
     + by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})
     + ")",
     re.IGNORECASE,

@@ -13,6 +13,7 @@ from ingest.claims.lexicon import Sense
 from ingest.claims.passages import Passage, label
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
+from ingest.claims.units import unit
 
 Line = tuple[Quantity, ...]
 
@@ -26,18 +27,49 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
     """The effects of the lines: the figures of the later ones against the like one of the first, with the change that follows."""
     spans = [match.span() for match in _LINE.finditer(text, passage.start, passage.end)]
     above = text[text.rfind("\n", 0, max(0, passage.start - 1)) + 1 : max(0, passage.start - 1)].rstrip(" *_`:")
-    lines = [tuple(with_unit(figure, above) for figure in islice(quantities(text, low, high), _FIGURES)) for low, high in spans]
+    lines = [_line(text, low, high, above) for low, high in spans]
     roles = [label(text, low) for low, _ in spans]
     named = [_names(text, low, line) for (low, _), line in zip(spans, lines, strict=True)]
-    pairs = list(_against_first(lines, roles, named)) if roles[0] == "before" else list(_by_change(lines))
+    if roles[0] == "before":
+        pairs = list(_against_first(lines, roles, named))
+    else:
+        pairs = list(_after_first(lines) if roles == ["after", "before"] else _by_change(lines))
     if pairs:
         for index, pair in enumerate(pairs):
             following = pairs[index + 1].end if index + 1 < len(pairs) else passage.end
             yield _with_change(pair, lines, following)
         yield from _told_in_line(text, pairs, lines, spans)
+        if _is_of_another(lines[-1], roles[-1], pairs):
+            yield from effects(text, list(lines[-1]), *spans[-1])
     else:
         for (low, high), line in zip(spans, lines, strict=True):
             yield from effects(text, list(line), low, high)
+
+
+_LABEL_WORDS = re.compile(r"[\W\d_]*((?:[\w/]+ ){1,3}?)(?:before|after|old|new)\b[*_`]*:", re.IGNORECASE)
+_NO_UNITS = frozenset({"min", "m", "h", "d", "b", "s", "w", "j"})
+
+
+def _line(text: str, start: int, end: int, above: str) -> Line:
+    """The figures of a line, with the unit that the line above or the label, `NPS before: 4000`, gives."""
+    found = tuple(with_unit(figure, above) for figure in islice(quantities(text, start, end), _FIGURES))
+    if not found or found[0].unit or found[0].kind is not Kind.VALUE or not (words := _LABEL_WORDS.match(text, start, end)):
+        return found
+    named = next((known for word in words[1].lower().split() if word not in _NO_UNITS and (known := unit(word))), None)
+    return (found[0]._replace(unit=named), *found[1:])
+
+
+def _after_first(lines: list[Line]) -> Iterator[Effect]:
+    """The first like figures of two lines, of which the second is the one before."""
+    for pair in _candidates(lines[1], lines[0])[:1]:
+        first, second = pair.after, pair.before
+        if first and second:
+            yield pair._replace(start=first.start, end=second.end)
+
+
+def _is_of_another(last: Line, role: str | None, pairs: list[Effect]) -> bool:
+    """Whether the last line is a change without a label, and of none of the pairs above it."""
+    return bool(last) and role is None and last[0].kind is not Kind.VALUE and not any(agrees(pair, last[0]) for pair in pairs)
 
 
 def _told_in_line(text: str, pairs: list[Effect], lines: list[Line], spans: list[tuple[int, int]]) -> Iterator[Effect]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from ingest.claims.candidate import Candidate
+from ingest.claims.glue import ARROW
 
 _FORMER = r"(?:the )?(?:main|master|base|baseline|before|old|original|previous|prior|stock|upstream|parent)(?: \w+)?"
 _LATTER = r"(?:(?:this|the|new|my) )?(?:pr|branch|head|patch|change|commit|fix|after|new|now|patched|optimi[sz]ed|current)(?: \w+)?"
-_VERSUS = r"[`*_]*\s?(?:vs\.?|versus|against|/|→|->|compared (?:to|with))\s?[`*_]*"
+_VERSUS = rf"[`*_]*\s?(?:vs\.?|versus|against|/|{ARROW}|compared (?:to|with))\s?[`*_]*"
 
 LATTER_FIRST = re.compile(rf"\b{_LATTER}{_VERSUS}{_FORMER}\b[`*_]*\)?[:,]", re.IGNORECASE)
 FORMER_FIRST = re.compile(rf"\b{_FORMER}{_VERSUS}{_LATTER}\b[`*_]*\)?[:,]", re.IGNORECASE)

@@ -31,14 +31,26 @@ def words(*alternatives: str) -> str:
     return rf"{BEGINS}(?:{'|'.join(alternatives)})"
 
 
-BRACKETED = "("
-"""Stands for the word of a factor alone in a bracket; in a text about speed it is one of speed."""
+ARROWS = ("->", "-->", "--->", "=>", "==>", "—>", "–>", "~>", *"→⇒➜➔➝➞➙➛➤⟶⟹⇨⇾↦➡")
+"""What leads from a figure to the next."""
+
+HEDGE_WORDS = (
+    "about", "roughly", "approximately", "approx", "approx.", "around", "up to", "at least", "nearly", "almost", "over", "well over",
+    "just over", "more than", "less than", "under", "well under", "just under", "as much as", "as little as", "as low as", "as high as",
+    "upwards of", "north of", "an estimated", "circa", "ca.", "within", "some", "close to", "below", "above", "typically", "usually",
+)  # fmt: skip
+"""Words before a number that make it inexact."""
+
+HEDGES = "|".join(word.replace(".", r"\.") for word in sorted(HEDGE_WORDS, key=len, reverse=True))
+
+UNNAMED = "("
+"""Stands for the word of a factor that has none, in a bracket or bare; in a text about speed it is one of speed."""
 
 COMPARISONS: dict[Sense, str] = {
     Sense.GAIN: (
         r"wins?\b(?![- ]?rates?)|geo-?mean\b|faster"
-        r"|quicker|speed[- ]?ups?|speedier|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
-        r"|advantage|more efficient|cheaper|高速|快|短い|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
+        r"|quicker|speed[- ]?ups?|speedier|more quickly|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
+        r"|advantage|more efficient|高速|快|短い|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
     ),
     Sense.LOSS: (
         r"as slow\b|as long\b|slower|worst\b(?!-|\s(?:case|frames?|of))"
@@ -47,7 +59,7 @@ COMPARISONS: dict[Sense, str] = {
     ),
     Sense.FALL: (
         r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decrease\b|decreased|drop\b|compression|weniger|kleiner|menos"
-        r"|moins|savings?|saved|cut\b|leaner|lighter|shrink"
+        r"|moins|savings?|saved|cut\b|leaner|lighter|cheaper|shrink|removal\b"
     ),
     Sense.RISE: r"more\b|higher|larger|bigger|increase\b|increased|longer|growth|greater|additional|rise\b|uplift\b|jump\b",
 }
@@ -55,7 +67,7 @@ COMPARISONS: dict[Sense, str] = {
 
 VERBS: dict[Sense, str] = {
     Sense.GAIN: (
-        r"improv(?:e[sd]?|ing)|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?"
+        r"improv(?:e[sd]?|ing)|speed-?ups?(?= [a-z])|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?"
         r"|optimiz(?:e[sd]?|ing)"
     ),
     Sense.LOSS: r"slow(?:s|ed|ing)?(?: \w+)? down|slow(?:s|ed|ing)\b|regress(?:es|ed)?|degrad(?:e[sd]?|ing)",
@@ -66,7 +78,7 @@ VERBS: dict[Sense, str] = {
     ),
     Sense.RISE: (
         r"increas(?:e[sd]?|ing)|ris(?:es?|en|ing)|lift(?:s|ed|ing)?|push(?:es|ed|ing)?"
-        r"|add(?:s|ed|ing)?(?=\s+(?:(?:an?|about|roughly|up to|another) )?[~≈*]*$)"
+        rf"|add(?:s|ed|ing)?(?=\s+(?:(?:an?|another|{HEDGES}) )?[~≈*]*$)"
         r"|rais(?:e[sd]?|ing)|grow(?:s|n)?|grew|rose"
         r"|(?<!speed[- ])(?<!speeds )(?<!speeding )(?<!sped )"
         r"(?<!take )(?<!takes )(?<!taking )(?<!took )(?<!use )(?<!uses )(?<!using )(?<!by )up\b(?! to| from)"
@@ -78,8 +90,8 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.THROUGHPUT: (
         r"throughput|吞吐(?:量|率)?|スループット|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|t/s\b|tokens?/s"
         r"|fps\b|frame ?rate|ops/s"
-        r"|operations per sec|bandwidth|nps\b|qps\b|rps\b|tps\b|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s"
-        r"|events/s|messages/s|rows/s|/sec\b|per second|/s\b|/min\b|steps in"
+        r"|operations per sec|(?<!egress )bandwidth(?! (?:usage|use|consumption|cost|bill))|[km]?nps\b|qps\b|rps\b|tps\b|iops\b|goodput|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s"
+        r"|(?!(?:m|km|px)/)[a-z]{1,12}/s(?:ec)?\b|/sec\b|per second|/s\b|/min\b|steps in"
     ),
     ClaimMetric.MEMORY: (
         r"memory|rss\b|heap|v?ram\b|arena|footprint|内存|メモリ|메모리|memoria|mémoire|speicher|resident|working set|gc pressure"
@@ -88,42 +100,50 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.SIZE: (
         r"sizes?\b|体积|大小|传输|流量|サイズ|容量|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
         r"|apks?\b|storage|repositor\w+|compress\w*|download(?!s)|archive|on-disk|responses?\b|files?\b|logs?\b|index\b|wheel"
-        r"|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
+        r"|egress|ingress|(?:network |egress )?bandwidth (?:usage|use|consumption)|(?:wal|data|network) (?:volume|traffic)|dumps?\b|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
     ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|bills?\b|billing|invoice|dollars?|\$",
-    ClaimMetric.TOKENS: r"tokens?\b",
+    ClaimMetric.TOKENS: r"context(?= (?:usage|use|reduction|consumption|used|overhead|footprint)\b)|tokens?\b|tok\b|prompts?\b",
     ClaimMetric.OPERATIONS: (
-        r"(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
+        r"(?:event|draw|draw call|call|query|request|allocation|instruction|render|syscall) counts?\b|gen ?\d collections|(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
         r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b"
-        r"|db load|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
+        r"|db load|rows (?:read|examined|scanned|fetched|returned)|(?:gc|garbage) (?:runs|collections?|cycles)|cpb\b|reads\b|writes\b|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
         r"|(?:re)?creations\b|instantiations\b|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)|查询|请求|调用|次数|渲染|クエリ|呼び出し|リクエスト"
     ),
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?(?:clock|time)"
         r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]?starts?|(?<!_)builds?\b"
-        r"|cpu\b|ttfb|[flt]cp\b|tti\b|tbt\b|inp\b|execution|milliseconds|seconds|took|takes|runs in"
+        r"|cpu(?: (?:usage|time|load|cycles))?\b|ttfb|[flt]cp\b|tti\b|tbt\b|inp\b|execution|milliseconds|seconds|minutes\b|took|takes|runs in"
         r"|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|时长|性能|速度|启动|响应|加载|处理时长"
         r"|レイテンシ|時間|시간|속도|速度|高速化|パフォーマンス|起動|遅延"
     ),
 }
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
 
+OTHER_SPEEDS = re.compile(
+    r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*"
+    r"|than (?:real[- ]time|normal|estimated|expected|planned|usual))\b",
+    re.IGNORECASE,
+)
+"""Of what people and films are said to be faster, or to take longer."""
+
 SETTINGS = words(
     r"(?:[a-z]{1,20}(?=timeouts?\b))?time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off|poll(?:s|ing)?\b|sleeps?\b"
     r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b"
     r"|(?:log|key|secret|file|size|backup|token|cert\w*|daily)[- ]?(?:based )?rotation\b|xm[xs]\b"
     r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew"
-    r"|deadline|grace|expir\w+|keep-?alive|lease|rate-?limit\w*|delays?\b"
-    r"|(?<!m\d )max[_ ](?!\d|(?:[\w-]+ ){0,2}(?:rss|resident|memory|latency|heap|time|rtt|pause|stall|gap)\b)\w+"
-    r"|min_\w+|bump(?:s|ed|ing)?\b|waits?\b|\w+wait\b|multiplier"
+    r"|deadline|grace|expir\w+|keep-?alive(?:_| (?:timeout|interval|time|duration))|lease|rate-?limit\w*"
+    r"|(?<!start-up )(?<!startup )(?<!input )(?<!initial )(?<!launch )(?<!typing )(?<!render )(?<!load )(?<!response )(?<!queue )(?<!import )delays?\b"
+    r"|(?<!m\d )max[_ ](?!\d|(?:[\w-]+ ){0,2}(?:rss|resident|memory|latency|heap|time|rtt|pause|stall|gap|abs|rel|diff|error)\b)\w+"
+    r"|min_\w+|bump(?:s|ed|ing)?\b|(?<!lock )(?<!queue )(?<!i/o )(?<!io )(?<!average )(?<!median )waits?\b(?! times?\b)|\w+wait\b|multiplier"
     r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time|rss\b|heap (?:fell|dropped|shrank|went)))"
     r"|requirements?"
     r"|upload limit|animations?\b|transitions?\b|fade\b|easing|golden|sample (?:corpus|data)|test data|prices?\b"
-    r"|context (?:windows?|lengths?|size)|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?"
+    r"|context (?:windows?|lengths?|size)|context\s+from\b|bit-?rates?\b|time controls?|[hv]blank|nmi\b|scanlines?|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?"
     r"|超时|连接池|池大小|线程数|缓冲区大小|批次?大小|上限|间隔|阈值|并发数"
     r"|cron\b|look-?back|(?:time|sampl(?:e|ing)|rolling|sliding) windows?\b"
     r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
-    r"|batch size|pool size|padding|margin|playback|zoom|default timeout|defaults? +(?=from|\d)|default_\w+"
+    r"|batch size|pool size|padding|margins?\b|playback|zoom|default timeout|defaults? +(?=from|\d)|default_\w+"
     r"|mem-?limit\w*|seek\b|long-press|stagger|jitter|errors? (?=drop|fell|falls|from|goes|went)|distances?\b|radius|altitude"
     r"|declared|considered"
     r"|life-?times?|pacing|spawn rate|respawn\w*|enem(?:y|ies)\b|cadence|trial\b|snooze|refresh (?:token|every|rate)"
@@ -135,7 +155,7 @@ SETTINGS = words(
 
 NOT_PERFORMANCE = (
     r"timeouts?|time-?outs?|intervals?|ttls?\b|limits?\b|thresholds?|retr(?:y|ies)\b|back-?off|goroutines?|workers?\b"
-    r"|threads?\b|replicas?|concurrency|shards?\b|playback|zoom|resolution|viewport|padding|margin|font|opacity|volume"
+    r"|threads?\b|replicas?|concurrency|shards?\b|playback|zoom|resolution|viewport|padding|margins?\b|font|opacity|volume"
     r"|version|coverage|pass rate|accurac\w+|scores?\b|elo\b|win[- ]?rates?|bpb\b|loss\b|perplexity|recall|precision|f1\b"
     r"|confidence|lines?\b|loc\b|code\b|boilerplate|tests\b|assertions?|insertions|deletions|instances|warnings?|errors?\b"
     r"|bugs?\b|issues\b|duplicat\w+|complexity|capacity|parallelism|similarity|quality|success|failures?|flak\w+|complian\w+"
@@ -143,17 +163,12 @@ NOT_PERFORMANCE = (
     r"|(?:cell|font|step|batch|chunk|buffer|pool|page|grid|icon|text|sample|tile|block|window|vocab|hidden|head"
     r"|cache|table|queue|stack|key)[ _-]?sizes?\b"
     r"|gap\b|varianc\w+|deviation|amplitude|dimensions?\b|param(?:eter)?s\b|learning rate|momentum|epochs?\b|vocab\w*"
-    r"|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk|hit[- ]?rates?"
+    r"|(?:development|onboarding|review|debugging|maintenance|integration|ramp-up) (?:times?|speed|velocity|effort|cycles?)\b"
+    r"|lighthouse|pagespeed|modules?\b|functions?\b|endpoints?\b|features?\b|development|onboarding|chance|probability|risk|hit[- ]?rates?"
     r"|成功率|错误率|命中率|准确率|覆盖率|通过率|可用性|评分|质量|代码|行数|风险|安全|兼容|并发|连接池|进度|测试|完成|线程|连接数|配置|超时|正解率|成功率|エラー率"
     r"|context (?:windows?|lengths?|limits?|size)"
 )
 """Nouns beside a number that make it no claim on performance: settings, quality, amounts of code."""
-
-HEDGES = (
-    r"about|roughly|approximately|approx\.?|around|up to|at least|nearly|almost|over|more than|less than|under|as much as"
-    r"|an estimated|circa|ca\.|within|some|close to|below|above"
-)
-"""Words before a number that make it inexact."""
 
 ESTIMATES = words(
     r"expect(?:ed|s)?\b|should\b|would\b|could\b|theoretical\w*|projected|projection (?:of|is|says)|target(?:s|ing|ed)?\b"
@@ -163,13 +178,14 @@ ESTIMATES = words(
 """Words that make a claim one about what is not yet seen."""
 
 MEASURED = words(
-    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es|marks?)?\b|measured|measurements?|measuring|profil(?:e[dr]?|es|ing)\b"
-    r"|criterion|median|mean of|best of|averaged?\b|wall[- ](?:clock|time)|timed\b|timings\b|stopwatch|interleaved|n ?= ?\d+"
+    r"(?:micro-?)?benchmark(?:s|ed|ing)?\b|bench(?:es|marks?)?\b|measured|measurements?|measuring|profil(?:ed|er|ing)\b|profiles? (?:shows?|says|of)\b|(?:cpu|heap|memory|flame|query) profiles?\b"
+    r"|criterion|median|mean of|best of|averaged\b|average (?:of|over)\b|wall[- ](?:clock|time)|timed\b|timings\b|stopwatch|interleaved|n ?= ?\d+"
     r"|\d+ (?:runs|samples|iterations|repetitions|repeats|rounds|seeds|boots|requests|trials|reps)\b"
     r"|noise floor|sigma\b|(?:three|five|ten) runs"
     r"|ns/op|allocs/op|(?:load|stress|soak|smoke|perf|contention) test\w*|tested\b|validated|locally|local test"
-    r"|on my (?:machine|laptop)|on (?:this|the) (?:machine|laptop|box|runner|ci runner)|on an? (?:copy|clone|replay|throttled)"
+    r"|on my \w+|on (?:this|the) (?:machine|laptop|box|runner|ci runner)|on an? (?:copy|clone|replay|throttled)"
     r"|\d+ passed\b|cpu \d[\d.:]* total|real\s+\d+m"
+    r"|perft\b|test runs?\b|testing against|reproducible|ctc\b|(?:same|similar) scene\b"
     r"|in ci\b|snapshot\b|pytest\b|go test\b|replay\w*|synthetic|simulated|gemessen|mesur[ée]\w*|medid[oa]"
 )
 """Words that say how numbers came about."""
@@ -185,7 +201,8 @@ TOOLS = words(
 MACHINES = words(
     r"macbook|rtx\b|gtx\b|h100|a100|l4\b|t4\b|v100|(?:apple |on (?:an? )?)m[1-5]\b|m[1-5] (?:pro|max|ultra|mac|air)"
     r"|apple silicon|xeon|epyc|ryzen|threadripper|i[3579]-\d{4}|raspberry|rpi \d|jetson|steam deck|pixel \d|iphone \d|moto g"
-    r"|nvme|sata|\d+[- ]cores?\b|[a-z]\d[a-z]?\.\d*x?large"
+    r"|haswell|skylake|tiger ?lake|ice ?lake|alder ?lake|sapphire rapids|zen ?[2-5]\b|graviton|neoverse|cortex-"
+    r"|(?:dev|development|work|test) machine|nvme|sata|\d+[- ]cores?\b|[a-z]\d[a-z]?\.\d*x?large"
 )
 """Machines that numbers were seen on."""
 
@@ -240,7 +257,7 @@ WHOLE = words(
 """Words that speak of the whole even where a part is named beside them."""
 
 CITED = words(
-    r"according to (?:the|its|their|upstream|vendor)|advertis\w+|vendor\w*|official(?:ly)?|published|papers?\b"
+    r"according to (?:the|its|their|upstream|vendor)|advertis\w+|vendor(?:'s)? (?:says|claims|numbers|docs|pricing)|official(?:ly)?|published|papers?\b"
     r"|claims? (?:to|that)|docs (?:say|promise)|documented as|upstream\b|per the (?:docs|readme)|reported by|reports?\b"
     r"|known to be|release notes|changelog|authors\b|blog post|readme (?:says|claims|promises)"
     r"|their (?:benchmarks?|numbers|docs)"
@@ -251,17 +268,17 @@ SWITCH = words(r"switch(?:e[sd]|ing)?|migrat\w+|mov(?:e[sd]?|ing)|upgrad\w+|adop
 """Words for taking up somebody else's work."""
 
 BEFORE = (
-    r"before|old|original(?:ly)?|baseline|previous(?:ly)?|base|main|master|prior|was|unoptimi[sz]ed|without|current|legacy"
-    r"|naive|initial(?:ly)?|earlier|former(?:ly)?|from|pre|upstream|stock|vanilla|unpatched|uncached|sequential(?:ly)?|serial|unbatched|parent"
+    r"before|old|original(?:ly)?|baseline|previous(?:ly)?|base|main(?!\s(?:bundle|chunk|thread|loop|page|entry|process|menu|js\b|css\b|module|file|app\b|package))|master|prior|was|unoptimi[sz]ed|without|current|legacy"
+    r"|naive|develop\b|trunk|head[~^]\d?|initial(?:ly)?|earlier|former(?:ly)?|from|pre|upstream|stock|vanilla|unpatched|uncached|sequential(?:ly)?|serial|unbatched|parent|avant|vorher|antes|prima"
     r"|[一-鿿]{1,6}(?<=前)(?<!当前)(?<!目前)(?!端|缀)|原始|原来|原先|旧[一-鿿]{0,3}|基线|現状|従来"
 )
 AFTER = (
-    r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|branch|final|current|cached|post|updated"
-    r"|actual|result|candidate|pr\b|fix(?:ed)?\b|head|parallel|concurrent|batched|fast path|this\b|proposed"
+    r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|dev(?=[*_`]*(?:[:(]|$))|#\d{2,}|branch(?!\s[`*_]*(?:main|master|develop|trunk)\b)|final|current|cached|post|updated"
+    r"|actual|result|candidate|pr\b|fix(?:ed)?\b|head|parallel|concurrent|batched|fast path|this\b|proposed|to(?=:)|après|nachher|después|depois|dopo"
     r"|[一-鿿]{1,6}(?<=后|後)(?!端|台|续)|候选|现在|最终[一-鿿]{0,3}|新[一-鿿]{0,3}"
 )
 CHANGE = (
-    r"speed-?up|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|saved|faster|%|percent|impact|winner"
+    r"speed[- ]?up|boost|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|saved|faster|%|percent|impact|winner"
     r"|advantage|factor|slowdown|vs\.?\b.*|performance|[一-鿿]{1,5}(?<=提升|改善|改进|减少|降低|下降|变化|加速|优化|节省|削減|短縮|向上|比率|比值|倍率)[一-鿿]{0,2}"
 )
 """Labels of lines and heads of columns: the figure before, the figure after, and the change."""
@@ -269,7 +286,7 @@ CHANGE = (
 RECIPROCAL_HEADS = re.compile(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", re.IGNORECASE)
 """Heads of columns whose multiplier says how much more is needed."""
 
-GAINS = r"speed-?up|improvement|faster|gain|savings?|提升|改善|改进"
+GAINS = r"speed[- ]?up|boost|improvement|faster|gain|savings?|提升|改善|改进"
 """Heads of columns in which a plus means better, whatever became of the figures."""
 
 FALLS = r"reduction|savings?\b|saved|less\b|减少|降低|下降|节省|削減|短縮"

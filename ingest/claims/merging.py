@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable
 
 from ingest.claims.effect import Effect
+from ingest.claims.glue import ARROW, BULLETS
 from ingest.claims.quantities import Kind
 from ingest.claims.ratios import agrees, same_change
 
 _NEAR = 90
 """Characters between two expressions of one effect, at most."""
 
-_OPENS = re.compile(r"[\s*_`]*(?:[\w/-]+\s+){0,3}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|→|\|)[^.;\d]{0,30}")
+_OPENS = re.compile(rf"[\s*_`]*(?:[\w/-]+\s+){{0,3}}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|{ARROW}|\|)[^.;\d]{{0,30}}")
 _LEADS_TO = re.compile(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
 """`by over 15%, bringing the time from 27 s to 22.5 s`: the pair is what the percentage is of, however far it is from it."""
 
@@ -22,9 +23,12 @@ _TAKES_UP = re.compile(r"\.\s+(?:This|That|Which|It) (?:(?:is|was|represents|amo
 _OPENS_ON = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\(")
 """`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket that opens behind what the percentage is of tells its figures, rounded or not."""
 
+_RESTATES = re.compile(r"[*_`]*(?:,|\s[-–—])\s(?:an?|roughly an?|about an?|nearly an?)\s[*_`~]*")
+"""`from 40 s to 15 s - a 74% reduction`, and `by 25%, from 191 s to 147 s`: figures and percentage told in one breath, rounded or not."""
+
 _BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
-_SENTENCE_ENDS = re.compile(r"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[-*•]")
-_REMARK = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−-]?[\d.]+%\*{0,2}")
+_SENTENCE_ENDS = re.compile(rf"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[{BULLETS}]")
+_REMARK = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−–-]?[\d.]+%\*{0,2}")
 
 
 def merged(text: str, effects: Iterable[Effect]) -> list[Effect]:
@@ -58,7 +62,14 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
         return gap.strip(" *_`") == "("
     bare = gap.strip(" *_`")
     if not agrees(pair, other.change):
-        return bare in ("(", "[") or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_ON.fullmatch(gap)))
+        is_restated = pair is first and _RESTATES.fullmatch(gap) is not None
+        is_spelled_out = pair is second and bare == "," and other.change.kind is Kind.PERCENT
+        return (
+            bare in ("(", "[")
+            or is_restated
+            or is_spelled_out
+            or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_ON.fullmatch(gap)))
+        )
     if not _has_unit(pair):  # `from 32 to 128 to reduce passes by 4x` are two effects
         return bare in (",", ":", "-", "—", "–", "=", "") or bool(_BRACKETED.fullmatch(gap))
     return (

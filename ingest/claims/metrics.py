@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import BEGINS, BRACKETED, METRICS, NOT_PERFORMANCE, Sense
+from ingest.claims.lexicon import BEGINS, HEDGES, METRICS, NOT_PERFORMANCE, OTHER_SPEEDS, UNNAMED, Sense
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.settings import is_a_setting
 from ingest.claims.spelled import NUMBER_WORDS
@@ -14,10 +15,12 @@ from schemas.claim import ClaimMetric
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
 _NOUNS = re.compile(f"{BEGINS}(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
-_BURDEN = re.compile(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
+_BURDEN = re.compile(
+    r"(?:disk|block|page) (?:reads|writes|hits|faults)|seeks|wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions"
+)
 """What is done per second without being of use to anybody."""
 
-_SIGNED = ("+", "-", "−")
+_SIGNED = ("+", "-")
 """Words of effects that are but a sign."""
 
 _AFTERWARDS = 25
@@ -29,22 +32,20 @@ _OF_TIME = (
 )  # fmt: skip
 """Comparisons that are of time by themselves."""
 
-_PEOPLE_AND_FILMS = re.compile(
-    r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*"
-    r"|than (?:real[- ]time|normal|estimated|expected|planned|usual))\b"
-)
-"""What is also said to be faster, or to take longer."""
-
 _PERCENTILES = ("p50", "p90", "p95", "p99")
 """Of time, unless they touch another noun: `TPS p50`."""
 
 _TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
 """`3 times` is no time."""
 
-_BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
+_BY_THEMSELVES = ((("small", "shr", "light", "lean"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
 """Comparisons that say of what they are where no noun does."""
 
-_OF_FACTORS = (("improvement", ClaimMetric.TIME), ("fewer", ClaimMetric.OPERATIONS))
+_OF_FACTORS = (
+    ("improvement", ClaimMetric.TIME),
+    ("boost", ClaimMetric.TIME),
+    ("gain", ClaimMetric.TIME),
+)
 """Comparisons that say it of a multiplier."""
 
 _AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
@@ -55,7 +56,7 @@ def metric_of(effect: Effect, around: Around) -> ClaimMetric | None:
     """What changed; None where it is no performance quantity."""
     if (effect.before or effect.after) and is_a_setting(effect, around):
         return None
-    if effect.word == BRACKETED:
+    if effect.word == UNNAMED and not effect.is_pair:
         return _of_title(around) if _nearest_noun(effect, around) != "NONE" else None
     named = _unit_metric(effect)
     return _named(named, effect, around) if named else _by_nouns(effect, around)
@@ -67,12 +68,17 @@ def is_signed_alone(effect: Effect, around: Around) -> bool:
     return is_bare and _nearest_noun(effect, around) is None and not _NOUNS.search(around.left[-_SUBJECT:])
 
 
+_OF_MAKING_FAST = re.compile(
+    r"\b(?:perf\b|performance|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat|benchmark|throughput|latency|simd|avx|neon\b"
+    r"|vectori[sz]|fus(?:e|ed|ion)\b)"
+)
 _SPEED = frozenset({"TIME", "THROUGHPUT"})
 
 
 def _of_title(around: Around) -> ClaimMetric | None:
-    """Time, if the title is of speed."""
-    return ClaimMetric.TIME if any(match.lastgroup in _SPEED for match in _NOUNS.finditer(around.title.lower)) else None
+    """Time, if the title is of speed or of making something fast."""
+    is_told = _OF_MAKING_FAST.search(around.title.lower) is not None
+    return ClaimMetric.TIME if is_told or any(match.lastgroup in _SPEED for match in _NOUNS.finditer(around.title.lower)) else None
 
 
 def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | None:
@@ -87,7 +93,7 @@ def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | 
 
 
 def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:
-    is_other = _PEOPLE_AND_FILMS.match(around.right) or (around.is_table and _SCORED.search(around.left))
+    is_other = OTHER_SPEEDS.match(around.right) or (around.is_table and _SCORED.search(around.left))
     nearest = "NONE" if is_other else _nearest_noun(effect, around)
     is_of_size = nearest != "SIZE" or not effect.is_pair or _OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)
     if nearest == "NONE" or (not is_of_size and (not around.is_table or _COUNTED_ROW.search(around.left))):
@@ -124,7 +130,8 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
         return first.lastgroup
     behind = _NOUNS.search(around.right)
     if behind and (_NEXT.match(around.right) if effect.change else _AWAY.search(around.right, 0, behind.start())):
-        behind = None if effect.is_pair or effect.change is None or _before(effect, around) else behind
+        is_other = effect.is_pair or effect.change is None or behind.lastgroup == "NONE" or _before(effect, around)
+        behind = None if is_other else behind
     if behind and behind.start() <= _AFTERWARDS:
         return behind.lastgroup
     nearest = (_in_labels(around) if around.is_table else _before(effect, around)) or behind
@@ -189,6 +196,10 @@ _OWN = re.compile(
 """The words right behind a signed percentage that say of what it is: `-4% inference time`."""
 
 
+_PER_PIECE = re.compile(r"\sper\s")
+"""`-34% tokens per request` is of tokens."""
+
+_HEDGED_LAST = re.compile(rf"\s(?:{HEDGES})$")
 _BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
 """`latency (p50): −30 %`"""
 
@@ -196,11 +207,12 @@ _BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
 def _adjacent_noun(around: Around) -> str | None:
     """The noun that a signed percentage touches: `-30% latency`, `latency: -30%`."""
     if own := _OWN.match(around.right):
-        if behind := _last_noun(own[0]):
+        if behind := _last_noun(_PER_PIECE.split(own[0], 1)[0]):
             return behind.lastgroup
         if around.left.endswith("("):  # `kernels (+4.1% decode)` is not of kernels
             return None
-    left = _BRACKET_LAST.sub("", around.left[-60:].rstrip(" *_`:|")).rstrip(" *_`:(|")
+    left = _HEDGED_LAST.sub("", around.left[-60:].rstrip(" *_`:|~≈"))
+    left = _BRACKET_LAST.sub("", left.rstrip(" *_`:|")).rstrip(" *_`:(|")
     named = _last_noun(left)
     return named.lastgroup if named and named.end() >= len(left) and named[0] not in ("speed", "size") else None
 
@@ -209,14 +221,29 @@ def _unnamed(effect: Effect, around: Around) -> ClaimMetric | None:
     """The metric of `40% better` in a text about speed; a pair of bare numbers is of nothing."""
     if effect.is_pair and effect.change is None:
         return None
-    if effect.change is not None and effect.change.sign:
-        return _of_speed(effect.change, around)
+    if effect.change is not None and effect.change.sign and not effect.word.startswith(_BETTERMENTS):
+        return _of_speed(effect.change, around) or _of_lead(effect, around)
     if (metric := _by_word(effect)) is not None:
         return metric
     if effect.sense in (Sense.GAIN, Sense.LOSS) or effect.is_pair:
         found = _NOUNS.search(around.title.lower)
+        if found is None and effect.word.startswith(_BETTERMENTS) and _speaks_of_speed(around.text):
+            return ClaimMetric.TIME
         return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None
     return None
+
+
+_BETTERMENTS = ("improv", "boost", "gain")
+_OF_SPEED = re.compile(
+    r"\b(?:faster|slower|speed(?:s|ing|up|ups)?|throughput|latency|run ?time|cycles|performance|tok/s|ns/op|simd|avx\w*|neon|prefill)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=2)
+def _speaks_of_speed(text: str) -> bool:
+    """Whether the text is about speed, wherever it says so: `AES improves by 35%` does not say what of it improves."""
+    return _OF_SPEED.search(text) is not None
 
 
 def _by_word(effect: Effect) -> ClaimMetric | None:
@@ -224,6 +251,8 @@ def _by_word(effect: Effect) -> ClaimMetric | None:
     for words, metric in _BY_THEMSELVES:
         if effect.word.startswith(words):
             return metric
+    if effect.word.startswith("fewer"):
+        return ClaimMetric.OPERATIONS
     if effect.change is not None and effect.change.kind is Kind.TIMES:
         return next((metric for word, metric in _OF_FACTORS if effect.word.startswith(word)), None)
     return None
@@ -245,6 +274,15 @@ def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
         return ClaimMetric.THROUGHPUT if told else None
     is_told = change.end <= around.title.end or _LABEL_ALONE.fullmatch(around.left)
     return ClaimMetric.TIME if is_told and _PERF.match(around.title.lower) else None
+
+
+_GAINS = re.compile(r"\b(?:gains?|speed[- ]?ups?|improvements?|faster)\b")
+
+
+def _of_lead(effect: Effect, around: Around) -> ClaimMetric | None:
+    """The metric of `- Richards: +24%` below `Median gains:`, which says that more is better."""
+    is_listed = effect.word == "+" and _LABEL_ALONE.fullmatch(around.left)
+    return ClaimMetric.THROUGHPUT if is_listed and _GAINS.search(around.lead()) else None
 
 
 _LABEL_ALONE = re.compile(r"[\s*_`-]*[\w`./()-]{1,40}(?: [\w`./()-]{1,40}){0,3}[*_`]*:[\s*_`]*")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import Sense
 from ingest.claims.quantities import Quantity, quantities
-from ingest.claims.sections import below
+from ingest.claims.sections import Span, below
 from ingest.claims.units import unit
 
 _HEAD = r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[^\n]{0,80}\d))"
@@ -33,10 +33,46 @@ def output_effects(text: str) -> Iterator[Effect]:
     """The first elapsed time below `Before` against that below `After`, and the changes of criterion."""
     if "change:" in text:
         yield from _changes(text)
+    if "±" in text:
+        yield from _compared(text)
     for first_span, second_span in below(text, _BEFORE, _AFTER, _REACH):
         first, second = _elapsed(text, *first_span), _elapsed(text, *second_span)
         if first and second:
             yield Effect(first.start, second.end, first, second)
+        yield from _of_go(text, first_span, second_span)
+
+
+_GO = re.compile(
+    r"^(?P<name>Benchmark\S+)[ \t]+\d+[ \t]+(?P<time>\d[\d.]* ns/op)"
+    r"(?:[ \t]+\d[\d.]* MB/s)?(?:[ \t]+(?P<memory>\d+ B/op))?(?:[ \t]+(?P<count>\d+ allocs/op))?",
+    re.MULTILINE,
+)
+_OF_GO = ("time", "memory", "count")
+
+
+def _of_go(text: str, first: Span, second: Span) -> Iterator[Effect]:
+    """The benchmarks of Go below both heads, each with that of its name."""
+    known = {run["name"]: run for run in _GO.finditer(text, *first)}
+    for run in _GO.finditer(text, *second):
+        former = known.pop(run["name"], None)
+        for part in _OF_GO if former else ():
+            before, after = (next(quantities(text, *one.span(part)), None) if one and one[part] else None for one in (former, run))
+            if before and after:
+                yield Effect(after.start, after.end, before, after)
+
+
+_ASV = re.compile(
+    r"^[ \t]*[-+!x]?[ \t]+(?P<before>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+(?P<after>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+~?(?P<ratio>\d+\.\d\d)[ \t]+[A-Za-z]",
+    re.MULTILINE,
+)
+"""A row of asv: `-  149±3μs  104±2μs  0.70  bench.x`."""
+
+
+def _compared(text: str) -> Iterator[Effect]:
+    for row in _ASV.finditer(text):
+        before, after = (next(quantities(text, *row.span(side)), None) for side in ("before", "after"))
+        if before and after:
+            yield Effect(before.start, row.end("ratio"), before, after)
 
 
 def _elapsed(text: str, start: int, end: int) -> Quantity | None:

@@ -9,12 +9,13 @@ from ingest.claims.candidate import Candidate
 from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
 from ingest.claims.formers import by_contrast, by_tense, former_told_first, latter_first, things_from
-from ingest.claims.glue import DECOR, HEDGE, SENTENCE, by_sense, sense_in
+from ingest.claims.glue import ARROW, DECOR, HEDGE, SENTENCE, by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
 from ingest.claims.remarks import REMARKED, step_to_other
 from ingest.claims.tags import by_tags
+from ingest.claims.units import SCALES, unit
 from schemas.claim import ClaimMetric
 
 _REACH = 90
@@ -54,9 +55,16 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     """The pair that two neighbouring quantities make, if what stands between them says so."""
     glue = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINKED else ""
     glue = _LINK.sub("]", glue) if len(glue) > _REACH else glue
+    first, second = in_bytes(text, first, second), in_bytes(text, second, first)
     if not 0 < len(glue) <= _REACH or not _alike(first, second):
         return None
     return related(Candidate(text, first, second, glue, text[max(floor, first.start - _LEFT) : first.start]))
+
+
+def in_bytes(text: str, figure: Quantity, other: Quantity) -> Quantity:
+    """The figure with bytes as its unit, if it has but a suffix and the other is of bytes: the 50M of `28 GB → 50M`."""
+    is_of_bytes = figure.unit is None and other.metric is ClaimMetric.MEMORY and text[figure.end - 1] in SCALES
+    return figure._replace(unit=unit("bytes")) if is_of_bytes else figure
 
 
 def related(candidate: Candidate) -> Effect | None:
@@ -87,7 +95,7 @@ _TIMED = re.compile(
 """What takes so many minutes and seconds, and does not happen at that time of day."""
 
 _ARROW = re.compile(
-    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>|から|에서)"
+    rf"[\s*_`'\")\]]*(?:\([^()\n]{{0,40}}\)\s*)?(?:[\w/.,-]+\s+){{0,4}}?(?:{ARROW}|から|에서)"
     r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head)[*_`]*:?(?=\s))?"
     rf"(?:\s?[\w.+-]{{1,20}}(?:\s\(|:\s))?{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
@@ -102,7 +110,7 @@ def _by_arrow(candidate: Candidate) -> Effect | None:
 
 
 _BEFORE_ARROW = re.compile(
-    rf"[*_`]*\s[^\n→.;:\d]{{0,60}}?\b(?:before|previously|baseline|today|currently|old|earlier)\b[*_`)]*\s*(?:->|=>|→|⇒|➜){DECOR}{HEDGE}{DECOR}",
+    rf"[*_`]*\s[^\n→.;:\d]{{0,60}}?\b(?:before|previously|baseline|today|currently|old|earlier)\b[*_`)]*\s*{ARROW}{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
 """`60 s under bursts of reconnects before → 5 s`"""
@@ -111,9 +119,9 @@ _NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
 """`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
 
 
-_FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+{DECOR}{HEDGE}{DECOR}$|从\s*$", re.IGNORECASE)
+_FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+)?{DECOR}{HEDGE}{DECOR}$|从\s*$", re.IGNORECASE)
 _TO = re.compile(
-    rf"{SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+|降到|降至|降低到|减少到|到){DECOR}{HEDGE}{DECOR}",
+    rf"{SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+(?:taking\s+|needing\s+|using\s+)?|降到|降至|降低到|减少到|到){DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
 
@@ -128,7 +136,7 @@ _BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{DECOR}{HEDGE}", re.IGNORECAS
 _CHANGING = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
 _FALLING = re.compile(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", re.IGNORECASE)
 _BECAME = re.compile(
-    rf"{SENTENCE}{{0,50}}?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
+    rf"{SENTENCE}{{0,50}}?(?:\.\s+(?:this|it|that|they|these)\b[^.;\n\d]{{0,20}}?)?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
     rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
@@ -166,19 +174,29 @@ def _by_verb(candidate: Candidate) -> Effect | None:
         not candidate.has_units
         and not _is_of_counts(candidate)
         and not (candidate.first.metric is ClaimMetric.TIME and _is_less_of_the_same(candidate))
-        and not (_FALLING.search(candidate.left) and _BARE_TO.fullmatch(candidate.glue))
+        and not ((_FALLING.search(candidate.left) or _is_less_of_a_unit(candidate)) and _BARE_TO.fullmatch(candidate.glue))
     ):
         return None
     is_to = _BARE_TO.fullmatch(candidate.glue)
+    if is_to and _is_rate_twice(candidate):
+        return candidate.whole
     is_to = is_to or (_CHANGED.search(candidate.left) and _THING_TO.fullmatch(candidate.glue))
     is_to = is_to or (_TAKEN.search(candidate.left) and _THING_DOWN_TO.fullmatch(candidate.glue))
     if is_to and _FALLS_ON.match(candidate.text, candidate.second.end) and _is_less_of_the_same(candidate):
         return candidate.whole
     falls = (
-        is_to and (candidate.has_units or _is_of_counts(candidate)) and candidate.first.sized()[0] > candidate.second.sized()[1]
+        is_to
+        and (candidate.has_units or _is_of_counts(candidate) or _is_less_of_a_unit(candidate))
+        and candidate.first.sized()[0] > candidate.second.sized()[1]
     )  # a range goes up
     changes = falls or _BECAME.fullmatch(candidate.glue) or (is_to and _CHANGING.search(candidate.left))
     return candidate.whole if changes else None
+
+
+def _is_rate_twice(candidate: Candidate) -> bool:
+    """`36 FPS to 75 FPS`: of a range the unit is given once."""
+    first, second = candidate.first, candidate.second
+    return first.metric is second.metric is ClaimMetric.THROUGHPUT and not (first.is_range or second.is_range)
 
 
 def _is_of_counts(candidate: Candidate) -> bool:
@@ -190,6 +208,12 @@ def _is_of_counts(candidate: Candidate) -> bool:
     return first.unit is None and second.metric is ClaimMetric.OPERATIONS and first.low > second.high  # a range goes up
 
 
+def _is_less_of_a_unit(candidate: Candidate) -> bool:
+    """`89.0 to 1.6 ms`: a range goes up."""
+    first, second = candidate.first, candidate.second
+    return first.unit is None and second.metric in (ClaimMetric.TIME, ClaimMetric.MEMORY) and first.low > second.high
+
+
 _FALLS_ON = re.compile(r"[*_`]*(?:[,.;:)](?!\d)|\s*$|\s(?:for|on|in|with|when|after|over|across|—|–|\()(?!\w))", re.MULTILINE)
 
 
@@ -199,17 +223,23 @@ def _is_less_of_the_same(candidate: Candidate) -> bool:
     return first.unit is not None and first.unit is not CLOCK and second.unit is None and first.low > second.high
 
 
-_DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with)\s[^()\n;]{1,25})?\s?\((?P<change>[+−-]\d[\d.]*\s?%)")
+_DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with|across|over|in|per)\s[^()\n;]{1,25})?\s?\((?P<change>[+−–-]\d[\d.]*\s?%)")
+_TOLD = re.compile(rf"[*_`]*\s?\((?P<change>~?\d[\d.]*\s?[%x×])(?:\s(?:{by_sense(COMPARISONS)})|\))", re.IGNORECASE)
 _JOINED = re.compile(rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
 
 
 def _by_bracket(candidate: Candidate) -> Effect | None:
-    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: the percentage in the bracket is that of the figures, and tells their order."""
-    delta = _DELTA.match(candidate.text, candidate.second.end)
+    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: the percentage in the bracket is that of the figures, and tells their order.
+
+    Without a sign, `2822 to 2172 ms (23% faster)`, only `to` does.
+    """
+    delta = _DELTA.match(candidate.text, candidate.second.end) or _TOLD.match(candidate.text, candidate.second.end)
     joined = _JOINED.fullmatch(candidate.glue) if delta else None
     change = next(quantities(candidate.text, *delta.span("change")), None) if delta and joined else None
     if joined is None or change is None or not agrees(candidate.whole, change):
         return None
+    if not change.sign:
+        return candidate.whole if joined["to"] else None
     first, second = candidate.first, candidate.second
     falls = second.low < first.low
     pair = candidate.whole if falls is (change.sign != "+") else Effect(first.start, second.end, second, first)
@@ -217,9 +247,9 @@ def _by_bracket(candidate: Candidate) -> Effect | None:
 
 
 _RULES: tuple[Callable[[Candidate], Effect | None], ...] = (
-    _by_bracket,
     _by_arrow,
     _from_to,
+    _by_bracket,
     _by_verb,
     latter_first,
     by_tense,

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ingest.claims.glue import BULLETS, SIGNS
 from ingest.claims.lexicon import AFTER, BEFORE, CHANGE
 
 
@@ -21,11 +22,11 @@ class Passage(NamedTuple):
     is_labelled: bool = False
 
 
-_BLOCK = re.compile(r"[ \t]*(?:$|[-*•+◦▪●✅✓✔]\s|\d{1,3}[.)]\s|#{1,6}\s|\||>|```|[🚀⚡📊📈🔥💾🎯✨])", re.MULTILINE)
+_BLOCK = re.compile(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{SIGNS}])", re.MULTILINE)
 _TABLE = re.compile(r"[ \t]*\|")
 _LABEL = re.compile(
-    r"[ \t\-*•+◦│║|]*(?:\d+[.)][ \t]*)?[*_`]*(?:(?:[\w/.-]+[ \t]+){1,5}\(|(?:\w+[ \t]+){0,2}?)"
-    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b(?:[^:=\n]{{0,40}}[:=]|[ \t]{{2,12}}(?=[~<≈]?\d))",
+    rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]*(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,2}}?)[*_`]*"
+    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b(?:[^:=\n]{{0,40}}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{{2,12}}(?=[~<≈]?\d))",
     re.IGNORECASE,
 )
 _LONGEST = 20_000
@@ -54,7 +55,7 @@ def passage_at(text: str, position: int, floor: int = 0) -> Passage:
     if open_table := _open_table(text, start, floor):
         return open_table
     labelled = _labelled(text, start, floor)
-    return labelled or _paragraph(text, start, floor)
+    return labelled or _paragraph(text, start, floor, position)
 
 
 def _line_start(text: str, position: int, floor: int) -> int:
@@ -99,23 +100,38 @@ def _open_table(text: str, start: int, floor: int) -> Passage | None:
     return Passage(start, end, is_table=True) if is_ruled else None
 
 
-def _paragraph(text: str, start: int, floor: int) -> Passage:
+def _paragraph(text: str, start: int, floor: int, position: int) -> Passage:
     end = _line_end(text, start)
     while start > floor and not _BLOCK.match(text, start):
         above = _line_start(text, start - 1, floor)
         if not text[above : start - 1].strip() or _TABLE.match(text, above):
             break
         start = above
-    while end < len(text) and not _BLOCK.match(text, end + 1):
+    while end < len(text) and not _BLOCK.match(text, end + 1) and not (end >= position and _begins_run(text, end + 1)):
         end = _line_end(text, end + 1)
     return Passage(start, end)
+
+
+_COLON_WITHIN = 60
+"""Characters of a line in which its label ends."""
+
+
+def _begins_run(text: str, start: int) -> bool:
+    """Whether a run of labelled lines begins with the line, which is no part of the paragraph above it."""
+    if text.find(":", start, start + _COLON_WITHIN) < 0 or label(text, start) != "before":
+        return False
+    end = _line_end(text, start)
+    return bool(_DIGIT.search(text, start, end)) and label(text, end + 1) == "after"
 
 
 def _labelled(text: str, start: int, floor: int) -> Passage | None:
     """The run of labelled lines that the line stands in: from the figure before on, or the two lines above a change and the change."""
     if label(text, start) is None:
         return None
-    return _above_change(text, start, floor) or _from_before(text, start, floor)
+    return _above_change(text, start, floor) or _from_before(text, start, floor) or _after_first(text, start, floor)
+
+
+_DIGIT = re.compile(r"\d")
 
 
 def _from_before(text: str, start: int, floor: int) -> Passage | None:
@@ -127,9 +143,30 @@ def _from_before(text: str, start: int, floor: int) -> Passage | None:
             return None
         first = _line_start(text, first - 1, floor)
     end, lines = _line_end(text, first), 1
-    while end < len(text) and lines < _LABELLED_LINES and _continues(text, end + 1):
-        end, lines = _line_end(text, end + 1), lines + 1
+    if not _DIGIT.search(text, first, end):  # a heading
+        return None
+    while end < len(text) and lines < _LABELLED_LINES:
+        blank = _BLANK.match(text, end) if lines == 1 else None
+        below = blank.end() if blank else end + 1
+        if not (label(text, below) == "after" if blank else _continues(text, below)):
+            break
+        end, lines = _line_end(text, below), lines + 1
     return Passage(first, end, is_labelled=True) if lines > 1 and end >= start else None
+
+
+_BLANK = re.compile(r"\n[ \t]*\n(?=[^\n]*\d)")
+"""A line left blank between the line before and that after."""
+
+
+def _after_first(text: str, start: int, floor: int) -> Passage | None:
+    """`this branch: 2 s` / `main: 3 s`: two lines, the one after first, and none labelled beside them."""
+    first = start if label(text, start) == "after" or start <= floor else _line_start(text, start - 1, floor)
+    second = _line_end(text, first) + 1
+    end = _line_end(text, second) if second < len(text) else len(text)
+    is_pair = label(text, first) == "after" and label(text, second) == "before" and _DIGIT.search(text, first, second)
+    is_alone = first <= floor or label(text, _line_start(text, first - 1, floor)) is None
+    is_last = end >= len(text) or label(text, end + 1) is None
+    return Passage(first, end, is_labelled=True) if is_pair and is_alone and is_last and end >= start else None
 
 
 def _above_change(text: str, start: int, floor: int) -> Passage | None:
@@ -153,10 +190,16 @@ def label(text: str, start: int) -> str | None:
     return found.lastgroup if found else None
 
 
-_ITEM = re.compile(r"[ \t]*(?:[-*•+◦]\s|[^\n:|]{2,50}:)[^\n]*\d")
-_OTHER_LABEL = re.compile(r"[\s\-*•+│║]*[*_`]*[A-Z][^:\n]{0,40}:[*_`]*\s*[~<≈]?\d")
+_ITEM = re.compile(rf"[ \t]*(?:[{BULLETS}]\s|[^\n:|]{{2,50}}:)[^\n]*\d")
+_OTHER_LABEL = re.compile(rf"[\s│║{BULLETS}]*[*_`]*[A-Z][^:\n]{{0,40}}:[*_`]*\s*[~<≈]?\d")
+
+
+_CHANGE_ALONE = re.compile(
+    r"[ \t]*[=≈~*_(+−-]{0,4}[ \t]?\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$", re.MULTILINE
+)
+"""`24% faster`, below the figures it is of."""
 
 
 def _continues(text: str, start: int) -> bool:
     label = _LABEL.match(text, start)
-    return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start))
+    return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start) or _CHANGE_ALONE.match(text, start))

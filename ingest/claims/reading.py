@@ -9,6 +9,7 @@ from operator import attrgetter
 from ingest.claims import context
 from ingest.claims.around import Around, Title, around, in_table, title_of
 from ingest.claims.boxes import undrawn
+from ingest.claims.captions import caption_above, rate_above
 from ingest.claims.claim import Claim
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
@@ -22,7 +23,7 @@ from ingest.claims.passages import Passage, passages
 from ingest.claims.qualitative import qualitative
 from ingest.claims.quantities import Kind, Quantity, quantities
 from ingest.claims.ratios import HIGHER_IS_BETTER, Range, agrees, middle, ratio_of
-from ingest.claims.sections import has_sections, section_effects, told_in_heads
+from ingest.claims.sections import has_sections, section_effects, summed_below, told_in_heads
 from ingest.claims.signs import signs
 from ingest.claims.tables import row_effects
 from ingest.claims.units import Unit
@@ -99,7 +100,7 @@ def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[
     if not has_sections(text, numbers):
         return
     read: set[int] = set()
-    for effect in islice(chain(section_effects(text), told_in_heads(text), output_effects(text)), _FROM_SECTIONS):
+    for effect in islice(chain(section_effects(text), told_in_heads(text), summed_below(text), output_effects(text)), _FROM_SECTIONS):
         figure = effect.after.start if effect.after else effect.start
         if figure in read:  # a line of a section that is the output of a tool
             continue
@@ -134,8 +135,9 @@ def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
 
 
 def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
-    above = text[max(0, passage.start - 160) : passage.start].strip().rpartition("\n")[2]
-    for effect, words, rest in row_effects(text, passage.start, passage.end):
+    found = list(row_effects(text, passage.start, passage.end))
+    above = f"{caption_above(text, passage.start)} | {rate_above(text, passage.start)}" if found else ""
+    for effect, words, rest in found:
         yield effect, in_table(text, effect, f"{above} | {words} | ", rest, title)
 
 

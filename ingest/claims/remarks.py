@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from ingest.claims.glue import ARROW
 from ingest.claims.quantities import Kind, Quantity
 
 REMARKED = 4
 """Figures that a remark may have, and the one behind it."""
 
-_BRACKETED_FORMER = re.compile(r"\s*\((?:was|from)\b")
+_BRACKETED_FORMER = re.compile(r"[*_`]*\s*\((?:was|from)\b")
 _REMARK = re.compile(r"\s*\([^()\n]{1,60}\)\s*")
 
 
@@ -57,4 +58,4 @@ def _behind_remark(text: str, ahead: list[Quantity]) -> int:
     return step if is_other else 1
 
 
-_LEADS_ON = re.compile(r"(?:down |up )?to\s|→|->|=>")
+_LEADS_ON = re.compile(rf"(?:down |up )?to\s|{ARROW}")

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator
 
 from ingest.claims.effect import Effect
-from ingest.claims.quantities import Quantity, quantities
+from ingest.claims.quantities import Kind, Quantity, quantities
+from ingest.claims.ratios import agrees
+from schemas.claim import ClaimMetric
 
 _BEFORE_WORDS, _AFTER_WORDS = "before|优化前|修复前|之前|改善前", "after|now|优化后|修复后|之后|改善後"
 _MARKED = r"[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
-_BARE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\))?[:：][ \t]*$"
-_BEFORE = re.compile(f"{_MARKED % _BEFORE_WORDS}|{_BARE % _BEFORE_WORDS}", re.IGNORECASE | re.MULTILINE)
-_AFTER = re.compile(f"{_MARKED % _AFTER_WORDS}|{_BARE % _AFTER_WORDS}", re.IGNORECASE | re.MULTILINE)
+_BARE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12})?[:：][ \t]*$"
+_OF_BASE, _OF_BRANCH = "old|baseline|main|master", "new|dev|this (?:pr|branch|patch|change)|with this \\w+"
+_BEFORE = re.compile(f"{_MARKED % f'{_BEFORE_WORDS}|{_OF_BASE}'}|{_BARE % f'{_BEFORE_WORDS}|{_OF_BASE}'}", re.IGNORECASE | re.MULTILINE)
+_AFTER = re.compile(f"{_MARKED % f'{_AFTER_WORDS}|{_OF_BRANCH}'}|{_BARE % f'{_AFTER_WORDS}|{_OF_BRANCH}'}", re.IGNORECASE | re.MULTILINE)
 _LINE = re.compile(
     r"^[ \t]*(?:[-*•+◦][ \t]+)?[*_`]*(?P<label>[^:：\n|]{2,60}?)[*_`]*"
     r"(?:[:：][*_`]*[ \t]*|[ \t]+(?=[~<≈]?\d[\d.,]{0,9}[ \t]?[A-Za-zµ/]{1,8}[ \t]*(?:\(|$)))(?=[^\n]*\d)(?P<rest>[^\n]+)$",
@@ -35,7 +38,15 @@ _SIGNS = (
     "main:",
     "aseline",
     "# Old",
+    "# old",
     "*Old*",
+    "Old:",
+    "aseline:",
+    "aster:",
+    "efore this patch:",
+    "efore this PR:",
+    "efore this change:",
+    "efore  ",
     "change: [",
 )
 
@@ -49,7 +60,61 @@ def section_effects(text: str) -> Iterator[Effect]:
     """The figure of each labelled line below `After` against that of the line with the same label below `Before`."""
     for first_span, second_span in below(text, _BEFORE, _AFTER, _REACH):
         first, second = _figures(text, *first_span), _figures(text, *second_span)
-        yield from (_effect(first[label], figure) for label, figure in second.items() if label in first)
+        likes = [(like, figure) for label, figure in second.items() if (like := _named(label, first)) and like.measures_as(figure)]
+        if not likes:
+            likes = _by_metric(_without_labels(text, *first_span), _without_labels(text, *second_span))
+        yield from (_effect(text, before, after) for before, after in likes)
+
+
+def _named(label: str, figures: dict[str, Quantity]) -> Quantity | None:
+    """The figure of that label, or of the only one that begins like it: `Cold start to import app` is a `Cold start`."""
+    if label in figures:
+        return figures[label]
+    longer = [figure for other, figure in figures.items() if other.startswith(f"{label} ") or label.startswith(f"{other} ")]
+    return longer[0] if len(longer) == 1 else None
+
+
+_FIRST_LINES = re.compile(r"\s*(?:```[^\n]*\n)?(?P<lines>(?:[^\n]*[^\s`][^\n]*(?:\n|$)){1,4})(?=\s*(?:\n|```|$))")
+"""The few lines right below a head, in a fence or not."""
+
+_RATED = (ClaimMetric.TIME, ClaimMetric.MEMORY)
+
+
+def _without_labels(text: str, start: int, end: int) -> list[Quantity]:
+    """The figures of the few lines below a head. A rate says what the time and the volume beside it do."""
+    block = _FIRST_LINES.match(text, start, end)
+    if block is None:
+        return []
+    found: list[Quantity] = []
+    for line in re.finditer(r"[^\n]+", block["lines"]):
+        figures = [one for one in quantities(text, *(block.start("lines") + side for side in line.span())) if one.kind is Kind.VALUE]
+        has_rate = any(one.metric is ClaimMetric.THROUGHPUT for one in figures)
+        found += [one for one in figures if one.unit and not (has_rate and one.metric in _RATED)]
+    return found
+
+
+def _by_metric(first: list[Quantity], second: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
+    """Each figure after with that before, where both have but one of the metric."""
+    once = [{one.metric: one for one in found if [other.metric for other in found].count(one.metric) == 1} for found in (first, second)]
+    return [(once[0][metric], after) for metric, after in once[1].items() if metric in once[0]]
+
+
+_BASE_LINE = re.compile(r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]*(?:\w+[ \t]){0,2}(?:baseline|before)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$", re.I | re.M)
+_SUMMED_LINE = re.compile(r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]*(?:median|mean|average|avg)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$", re.I | re.M)
+_CLOSES = re.compile(r"[^()\n]{0,20}\)")
+
+
+def summed_below(text: str) -> Iterator[Effect]:
+    """`Baseline: 500 s`, the runs, `Median: 200 s (60% faster)`: the pair, if the change is its own."""
+    for base in _BASE_LINE.finditer(text):
+        later = _SUMMED_LINE.search(text, base.end() + 1, base.end() + _REACH)
+        before = next(quantities(text, *base.span("rest")), None)
+        after, change, *_ = [*(quantities(text, *later.span("rest")) if later else ()), None, None]
+        if before and after and change and change.kind is not Kind.VALUE and before.measures_as(after):
+            pair = Effect(before.start, change.end, before, after, change)
+            closed = _CLOSES.match(text, change.end)
+            if agrees(pair, change):
+                yield pair._replace(end=closed.end() if closed else change.end)
 
 
 _TOLD = r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)\W{0,4}(?:%s)\b(?P<rest>[^\n]{1,100})$"
@@ -60,9 +125,11 @@ _TOLD_AFTER = re.compile(_TOLD % _AFTER_WORDS, re.IGNORECASE | re.MULTILINE)
 def told_in_heads(text: str) -> Iterator[Effect]:
     """`### Before: 4.2 s`, a picture or an output, `### After: 1.1 s`."""
     for head in _TOLD_BEFORE.finditer(text):
-        later = _TOLD_AFTER.search(text, head.end() + 2, head.end() + _REACH)  # not on the next line: those are labelled lines
+        later = _TOLD_AFTER.search(text, head.end(), head.end() + _REACH)
+        if later is None or later.start() < head.end() + 2:  # on the next line: those are labelled lines
+            continue
         before = next(quantities(text, *head.span("rest")), None)
-        after = next(quantities(text, *later.span("rest")), None) if later else None
+        after = next(quantities(text, *later.span("rest")), None)
         if before and after and before.measures_as(after):
             yield Effect(before.start, after.end, before, after)
 
@@ -85,6 +152,10 @@ def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
     return found
 
 
-def _effect(before: Quantity, after: Quantity) -> Effect:
-    """The pair; it stands where the figure after does."""
-    return Effect(after.start, after.end, before, after)
+def _effect(text: str, before: Quantity, after: Quantity) -> Effect:
+    """The pair; it stands where the figure after does, up to the change that is told behind it."""
+    end = text.find("\n", after.end)
+    pair = Effect(after.start, after.end, before, after)
+    behind = quantities(text, after.end, end if end >= 0 else len(text))
+    change = next((one for one in behind if one.kind is not Kind.VALUE and agrees(pair, one)), None)
+    return pair._replace(end=change.end, change=change) if change else pair

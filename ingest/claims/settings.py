@@ -17,15 +17,18 @@ _AFTERWARDS = 25
 _BRACKET = re.compile(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
 """What stands in brackets, arguments and commands: none of it says what the figures are of."""
 
-_BELOW_LIMIT = re.compile(r"[\s*_`]*\((?:still |now |well )?(?:under|below|within|over|above|exceed)[^()\n]{0,60}\)")
+_BELOW_LIMIT = re.compile(r"[\s*_`]*\((?:[\d.,]+\s?\w+ )?(?:still |now |well )?(?:under|below|within|over|above|exceed)[^()\n]{0,60}\)")
 """`24 kB (under the limit by 287 bytes)` compares with a limit and is none."""
+
+_ASIDE = re.compile(r"[,;:—–]\s")
+"""What stands behind one of these is told of something else."""
 
 _CORRECTED = re.compile(r"[\s(\[]*fixed\b")
 _EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
 _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
 _DIFFSTAT = re.compile(r"\| bin $")
 _RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
-_TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew")
+_TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
 _TIME_SPENT = re.compile(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
 _BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
 _TOLD = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
@@ -47,7 +50,8 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
     """Whether the figures are of a setting, a condition or a corrected error."""
     behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
     behind = _BELOW_LIMIT.sub("", behind, 1) if "(" in behind else behind
-    if _CORRECTED.match(behind) or _SETTINGS.search(behind[:_AFTERWARDS]):
+    behind = _ASIDE.split(behind[:_AFTERWARDS], maxsplit=1)[0]
+    if _CORRECTED.match(behind) or _SETTINGS.search(behind):
         return True
     if _DIFFSTAT.search(around.near) or (effect.is_pair and _RAISED.search(around.left) and _is_of_setting(effect, around)):
         return True
@@ -57,8 +61,14 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
         return True
     if effect.is_pair and (_is_in_days(effect, around) or _is_a_price(effect, around)):
         return True
-    before = f"{around.sentence[-120:]} {around.inside}"
+    before = f"{_said_before(around)} {around.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
+
+
+def _said_before(around: Around) -> str:
+    """What stands before the figures; of a sentence above a table, which is none of its captions, nothing."""
+    caption, bar, labels = around.sentence.partition(" | ")
+    return labels[-120:] if bar and around.is_table and caption.rstrip().endswith((".", "!")) else around.sentence[-120:]
 
 
 def _is_of_setting(effect: Effect, around: Around) -> bool:
@@ -73,7 +83,7 @@ def _grows_like_a_setting(effect: Effect, around: Around) -> bool:
     before, after = effect.before, effect.after
     if before is None or after is None or before.metric not in _TOLD or after.sized()[0] <= before.sized()[1]:
         return False
-    if _REDUCED.search(around.left):  # `reduced from 1s to 5s` is of how often something happens
+    if before.metric is ClaimMetric.TIME and _REDUCED.search(around.left):  # `reduced from 1s to 5s` is of how often something happens
         return True
     is_told = around.is_table or effect.change or effect.swaps or effect.word in COMPARING or _is_told(_TOLD[before.metric], around)
     return not is_told and _is_round(before) and _is_round(after)

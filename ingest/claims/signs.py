@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from itertools import product
 
+from ingest.claims.lexicon import ARROWS, HEDGE_WORDS
 from ingest.claims.qualitative import beginnings
 from ingest.claims.spelled import NUMBER_WORDS
 from ingest.literals import Literals
@@ -18,31 +19,26 @@ _DIGITS = "0123456789"
 _NUMBER_STARTS = (
     *_DIGITS,
     *"~≈<>$(",
+    "`~",
     *(f"`{digit}" for digit in _DIGITS),
     "**",
-    "about ",
-    "around ",
-    "roughly ",
-    "nearly ",
-    "under ",
-    "over ",
-    "only ",
-    "just ",
+    *(f"{word} " for word in (*HEDGE_WORDS, "only", "just")),
     "sub-",
 )
 
 _BEHIND_A_DIGIT = (
     "x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so", " times",
 )  # fmt: skip
-_BEFORE_A_NUMBER = ("→", "->", "=>", "⇒", "➜", "⟶", "➡", "➡️", "에서")
+_BEFORE_A_NUMBER = (*ARROWS, "➡️", "에서")
 _WORDS_BEFORE_A_NUMBER = (
     "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to",
     "compared with", "was", "now", "took", "takes",
-    "factor of", "speedup of", "speed-up of", "saves", "Saves", "saving", "liminates", "nchanged at", "von", "de", "not the", "efore",
+    "factor of", "speedup of", "speed-up of", "speed up of", "saves", "Saves", "saving", "liminates",
+    "nchanged at", "von", "de", "not the", "efore", "Main",
     "fter:",
     "antes", "avant", "vorher", "zuvor",
-    "previously", "formerly", "originally", "this PR", "this PR:", "this branch", "branch", "branch:", "main", "ithout", "ithout:",
-    "Old:", "old", "new", "baseline", "uses", "needs", "used", "needed", "complete in", "completes in", "finishes in", "finish in",
+    "reviously", "ormerly", "riginally", "this PR", "this PR:", "this branch", "branch", "branch:", "main", "ithout", "ithout:",
+    "Old:", "old", "new", "baseline", "uses", "needs", "used", "needed", "sustains", "holds", "handles", "complete in", "completes in", "finishes in", "finish in",
     "runs in", "run in", "loads in", "sits at", "is at", "Speedup of", "factor of roughly", "factor of about",
     "is now",
     "are now",
@@ -62,35 +58,62 @@ _TO_WORDS = tuple(
 """`from nine minutes to four and a half`"""
 
 _COUNTED = ("allocations", "calls", "queries")
+_FORMER_LABELS = tuple(
+    f"{label}{colon}"
+    for label, colon in product(
+        (
+            "efore", "riginal", "erial", "urrent", "nitial", "main", "aster", "Was", "revious", "reviously", "Old", "old", "rior",
+            "egacy", "ithout", "ingle-threaded", "npatched", "noptimized", "aseline",
+        ),
+        (":", "**:", "`:"),
+    )
+)  # fmt: skip
+"""`**Previously**: 41 requests`: a line that tells of what was."""
+
+_CHANGE_LABELS = ("eduction:", "eduction**:", "peedup:", "peedup**:", "avings:", "mprovement:", "mprovement**:")
+_FORMER_HEADS = tuple(
+    f"| {form}"
+    for word in (
+        "before", "main", "baseline", "base", "old", "original", "previous", "naive", "legacy", "master", "unoptimized", "was ", "stock",
+        "vanilla", "upstream", "current", "prior", "initial", "without ", "avant", "vorher", "antes", "trunk", "develop",
+    )
+    for form in (word, word.capitalize())
+)  # fmt: skip
+"""Heads of columns that hold what was."""
+
+_TIMES_MORE = tuple(
+    f"times {form}"
+    for word in ("faster", "quicker", "slower", "less", "more", "fewer", "smaller", "lower", "higher", "shorter", "longer", "larger", "as")
+    for form in (word, word.upper())
+)
 _WORDS = (
-    "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "of magnitude",
+    *_FORMER_LABELS, *_CHANGE_LABELS, *_FORMER_HEADS, *_TIMES_MORE, *_SPELLED_TIMES, *_TO_WORDS,
+    "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "magnitude",
     "a third", "a fifth", "a tenth", "one tenth", "1/10th", "1/4 of", "1/5 of", "1/10 of", "two-thirds", "two thirds", "a quarter",
-    "against ", "efore:", "efore**:", "efore |", "| before", "| Before", "| main", "| Main", "| baseline", "| Baseline", "| base ", "| old",
-    "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable", "no significant", "no change",
-    "(unchanged", "equential", "erial:", "urrent Size", "urrent size", "urrent:", "riginal size", "ld size",
+    "against ", "efore |", "BEFORE", "aseline", "(before", "no measurable", "no significant", "no change",
+    "(unchanged", "equential", "urrent Size", "urrent size", "riginal size", "ld size",
     " on main,", " on main and", " on master,", " on main vs", "*Before ", "# Before ",
-    "master |", " PR |", "(PR) |", "peedup |", "peedup** |",
-    "(before/after", "(old/new", "efore / after", "- old:", "old  ",
-    "aseline  ", "main  ", "efore  ",
-    "riginal Size", "nitial size", "nitial Size", "nitial:", "nitial**:",
-    "| Base", "| PR ", "| Previous", "| previous", "| Naive", "| Legacy", "| legacy", "| master", "| Master", "| Unoptimized", "| Was ",
-    "| was ", "| Stock", "| Vanilla", "| Upstream", "| upstream", "| Current", "| Prior", "| Initial", "efore (", "(main)", "(Before",
+    "master |", "(develop)", "| HEAD~", " PR |", "(PR) |", "peedup |", "peedup** |", "peed-up |", "peed up |", "peedup is ", "fore — ",
+    "(before/after", "(old/new", "efore / after", "- old:", "old  ", "aseline  ", "main  ", "efore  ",
+    "riginal Size", "nitial size", "nitial Size", "| PR ", "efore (", "(main)", "(Before",
     "(base", "efore** ", "used to take", "ld implementation:", "ew implementation:", "ld version:", "ew version:",
-    "used to need", "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",
-    "eduction:", "eduction**:", "peedup:", "peedup**:", "avings:", "mprovement:", "mprovement**:",
-    "times faster", "times slower", "times less", "times more", "times fewer", "times smaller", "times lower", "times higher",
-    "times as", *(f"{word}fold" for word in NUMBER_WORDS),
-    "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "main:", "aster:", "# Before", "*Before",
-    "(old)", "it now ", "they now ", "\nwithout ", "\nWithout ",
-    "ivided by ", "ivide ", "ivides ", "without it", "without the ", "without this ", "| Without ", "| without ",
-    "average of ", "median of ", "mean of ", *_SPELLED_TIMES, *_TO_WORDS,
+    "used to need", "ld = ", "efore = ", "aseline = ", "main = ", "ncached ", "ncached: ",
+    " before, ", "/s before", "from taking ", "Without ",
+    "Old ", "Previous ", "Original ", "rom: ",
+    "Main branch ", "- before ", "- Before ", "# old", "efore this patch:", "efore this PR:", "efore this change:",
+    "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",
+    *(f"{word}fold" for word in NUMBER_WORDS),
+    "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "# Before", "*Before",
+    "(old)", "it now ", "they now ", "\nwithout ",
+    "ivided by ", "ivide ", "ivides ", "without it", "without the ", "without this ",
+    "average of ", "median of ", "mean of ",
     "优化前", "修复前", "改善前", "変更前", "之前",
 )  # fmt: skip
 
 
 def _literals() -> list[str]:
-    arrows_to = [f"{arrow} {word} " for arrow, word in product(("→", "->"), ("now", "new", "after", "branch", "PR", "this PR"))]
-    prefixed = [f"{start}{sign}{digit}" for start, sign, digit in product((" ", "(", "*"), ("x", "×"), _DIGITS)]
+    arrows_to = [f"{arrow} {word} " for arrow, word in product(ARROWS, ("now", "new", "after", "branch", "PR", "this PR"))]
+    prefixed = [f"{start}{sign}{digit}" for start, sign, digit in product((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)]
     numbers = [f"{digit}{sign}" for digit, sign in product((*_DIGITS, "+"), _BEHIND_A_DIGIT)]
     arrows = [f"{arrow}{gap}{start}" for arrow, gap, start in product(_BEFORE_A_NUMBER, ("", " "), _NUMBER_STARTS)]
     words = [f"{word}{gap}{start}" for word, gap, start in product(_WORDS_BEFORE_A_NUMBER, (" ", "\n"), _NUMBER_STARTS)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.claims.cells import Row, layout, with_unit
+from ingest.claims.captions import caption_above
+from ingest.claims.cells import Cell, Row, layout, with_unit
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
-from ingest.claims.heads import GAINING, Columns, by_heads, completed, proven, side_by_side
-from ingest.claims.lexicon import FALLS, Sense
+from ingest.claims.heads import GAINING, Columns, by_heads, completed, proven, role_of, side_by_side
+from ingest.claims.lexicon import FALLS, GAINS, Sense
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
 from ingest.claims.transposed import transposed
@@ -17,7 +18,10 @@ from ingest.claims.transposed import transposed
 _NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
 """`1x` is none, and `100%` means that something is done."""
 
-_SIGNS = ("+", "-", "−")
+_SIGNS = ("+", "-")
+_SENSES = {"+": Sense.GAIN, "-": Sense.LOSS}
+"""What a sign says in a column of gains."""
+
 _FALLS = re.compile(FALLS, re.IGNORECASE)
 _OF_SETTINGS = re.compile(
     r"(?:[\w-]+ )?(?:settings?|config\w*|options?|parameters?|flags?|limits?|quotas?|env\w*|variables?)$", re.IGNORECASE
@@ -39,25 +43,37 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, 
     several = side_by_side(heads)
     columns = several[0] if several else completed(first, rows)
     for row in rows:
-        for effect in _effects(text, row, columns):
+        for effect in _per_cell(text, start, heads, row) or _effects(text, row, columns):
             yield effect, _words(row, columns, effect), _rest(text, row, effect)
         for others in several[1:]:
             for effect in _by_heads(row, others):
                 yield effect, _words(row, others, effect), ""
 
 
-def _effects(text: str, row: Row, columns: Columns) -> Iterator[Effect]:
+def _effects(text: str, row: Row, columns: Columns) -> list[Effect]:
     inline = [effect for cell in row for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
     if pairs := [effect for effect in inline if effect.is_pair]:
-        return iter([*_beside(pairs, row, columns), *(_with_next_cell(effect, row) for effect in pairs)])
-    if of_heads := _by_heads(row, columns):
-        return iter(of_heads)
+        return [*_beside(pairs, row, columns), *(_with_next_cell(text, effect, row) for effect in pairs)]
+    if of_heads := _each_against_first(text, row, columns) or _by_heads(row, columns):
+        return [] if _is_of_marks(row, of_heads) else of_heads
     alone = _change_alone(row, columns)
     fills_its_cell = alone and columns.change is not None and row[columns.change].words in text[alone.start : alone.end]
     if effect := proven(row, columns) or (alone if fills_its_cell else None):
-        return iter([effect])
+        return [] if _is_of_marks(row, [effect]) else [effect]
+    if each := _each_named(text, row, columns):
+        return each
     said = [effect for effect in inline if effect.word not in _SIGNS]
-    return iter(said or ([alone] if alone else inline))
+    return said or ([alone] if alone else inline)
+
+
+_MARK, _BEST_MARK = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
+
+
+def _is_of_marks(row: Row, found: list[Effect]) -> bool:
+    """Whether they are marks of an audit: whole numbers up to a hundred, of nothing but `Performance`."""
+    figures = [figure for effect in found for figure in (effect.before, effect.after) if figure]
+    are_marks = all(figure.unit is None and figure.low.is_integer() and figure.within(0, _BEST_MARK) for figure in figures)
+    return bool(figures) and are_marks and _MARK.match(row[0].words) is not None
 
 
 def _beside(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
@@ -67,11 +83,55 @@ def _beside(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
     return [pair for pair, both in figures if not any(low <= one.start < high for low, high in taken for one in both if one)]
 
 
-def _with_next_cell(effect: Effect, row: Row) -> Effect:
+def _with_next_cell(text: str, effect: Effect, row: Row) -> Effect:
     """A pair in a cell, with the change in the next cell."""
     following = next((cell for cell in row if cell.start > effect.end), None)
-    change = following.quantities[0] if following and following.quantities else None
-    return effect._replace(end=change.end, change=change) if change and agrees(effect, change) else effect
+    stated = [change for change in following.quantities if change.kind is not Kind.VALUE] if following else []
+    if not stated or not agrees(effect, stated[0]):
+        return effect
+    return effect._replace(end=_closed(text, stated[0].end), change=stated[0])
+
+
+_CLOSES = re.compile(r"[^()|\n]{0,30}\)")
+
+
+def _closed(text: str, end: int) -> int:
+    """Where the bracket ends that a change stands in."""
+    is_open = text.rfind("(", text.rfind("|", 0, end), end) > text.rfind(")", 0, end)
+    found = _CLOSES.match(text, end) if is_open else None
+    return found.end() if found else end
+
+
+def _each_against_first(text: str, row: Row, columns: Columns) -> list[Effect]:
+    """`Baseline | Warm | Cold`, `25 s | 2 s (12x faster) | 6 s (4x faster)`: several cells, each with the change it is of that before."""
+    if columns.before is None or columns.before >= len(row):
+        return []
+    before = _figures(row, columns, columns.before)[:1]
+    found: list[Effect] = []
+    for cell in row[columns.before + 1 :] if before else ():
+        after, *stated = cell.quantities or (None,)
+        if after is None or after.kind is not before[0].kind or not _is_like(before[0], after, columns):
+            continue
+        pair = Effect(after.start if found else before[0].start, after.end, before[0], after)
+        own = [change for change in stated if change.kind is not Kind.VALUE and agrees(pair, change)]
+        found += [pair._replace(end=_closed(text, change.end), change=change) for change in own[:1]]
+    return found if len(found) > 1 else []
+
+
+_SAYS_GAINS = re.compile(rf"\b(?:{GAINS})s?\b", re.IGNORECASE)
+
+
+def _per_cell(text: str, start: int, heads: Row, row: Row) -> list[Effect]:
+    """`Average speedups by instance` above cells that hold nothing but a signed percentage: each is one."""
+    cells = [cell.quantities for cell in row[1:] if cell.words]
+    are_percentages = all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign in _SIGNS for found in cells)
+    if len(cells) < 2 or not are_percentages or any(role_of(head.words) for head in heads[1:]):
+        return []
+    caption = _SAYS_GAINS.search(caption_above(text, start))
+    if caption is None:
+        return []
+    word = caption[0].lower()
+    return [Effect(found.start, found.end, change=found, sense=_SENSES[found.sign], word=word) for (found,) in cells]
 
 
 def _by_heads(row: Row, columns: Columns) -> list[Effect]:
@@ -88,10 +148,23 @@ def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
     assert columns.before is not None
     first, second = _figures(row, columns, columns.before), _figures(row, columns, column)
     several = len(first) == len(second) > 1 and "/" in row[columns.before].words and "/" in row[column].words
+    if not first and not second and _LOAD.search(row[0].words):
+        first, second = _shares(row[columns.before]), _shares(row[column])
     for before, after in zip(first, second, strict=True) if several else zip(first[:1], second[:1], strict=False):
-        if _is_like(before, after, columns):
-            pair = Effect(min(before.start, after.start), max(before.end, after.end), before, after)
-            yield _with_change(pair, row, columns, column, must_agree=several)
+        pair = Effect(min(before.start, after.start), max(before.end, after.end), before, after)
+        whole = _with_change(pair, row, columns, column, must_agree=several)
+        is_proven = before.kind is after.kind and whole.change is not None and agrees(pair, whole.change)
+        if _is_like(before, after, columns) or (is_proven and before.unit is after.unit is None):
+            yield whole
+
+
+_LOAD = re.compile(r"\b(?:cpu|processor|ram|mem(?:ory)?|heap)\b(?! util)", re.IGNORECASE)
+"""Labels of rows whose percentages say how much of a machine is taken."""
+
+
+def _shares(cell: Cell) -> list[Quantity]:
+    """The percentage that a cell holds and nothing else: of a processor, say."""
+    return [share for share in cell.quantities if len(cell.quantities) == 1 and not share.sign]
 
 
 def _figures(row: Row, columns: Columns, column: int) -> list[Quantity]:
@@ -116,9 +189,13 @@ def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_
         change = stated[0]
     if change is None:
         return pair
-    gains = change.kind is Kind.TIMES and columns.change is not None and GAINING.search(columns.heads[columns.change])
-    word = gains[0].lower() if gains else ""
-    return pair._replace(end=max(pair.end, change.end), change=change, sense=Sense.GAIN if gains else None, word=word)
+    gains = GAINING.search(columns.heads[columns.change]) if columns.change is not None else None
+    whole = pair._replace(end=max(pair.end, change.end), change=change)
+    is_bare = pair.before is not None and pair.before.unit is None and agrees(pair, change)
+    if not (gains and (is_bare or change.kind is Kind.TIMES)) and not (is_bare and change in own and change.kind is Kind.TIMES):
+        return whole
+    is_loss = change.high < 1 if change.kind is Kind.TIMES else change.sign == "-"
+    return whole._replace(swaps=is_loss, sense=Sense.LOSS if is_loss else Sense.GAIN, word=gains[0].lower() if gains else "")
 
 
 def _changes(row: Row, column: int | None, heads: tuple[str, ...]) -> list[Quantity]:
@@ -162,6 +239,26 @@ def _change_alone(row: Row, columns: Columns) -> Effect | None:
     return whole
 
 
+_NAME = re.compile(r"[*_`]*\s(?P<name>[A-Za-z][\w-]*)")
+
+
+def _each_named(text: str, row: Row, columns: Columns) -> list[Effect]:
+    """`+111% semantic, +49% hybrid` in a column of gains: several signed percentages, each with the name of what it is of."""
+    if columns.change is None or columns.change >= len(row) or not GAINING.search(columns.heads[columns.change]):
+        return []
+    cell = row[columns.change]
+    found: list[Effect] = []
+    for one in cell.quantities:
+        name = _NAME.match(text, one.end, cell.end)
+        of = [head for head in columns.heads if name and head.lower().startswith(name["name"].lower())]
+        if one.kind is not Kind.PERCENT or one.sign not in _SENSES or name is None or len(of) != 1:
+            return []
+        found.append(
+            Effect(one.start, name.end(), change=one, sense=_SENSES[one.sign], word=columns.heads[columns.change].lower(), heads=of[0])
+        )
+    return found
+
+
 _OF_A_CHANGE = re.compile(r"reduction|savings?|improvement|speed(?:-?up)?|throughput|increase|gain", re.IGNORECASE)
 
 
@@ -187,7 +284,20 @@ def _words(row: Row, columns: Columns, effect: Effect) -> str:
             labels.append(cell.words)
         elif index and cell.end <= effect.start and not columns.has_goals:
             beside = columns.heads[index : index + 1]  # of the last figure before it
-    return " | ".join([*(() if effect.is_pair else beside), *labels, *inside])
+    rate = ("per second",) if _rises_for_the_better(effect) else ()
+    return " | ".join([*rate, *(() if effect.is_pair else beside), *labels, *inside, *filter(None, [effect.heads])])
+
+
+_OF_SPEED = ("speed", "faster")
+
+
+def _rises_for_the_better(effect: Effect) -> bool:
+    """Whether bare figures rise by a speedup or fall where there is none: they are of a rate."""
+    before, after, change = effect.before, effect.after, effect.change
+    if before is None or after is None or change is None or before.unit or after.unit or not effect.word.startswith(_OF_SPEED):
+        return False
+    is_gain = change.low > 1 if change.kind is Kind.TIMES else effect.sense is Sense.GAIN
+    return before.kind is Kind.VALUE and (after.low > before.low) is is_gain and after.low != before.low
 
 
 def _rest(text: str, row: Row, effect: Effect) -> str:

@@ -103,6 +103,40 @@ def unit(words: str) -> Unit | None:
     if per in _PER_TIME and counted in ("m", "km", "px"):  # per second: how fast something moves
         return None
     if per in _PER_TIME and not is_volume:
-        size = known[1] if known and known[0] is ClaimMetric.MEMORY else 1.0
+        size = known[1] if known and known[0] is ClaimMetric.MEMORY else _prefixed(counted, _COUNTABLE)
         return Unit(name, ClaimMetric.THROUGHPUT, size / _PER_TIME[per])
+    if known is None and not per and _prefixed(counted, _RATES) > 1:
+        return Unit(name, ClaimMetric.THROUGHPUT, _prefixed(counted, _RATES))
     return Unit(name, *known) if known else None
+
+
+_RATES = frozenset(["rps", "qps", "tps", "nps", "ips", "iops"])
+_COUNTABLE = frozenset(
+    [
+        "op",
+        "ops",
+        "req",
+        "reqs",
+        "request",
+        "requests",
+        "tok",
+        "toks",
+        "token",
+        "tokens",
+        "row",
+        "rows",
+        "msg",
+        "msgs",
+        "item",
+        "items",
+        "it",
+        "rec",
+        "records",
+        "events",
+    ]
+)
+
+
+def _prefixed(counted: str, known: frozenset[str]) -> float:
+    """The size of the prefix before a known word: that of the `M` of `Mnps` and `Mops`; 1 where there is none."""
+    return SCALES.get(counted[:1], 1.0) if counted[1:] in known else 1.0

@@ -1,0 +1,41 @@
+"""What stands above a table: its caption, and a heading or short line that gives the unit its figures leave out."""
+
+from __future__ import annotations
+
+import re
+
+from ingest.claims.lexicon import BEGINS, METRICS
+from schemas.claim import ClaimMetric
+
+_REACH = 1000
+"""Characters above a table in which the line that gives the unit is looked for."""
+
+_SHORT = 80
+"""Characters of a heading, at most."""
+
+_NOUNS = re.compile(
+    rf"(?P<rate>\w/s(?:ec)?\b|{BEGINS}(?:{METRICS[ClaimMetric.THROUGHPUT]}))"
+    rf"|{BEGINS}(?:{'|'.join(words for metric, words in METRICS.items() if metric is not ClaimMetric.THROUGHPUT)})",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"\s*(?:#{1,6}\s|<\w|(?![-*•+]\s).*:[*_\s]*$|[*_]*\S+(?: \S+)?$)")
+"""Headings, leads that end with a colon, and lines of a word or two."""
+
+_ROW = re.compile(r"[ \t]*\|")
+
+
+def caption_above(text: str, start: int) -> str:
+    """The line above the table."""
+    return text[max(0, start - 160) : start].strip().rpartition("\n")[2]
+
+
+def rate_above(text: str, start: int) -> str:
+    """The word of a rate in the nearest short line above that names a metric: `Requests/sec:`, `## Average fps`; empty if it names another."""
+    lines = text[max(0, start - _REACH) : start].splitlines()
+    for line in reversed(lines):
+        if _ROW.match(line):
+            return ""
+        found = _NOUNS.search(line) if len(line) <= _SHORT and _TITLE.match(line) else None
+        if found:
+            return "per second" if found["rate"] else ""
+    return ""
