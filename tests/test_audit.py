@@ -254,6 +254,29 @@ def test_claims_that_count_are_the_runs_own_numbers() -> None:
     assert (columns["claims"], columns["claimed_speedup"], columns["claimed_evidence"]) == (2, 3.17, Evidence.BENCHMARKED)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I still need write permission",
+        "It needs your approval",
+        "I am waiting for your final approval",
+        "This requires manual approval",
+        "I don't have the access",
+        "I'm unable to edit it",
+        "I cannot proceed",
+        "I can't apply it",
+        "All write operations were denied",
+        "The commands are being rejected",
+        "It was blocked by the sandbox",
+    ],
+)
+def test_whatever_the_words_for_a_missing_permission_the_first_of_them_are_quoted(words: str) -> None:
+    text = f"The permissions of `install` are set.\nNext: {words}.\nI cannot make it."
+    (finding,) = audit(Facts(run(permission_denials=1), (), text, (), Statements()))
+    assert finding.rule == "work_held_up"
+    assert f"“Next: {words}”" in finding.message
+
+
 def test_every_rule_has_a_case_on_either_side() -> None:
     assert set(FIRES) == set(SILENT) == set(RULES)
     assert Counter(rule.severity for rule in RULES.values())[Severity.ALARM] == 1

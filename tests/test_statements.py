@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.literals import Literals
 from ingest.statements import FileChange, read_statements
 from schemas.statement import StatementKind
 from tests.conftest import SAMPLES
@@ -177,6 +178,33 @@ def test_the_windows_of_a_long_line_count_nothing_twice() -> None:
     said_once = [3, 7, 9]
     text = f" {'x ' * 100}".join(f"{count} tests failed." for count in said_once)
     assert [one.count for one in read_statements(text).statements] == said_once
+
+
+def test_of_a_long_line_the_words_around_a_count_are_read_and_not_those_around_a_mere_number_of_lines() -> None:
+    far = "word " * 75
+    text = f"{far}(135 lines, 7 kB) {far}45 insertions(+), 12 deletions(-)"
+    assert said(text) == [(INSERTED, None, 45), (DELETED, None, 12)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("10 lines (3 deletions)", []),
+        ("10 lines of it, 3 deletions", [(DELETED, None, 3)]),
+        ("+2 to a, 3 deletions", [(DELETED, None, 3)]),
+        ("12 new lines inserted", [(INSERTED, None, 12)]),
+        (" insertions: 4 (+7/-3)", [(INSERTED, None, 7), (DELETED, None, 3)]),
+        ("A plus: +7\n5 insertions\n(+3 / -1)\n6 deletions", [(INSERTED, None, 5), (INSERTED, None, 3), (DELETED, None, 1)]),
+    ],
+)
+def test_deletions_count_beside_lines_insertions_or_a_plus(text: str, expected: list[Said]) -> None:
+    assert said(text) == expected
+
+
+def test_of_words_that_overlap_the_first_to_end_or_the_first_to_begin_is_found() -> None:
+    words = ["longer word", "word", "r w"]
+    assert Literals(words).find("é longer word\ud800") == [(2, 7, 10)]
+    assert Literals(words, leftmost=True).find("é longer word\ud800 word") == [(0, 2, 13), (1, 15, 19)]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ SLACK = 0.02
 SLACK_HEDGED = 0.10
 """How far apart, beyond rounding, two statements of one effect may lie."""
 
+_OWN, _MICRO, _BENCHMARKED = Origin.OWN, Scope.MICRO, Evidence.BENCHMARKED
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _PERCENT = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
 _FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
@@ -31,7 +32,7 @@ Interval = tuple[float, float]
 def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
     """Before and after give one ratio, the percentage or factor beside them another, beyond what rounding explains."""
     for claim in facts.claims:
-        pair = _of_pair(claim)
+        pair = _of_pair(claim) if claim.before is not None else None
         other = _of_percentage(claim.quote) if pair else []
         if pair and other and not any(_meet(pair, reading) for reading in other):
             low, high = other[0]
@@ -48,10 +49,13 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
 
     Any claim about a component or the whole, be it of no change, is a figure for more than the part.
     """
-    speeds = [claim for claim in facts.claims if claim.metric in SPEED and claim.ratio and claim.origin is Origin.OWN]
-    if any(claim.scope is not Scope.MICRO for claim in speeds):
-        return
-    benchmarked = [claim for claim in speeds if claim.evidence is Evidence.BENCHMARKED and is_own_improvement(claim)]
+    benchmarked = []
+    for claim in facts.claims:
+        if claim.metric in SPEED and claim.ratio and claim.origin is _OWN:
+            if claim.scope is not _MICRO:
+                return
+            if claim.evidence is _BENCHMARKED and is_own_improvement(claim):
+                benchmarked.append(claim)
     if benchmarked:
         best = max(benchmarked, key=_ratio_of)
         yield Noticed(
@@ -64,8 +68,13 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
 
 def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
     """Numbers without a measurement behind any of them."""
-    claims = [claim for claim in facts.claims if is_own_improvement(claim)]
-    if not claims or any(claim.evidence in MEASURED for claim in claims):
+    claims = []
+    for claim in facts.claims:
+        if is_own_improvement(claim):
+            if claim.evidence in MEASURED:
+                return
+            claims.append(claim)
+    if not claims:
         return
     is_estimate = all(claim.evidence is Evidence.ESTIMATED for claim in claims)
     how = "as an estimate" if is_estimate else "without saying how it was measured"

@@ -6,19 +6,18 @@ import re
 from collections.abc import Iterator
 
 from ingest.audit.rule import Facts, Noticed
-from ingest.statements.lines import Mark
 
 _THINGS = (
     r"(?:instances?|occurrences?|places|locations?|call\ssites?|usages?|allocations?|replacements?|calls|changes|edits|conversions?|fixes)"
 )
 _THING = re.compile(rf"{_THINGS}\b", re.VERBOSE)
-_HEADLINE = re.compile(rf"(?<![\w.,/-])(\d{{1,4}})\*{{0,2}}\s(?:\w+\s){{0,2}}?({_THINGS})\b", re.VERBOSE)
+_HEADLINE = re.compile(rf"(\d(?<![\w.,/-]\d)\d{{0,3}})\*{{0,2}}\s(?:\w+\s){{0,2}}?({_THINGS})\b", re.VERBOSE)
 _ITEM_OR_TEXT = re.compile(r"\n(?:([^\S\n]{0,12})(?:[-*+•]|\d{1,3}[.)])[^\S\n].*|(?![ \t])[^\S\n]*\S)")
 _ITEM_COUNT = re.compile(
     rf"[-–—:(](?:(?<=[:(])|(?<=[^\S\n][-–—]))\s*\*{{0,2}}(\d{{1,4}})\*{{0,2}}\s((?:[a-z]\w*\s){{0,2}}?{_THINGS})\b", re.VERBOSE
 )
 _NUMBERED_OR_HEADING = re.compile(r"\n(?:\*{0,2}(\d{1,3})[.)]\*{0,2}[^\S\n]|#)")
-_TOTAL = re.compile(r"(?<![\w.])\((\d{1,3}) total\)\W*$")
+_TOTAL = re.compile(r"\((?<![\w.]\()(\d{1,3}) total\)\W*$")
 
 LINES_TO_LIST = 15
 """The list a headline speaks of begins within so many lines of it."""
@@ -36,7 +35,7 @@ LIST_READ = 100_000
 def headline_count(facts: Facts) -> Iterator[Noticed]:
     """`14 instances` above a list whose items each give a number of the same things: the numbers add up, or they do not."""
     text, lines = facts.text, facts.lines
-    for line in sorted((*lines[Mark.INSTANCES], *lines[Mark.OCCURRENCES], *lines[Mark.CALL_SITES])):
+    for line in sorted((*lines.instances, *lines.occurrences, *lines.call_sites)):
         if headline := _HEADLINE.search(text, *line):
             counts = _item_counts(text, line[1])
             said, listed = int(headline[1]), sum(counts)
@@ -53,7 +52,7 @@ def headline_count(facts: Facts) -> Iterator[Noticed]:
 def list_length(facts: Facts) -> Iterator[Noticed]:
     """A heading that ends in `(6 total)` above a numbered list."""
     text = facts.text
-    for start, end in facts.lines[Mark.TOTAL][:HEADINGS_READ]:
+    for start, end in facts.lines.total[:HEADINGS_READ]:
         heading = _TOTAL.search(text, start, end)
         last = _last_number(text, end) if heading else 0
         if heading and last > 1 and last != int(heading[1]):

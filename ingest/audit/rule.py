@@ -13,6 +13,8 @@ from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin
 from schemas.run import ModelUsageRow, RunRow
 from schemas.source import Severity
 
+_QUANTIFIED, _OWN, _BETTER = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER
+
 
 class Finding(NamedTuple):
     """A `schemas.source.FindingRow` to be."""
@@ -49,7 +51,7 @@ class Facts(NamedTuple):
 
 def is_own_improvement(claim: Claim) -> bool:
     """Whether it is a quantified claim that the run's own work made something better."""
-    return claim.kind is ClaimKind.QUANTIFIED and claim.origin is Origin.OWN and claim.direction is Direction.BETTER
+    return claim.kind is _QUANTIFIED and claim.origin is _OWN and claim.direction is _BETTER
 
 
 Check = Callable[[Facts], Iterator[Noticed]]

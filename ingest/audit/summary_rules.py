@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ingest.audit.rule import Facts, Noticed
-from ingest.statements.lines import Mark
+from ingest.literals import Literals
 from schemas.run import Outcome
 
 MANY_TURNS = 10
@@ -21,7 +21,7 @@ _SUCCESS = re.compile(
     re.IGNORECASE,
 )
 _HELD_UP = re.compile(
-    r"\bI(?:'m| am| remain) (?:still |currently |completely )?blocked\b|^STATUS: BLOCKED$",
+    r"I(?<=\bI)(?:'m| am| remain) (?:still |currently |completely )?blocked\b|S(?<=^S)TATUS: BLOCKED$",
     re.MULTILINE,
 )
 _NOT_PERMITTED = re.compile(
@@ -33,6 +33,11 @@ _NOT_PERMITTED = re.compile(
     r"(?:blocked|denied|rejected)\b"
     r"|\bblocked (?:by|on|from) (?:the |your |file )?(?:permissions?|sandbox|making)\b",
 )
+_PERMISSION = Literals(
+    ("permission", "approval", "I don't have", "unable to", "I cannot", "I can't", "blocked", "denied", "rejected"), leftmost=True
+)
+"""Words that _NOT_PERMITTED never does without, on the same line."""
+
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n")
 _SENTENCE_LENGTH = 120
 _FAILURES = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.UNKNOWN}
@@ -56,8 +61,8 @@ def work_held_up(facts: Facts) -> Iterator[Noticed]:
     if facts.run.outcome is not Outcome.COMPLETED:
         return
     text = facts.text
-    found = _HELD_UP.search(text) if facts.lines[Mark.BLOCKED] else None
-    if found := found or (_NOT_PERMITTED.search(text) if denials else None):
+    found = _HELD_UP.search(text) if facts.lines.blocked else None
+    if found := found or (_not_permitted(text) if denials else None):
         denied = f"; {denials:,} tool call{'s were' if denials > 1 else ' was'} denied" if denials else ""
         sentence = _sentence(text, found)
         yield Noticed(
@@ -91,6 +96,18 @@ def patch_size(facts: Facts) -> Iterator[Noticed]:
             f"{run.patch_insertions} insertions, {run.patch_deletions} deletions",
             f"{said[0]} insertions, {said[1]} deletions",
         )
+
+
+def _not_permitted(text: str) -> re.Match[str] | None:
+    """The first words about permissions."""
+    end = 0
+    for _, at, _ in _PERMISSION.find(text):
+        if at >= end:
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            end = end if end >= 0 else len(text)
+            if found := _NOT_PERMITTED.search(text, start, end):
+                return found
+    return None
 
 
 def _sentence(text: str, found: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from ingest.statements.artefacts import artefacts
 from ingest.statements.commits import commits
 from ingest.statements.files import read_files
-from ingest.statements.lines import NO_LINES, Mark, marked_lines
+from ingest.statements.lines import NO_LINES, marked_lines
 from ingest.statements.statement import FileChange, Statement, Statements
 from ingest.statements.tests import tests
 
@@ -28,9 +28,9 @@ def read_statements(text: str) -> Statements:
         return _NOTHING
     changes, totals = read_files(text, lines)
     found = [
-        *commits(text, lines[Mark.COMMITS]),
-        *artefacts(text, lines[Mark.ARTEFACTS], lines[Mark.DELIVERABLES]),
-        *tests(text, lines[Mark.TESTS_PASSED], lines[Mark.TESTS_FAILED]),
+        *commits(text, lines.commits),
+        *artefacts(text, lines.artefacts, lines.deliverables),
+        *tests(text, lines.tests_passed, lines.tests_failed),
         *totals,
     ]
     return Statements(changes, _in_order(found) if len(found) > 1 else tuple(found), lines)

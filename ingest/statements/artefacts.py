@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 
 from ingest.statements.lines import Span, list_below
 from ingest.statements.paths import is_path
@@ -20,8 +20,9 @@ LISTED = 50
 _LINES = r"(?:`?\*{0,2}\s{0,2}[(\[:–—-]\s{0,2}(\d[\d,]{0,14}) lines\b)?"
 _PATCH = re.compile(rf"(?<![\w/.~+@-])([\w/.~+@-]{{1,200}}\.(?:patch|diff)\b){_LINES}")
 _PATCH_ENDING = re.compile(r"\.(?:patch|diff)\b")
-_MADE = re.compile(r"[Gg]enerated|[Cc]reated|[Ss]aved|[Ww]ritten|[Pp]roduced|[Ee]xported|[Ss]tored|[Ww]rote")
-_UNMADE = re.compile(r"(?:not|n't|will|should|would|lease|to be|[Ii]f)\b")
+_VERBS = ("generated", "created", "saved", "written", "produced", "exported", "stored", "wrote")
+_MADE = re.compile("|".join((*_VERBS, *map(str.capitalize, _VERBS))))  # plain words: a search then goes from first letter to first letter
+_UNMADE = re.compile(r"(?:not|n't|will|should|would|lease|to be|if|If)\b")
 _HEADING = re.compile(r"[^\w\n]*(?:\w+ )?[Dd]eliverables(?: \w+)?[^\w\n]*")
 _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])\s")
 _QUOTED = re.compile(rf"`([^`\n]{{1,300}})(?=`){_LINES}")
@@ -56,8 +57,9 @@ def _patch_files(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
 def _deliverables(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
     """The first path in backticks of each item of the list beneath such a heading."""
     for start, end in lines[:HEADINGS]:
-        listed = islice(list_below(text, end), LISTED) if _HEADING.fullmatch(text, start, end) else ()
-        for line in takewhile(lambda line: _ITEM.match(text, *line), listed):
+        for line in islice(list_below(text, end), LISTED) if _HEADING.fullmatch(text, start, end) else ():
+            if not _ITEM.match(text, *line):
+                break
             quoted = _QUOTED.search(text, *line)
             if quoted and is_path(quoted[1]):
                 yield _statement(quoted)

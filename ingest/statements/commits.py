@@ -13,10 +13,10 @@ from schemas.statement import StatementKind
 LISTED = 50
 """Most commits read from the list beneath one heading."""
 
-_WORD = re.compile(r"\bcommit(?:s|ted)?\b", re.IGNORECASE)
+_WORD = re.compile(r"[cC](?<=\b[cC])(?i:ommit(?:s|ted)?)\b")  # the first letter first: a search then goes from c to c
 _MIXED = r"(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{7,40}"  # a letter and a digit: neither a word nor a count
 _HASH = re.compile(rf"(?<![\w#.@/-])({_MIXED})(?![\w/@]|[.-]\w)|(?<=/commit/)({_MIXED})\b|`([0-9a-f]{{7,40}})`")
-_HASH_LIKE = re.compile("[0-9a-f]{7}")
+_SIGN = re.compile(r"[0-9`](?:(?<=[0-9])[a-f]|(?<=[a-f][0-9])|(?<=`)[0-9a-f]{7})")  # of a hash: a digit beside a letter, or a backtick
 _HEADING = re.compile(r"[^\w\n]*(?:(?:git|new|the|all) )?commits?(?: (?:created|made|history|hash(?:es)?))?[^\w\n]*", re.IGNORECASE)
 _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])?[\s*`]{0,6}(?=[0-9a-f]{7})")
 
@@ -28,7 +28,7 @@ def commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
         word = _WORD.search(text, max(start, read_to), end)
         if word is None:
             continue
-        if _HASH_LIKE.search(text, word.end(), end):
+        if _SIGN.search(text, word.end(), end):
             yield from (_statement(text, found) for found in _HASH.finditer(text, word.end(), end))
         read_to = end
         if _HEADING.fullmatch(text, start, end):

@@ -10,13 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from ingest.statements.lines import Lines, Mark, Span, lines_below
+from ingest.statements.lines import Lines, Span
 from ingest.statements.paths import is_file_name, is_path
 from ingest.statements.statement import FileChange, Statement, whole_number
 from schemas.statement import StatementKind
 
-_Counts = dict[StatementKind, tuple[int, int, str]]
-"""By kind: start, end and digits."""
+_Count = tuple[int, int, str]
+"""Start, end and digits."""
 
 FILES_LISTED = 1000
 """Most files read from the list beneath one heading."""
@@ -24,7 +24,8 @@ FILES_LISTED = 1000
 _NUMBER = r"(\d[\d,]{0,11})"
 _ALONE = r"(\d(?<![\w.,]\d)[\d,]{0,11})"  # the first digit first: a search then goes from digit to digit
 _DONE = "modified|changed|created|added|updated|edited|touched|deleted|removed"
-_BULLET = r"(?:[-*+•]|\d{1,3}[.)])\s+(?:[^\w\s`/.]{1,4}\s+)?"  # with an emoji behind it, or none
+_GAP = r"[^\S\n]"
+_BULLET = rf"(?:[-*+•]|\d{{1,3}}[.)]){_GAP}+(?:[^\w\s`/.]{{1,4}}{_GAP}+)?"  # with an emoji behind it, or none
 
 _HEADING = re.compile(
     rf"""[^\w\n]{{0,12}} (?:\d{{1,2}}[.)]\s)? (?:(?:key|new|all|main|the)\s)?
@@ -32,18 +33,20 @@ _HEADING = re.compile(
     (?!\ (?:by|in|that|to|since|from|are|is|were|was)\b)""",  # a sentence about them
     re.IGNORECASE | re.VERBOSE,
 )
-_ITEM = re.compile(rf"\s{{0,12}}{_BULLET}(?:(?:[A-Z][a-z]+ed|NEW|New)\b:?\s+)?\*{{0,2}}(?:`([^`\n]{{1,300}})`|([^\s`:,*]{{1,300}}))")
-_ANY_ITEM = re.compile(rf"\s{{0,12}}{_BULLET}")
+_LIST_LINE = re.compile(
+    rf"""\n(?: {_GAP}{{0,12}}{_BULLET} (?:(?:[A-Z][a-z]+ed|NEW|New)\b:?{_GAP}+)?\*{{0,2}} (?:`([^`\n]{{1,300}})`|([^\s`:,*]{{1,300}}))
+    | ({_GAP}*(?![^\n])) | ([ \t]|{_GAP}{{0,12}}{_BULLET}) |)""",  # an item with a name, a blank line, a part of an item, or none
+    re.VERBOSE,
+)
 _VERB = re.compile(
     r"[^\w`]{0,16}(?:\d{1,3}[.)]\W{0,4})?(?:Modified|Created|Updated|Changed|Edited|Rewrote|Deleted)\s+\*{0,2}`([^`\n]{1,300})`"
 )
 _QUOTED = re.compile(r"`([^`\n]{1,300})`")
 _LEADING = re.compile(rf"\s{{0,12}}(?:\|\s)?(?:{_BULLET})?[`*]{{0,4}}([^\s`*:|]{{3,300}})")
-_COUNTED = re.compile(r"[0-9+](?:(?<=[0-9]) (?:new )?(?:lines? [a-z]|insertion)|(?<=[+])[0-9])")
-
 _WORDED = re.compile(rf"{_ALONE} (?:line )?(?:(insertions?|(?:new )?lines (?:added|inserted))|deletions?|lines (?:removed|deleted))\b")
-_SIGNED = re.compile(rf"(?<=[(\s`])(\+{_NUMBER})\s?[/,\s]\s?([-−–]{_NUMBER})(?=\slines|[)\s`,]|$)")  # +120/-30
+_SIGNED = re.compile(rf"(\+(?<=[(\s`]\+){_NUMBER})\s?[/,\s]\s?([-−–]{_NUMBER})(?=\slines|[)\s`,]|$)")  # +120/-30
 _DIGIT = re.compile("[0-9]")
+_FILES_DONE = re.compile(r"[fF](?i:iles?[\s_](?:modified|changed))")
 _FILES = re.compile(
     rf"""\bfiles_modified:\s(\d{{1,6}})\b
     | (?<![\w.,#]){_NUMBER}\sfiles?\schanged\b
@@ -54,10 +57,10 @@ _FILES = re.compile(
 
 def read_files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[Statement]]:
     """Every file once, in the order of its first mention, with the first numbers given for it; and the totals of the work."""
-    counted, totals = _counted(text, lines[Mark.LINES_CHANGED])
-    headed = lines[Mark.FILES]
+    counted, totals = _counted(text, lines.lines_changed)
+    headed = lines.files
     found: dict[str, FileChange] = {}
-    for change in (*counted, *_beneath_headings(text, headed), *_behind_verbs(text, lines[Mark.VERBS])):
+    for change in (*counted, *_beneath_headings(text, headed), *_behind_verbs(text, lines.verbs)):
         found.setdefault(change.path, change)
     return _each_once(found.values()), [*_totals_of_files(text, headed), *totals]
 
@@ -72,7 +75,7 @@ def _each_once(changes: Collection[FileChange]) -> tuple[FileChange, ...]:
 
 def _totals_of_files(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
     for line in lines:
-        for found in _FILES.finditer(text, *line) if _DIGIT.search(text, *line) else ():
+        for found in _FILES.finditer(text, *line) if _DIGIT.search(text, *line) and _FILES_DONE.search(text, *line) else ():
             yield _statement(StatementKind.FILES_CHANGED, found)
 
 
@@ -81,16 +84,17 @@ def _counted(text: str, lines: Sequence[Span]) -> tuple[list[FileChange], list[S
     changes: list[FileChange] = []
     totals: list[Statement] = []
     for line in lines:
-        counts = _lines_changed(text, line) if _COUNTED.search(text, *line) else None
-        if counts and (path := _leading_path(text, line)):
-            changes.append(FileChange(path, _number(counts, StatementKind.LINES_INSERTED), _number(counts, StatementKind.LINES_DELETED)))
-        elif counts:
-            totals += [Statement(kind, at, end, text[at:end], None, whole_number(digits)) for kind, (at, end, digits) in counts.items()]
+        inserted, deleted = _lines_changed(text, line)
+        if not inserted and not deleted:
+            continue
+        if path := _leading_path(text, line):
+            changes.append(FileChange(path, inserted and whole_number(inserted[2]), deleted and whole_number(deleted[2])))
+            continue
+        for kind, count in ((StatementKind.LINES_INSERTED, inserted), (StatementKind.LINES_DELETED, deleted)):
+            if count:
+                at, end, digits = count
+                totals.append(Statement(kind, at, end, text[at:end], None, whole_number(digits)))
     return changes, totals
-
-
-def _number(counts: _Counts, kind: StatementKind) -> int | None:
-    return whole_number(counts[kind][2]) if kind in counts else None
 
 
 def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
@@ -98,15 +102,18 @@ def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
     return Statement(kind, found.start(), found.end(), found[0], None, whole_number(digits))
 
 
-def _lines_changed(text: str, line: Span) -> _Counts:
+def _lines_changed(text: str, line: Span) -> tuple[_Count | None, _Count | None]:
     """The first insertions and the first deletions that the line gives."""
-    if signed := _SIGNED.search(text, *line) if text.find("+", *line) >= 0 else None:
-        return {StatementKind.LINES_INSERTED: (*signed.span(1), signed[2]), StatementKind.LINES_DELETED: (*signed.span(3), signed[4])}
-    counts: _Counts = {}
+    if signed := _SIGNED.search(text, *line):
+        return (*signed.span(1), signed[2]), (*signed.span(3), signed[4])
+    inserted = deleted = None
     for found in _WORDED.finditer(text, *line):
-        digits, inserted = found.groups()
-        counts.setdefault(StatementKind.LINES_INSERTED if inserted else StatementKind.LINES_DELETED, (*found.span(), digits))
-    return counts
+        count = (*found.span(), found[1])
+        if found[2]:
+            inserted = inserted or count
+        else:
+            deleted = deleted or count
+    return inserted, deleted
 
 
 def _leading_path(text: str, line: Span) -> str | None:
@@ -134,28 +141,24 @@ def _listed(text: str, end: int) -> tuple[list[str], int]:
     """The paths of the items after the line that ends at `end`, and where the list ends: at a line that is neither item nor part of one."""
     paths: list[str] = []
     blanks = 0
-    for line in lines_below(text, end):
-        if path := _path_of(_ITEM.match(text, *line)):
-            paths.append(path)
-            blanks = 0
-        elif not text[slice(*line)].strip():
-            blanks += 1
-        elif text[line[0]] in " \t" or _ANY_ITEM.match(text, *line):
-            blanks = 0
-        else:
+    for line in _LIST_LINE.finditer(text, end) if text.startswith("\n", end) else ():
+        quoted, bare, blank, part = line.groups()
+        if not (quoted or bare or part or blank is not None):
             break
-        end = line[1]
+        blanks = 0 if blank is None else blanks + 1
+        if path := _path_of(quoted, bare):
+            paths.append(path)
+        end = line.end()
         if blanks == 2 or len(paths) == FILES_LISTED:
             break
     return paths, end
 
 
-def _path_of(item: re.Match[str] | None) -> str | None:
-    """The item's path: in backticks whatever ends as a file does, else only what is surely one."""
-    if item is None:
-        return None
-    name = item[1] or item[2]
-    return name if is_path(name) or (item[1] and is_file_name(name)) else None
+def _path_of(quoted: str | None, bare: str | None) -> str | None:
+    """An item's path: in backticks whatever ends as a file does, else only what is surely one."""
+    if quoted:
+        return quoted if is_path(quoted) or is_file_name(quoted) else None
+    return bare if bare and is_path(bare) else None
 
 
 def _behind_verbs(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:

@@ -6,9 +6,10 @@ nothing, so they say as much as they can: `+4` and no mere `+`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from enum import IntEnum
-from string import digits
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
 
 from ingest.literals import Literals
 
@@ -19,69 +20,85 @@ Span = tuple[int, int]
 """Start and end in the text, the end exclusive."""
 
 
-class Mark(IntEnum):
-    """What a line may hold, by the words that no such line does without."""
+class Lines(NamedTuple):
+    """By mark, the lines that hold it, each once and in order; of longer lines what is within REACH."""
 
-    ARTEFACTS = 0
-    COMMITS = 1
-    DELIVERABLES = 2
-    FILES = 3
-    LINES_CHANGED = 4
-    TESTS_FAILED = 5
-    TESTS_PASSED = 6
-    VERBS = 7
-    BLOCKED = 8
-    INSTANCES = 9
-    OCCURRENCES = 10
-    CALL_SITES = 11
-    TOTAL = 12
+    artefacts: list[Span]
+    commits: list[Span]
+    deliverables: list[Span]
+    files: list[Span]
+    lines_changed: list[Span]
+    tests_failed: list[Span]
+    tests_passed: list[Span]
+    verbs: list[Span]
+    blocked: list[Span]
+    instances: list[Span]
+    occurrences: list[Span]
+    call_sites: list[Span]
+    total: list[Span]
 
 
 _VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
 """What was done to a file, without their first letters."""
 
 _WORDS = {
-    ".diff": Mark.ARTEFACTS,
-    ".patch": Mark.ARTEFACTS,
-    "eliverable": Mark.DELIVERABLES,
-    "ommit": Mark.COMMITS,
-    "iles": Mark.FILES,
-    "FILES_MODIFIED": Mark.FILES,
-    "blocked": Mark.BLOCKED,
-    "BLOCKED": Mark.BLOCKED,
-    "nstances": Mark.INSTANCES,
-    "ccurrences": Mark.OCCURRENCES,
-    "call sites": Mark.CALL_SITES,
-    " total)": Mark.TOTAL,
-    "pass": Mark.TESTS_PASSED,
-    "TESTS_STATUS": Mark.TESTS_PASSED,
-    " fail": Mark.TESTS_FAILED,
+    "artefacts": (".diff", ".patch"),
+    "deliverables": ("eliverable",),
+    "commits": ("ommit",),
+    "files": ("iles", "FILES_MODIFIED"),
+    "tests_failed": (" fail",),
+    "tests_passed": ("pass", "TESTS_STATUS"),
+    "verbs": tuple(f"{verb} {quote}" for verb in _VERBS for quote in ("`", "*`", "**`")),
+    "blocked": ("blocked", "BLOCKED"),
+    "instances": ("nstances",),
+    "occurrences": ("ccurrences",),
+    "call_sites": ("call sites",),
+    "total": (" total)",),
+    "lines_changed": (" line", " new line", " insertion", " new insertion"),  # the last ones: they count as in _COUNTED only
 }
-_WORDS |= {f"+{digit}": Mark.LINES_CHANGED for digit in digits}
-_WORDS |= {f"{digit} {word}": Mark.LINES_CHANGED for digit in digits for word in ("line", "new line", "insertion", "new insertion")}
-_WORDS |= {f"{verb} {quote}": Mark.VERBS for verb in _VERBS for quote in ("`", "*`", "**`")}
-_LITERALS = Literals(list(_WORDS))
-_MARKS = [int(mark) for mark in _WORDS.values()]
+"""By mark, the words that no such line does without: few and not short, for speed (`ingest.literals`).
 
-Lines = Sequence[list[Span]]
-"""By Mark, the lines that hold it, each once and in order; of longer lines what is within REACH."""
+A plus before a digit marks changed lines, too: it would be too short.
+"""
 
-NO_LINES: Lines = tuple([] for _ in Mark)
+_LITERALS = Literals(list(chain.from_iterable(_WORDS.values())), leftmost=True)
+_MARKS = [Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words]
+"""The place in Lines of each word's mark."""
+_LINES_CHANGED = _MARKS[-1]
+_COUNTS_FROM = _MARKS.index(_LINES_CHANGED)
+_COUNTED = re.compile("[0-9] (?:new )?(?:lines? [a-z]|insertion)")
+_PLUS = re.compile(r"\+[0-9]")
+
+NO_LINES = Lines._make([] for _ in Lines._fields)
 
 
 def marked_lines(text: str) -> Lines:
     """The lines of every mark; NO_LINES where no line has any."""
-    finds = _LITERALS.find(text)
-    if not finds:
+    marks = _marks(text)
+    if not marks:
         return NO_LINES
     found: list[list[Span]] = [[] for _ in NO_LINES]
-    for word, at, _ in finds:
-        lines = found[_MARKS[word]]
-        if not lines or at >= lines[-1][1]:
+    start, end = 0, -1
+    for at, mark in marks:
+        lines = found[mark]
+        if lines and at < lines[-1][1]:
+            continue
+        if at >= end or end - start >= REACH:  # what a mark shows of a longer line is its own
             reach = at - REACH if at > REACH else 0
+            start = text.rfind("\n", reach, at) + 1 or reach
             end = text.find("\n", at, at + REACH)
-            lines.append((text.rfind("\n", reach, at) + 1 or reach, end if end >= 0 else min(len(text), at + REACH)))
-    return found
+            if end < 0:
+                end = min(len(text), at + REACH)
+        lines.append((start, end))
+    return Lines._make(found)
+
+
+def _marks(text: str) -> list[tuple[int, int]]:
+    """Where a mark stands and which, in order of place."""
+    finds = _LITERALS.find(text)
+    marks = [(at, _MARKS[word]) for word, at, _ in finds if word < _COUNTS_FROM or _COUNTED.match(text, at - 1)]
+    plus = [(plus.start(), _LINES_CHANGED) for plus in _PLUS.finditer(text)] if "+" in text else ()
+    return sorted((*marks, *plus)) if plus else marks
 
 
 def lines_below(text: str, end: int) -> Iterator[Span]:
@@ -97,6 +114,6 @@ def lines_below(text: str, end: int) -> Iterator[Span]:
 
 def list_below(text: str, end: int) -> Iterator[Span]:
     """The same lines, without the first one if it is blank: what a heading's list begins with."""
-    for number, line in enumerate(lines_below(text, end)):
-        if number or text[slice(*line)].strip():
-            yield line
+    lines = lines_below(text, end)
+    first = next(lines, None)
+    return lines if first is None or not text[slice(*first)].strip() else chain((first,), lines)

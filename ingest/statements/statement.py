@@ -32,8 +32,8 @@ class Statements(NamedTuple):
 
     file_changes: tuple[FileChange, ...] = ()
     statements: tuple[Statement, ...] = ()
-    lines: Lines = ()
-    """The lines that were looked at, for rules that look at lines as well. Empty where no text was read."""
+    lines: Lines | None = None
+    """The lines that were looked at, for rules that look at lines as well. None where no text was read."""
 
 
 def whole_number(digits: str) -> int | None:

@@ -9,7 +9,7 @@ from ingest.statements.lines import Span
 from ingest.statements.statement import Statement, whole_number
 from schemas.statement import StatementKind
 
-_COUNT = r"(?<![\w.,/$#:-])(\d[\d,]{0,11})"
+_COUNT = r"(\d(?<![\w.,/$#:-]\d)[\d,]{0,11})"  # the first digit first: a search then goes from digit to digit
 _OF = r"(?: (?:\s?/\s?|\s+(?:out\s)?of\s+(?:the\s)?) \d[\d,]{0,11} )?"
 _ARE = r"(?:(?:are|is|now|all|still)\s+){0,3}"
 _KINDS = r"(?:[A-Za-z][\w-]{0,20}\s+){0,3}?"  # of tests: `37 server API tests`
@@ -22,25 +22,32 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE | re.VERBOSE)
 
 
+def _words(letters: str, rest: str) -> re.Pattern[str]:
+    """Words that begin with one of the letters, which stand in either case: a search then goes from one of them to the next."""
+    return re.compile(rf"[{letters}](?<=\b[{letters}])(?i:{rest})", re.VERBOSE)
+
+
 _COUNTED = (
     _pattern(
         rf"""{_COUNT} (?: {_OF}\*{{0,2}}\s+{_KINDS}(?:tests?|specs?|test\scases?)\*{{0,2}}[,:]?\s+{_ARE}{_PASSED}  # 199 tests passed
         | \s+pass(?:ed|ing)(?=[\s*`]*[,(;]\s*{_OTHERS})  # 1834 passed, 1 skipped
         | \s+passing\s+(?:(?:unit|integration|e2e)\s)?tests?\b )"""
     ),
-    _pattern(
-        rf"""\btests?(?: (?:\sresults?|\sstatus)?[:\s*=–—]{{1,5}}{_COUNT}{_OF}\*{{0,2}}\s+(?:tests?\s+)?{_PASSED}  # Tests: 9/9 passed
-        | \spass(?:ed)?[:\s*=(]{{1,5}}{_COUNT}{_OF}(?!\s*(?:%|ms\b|s\b|min|sec|\|)) )"""  # Tests passed: 575
+    _words(
+        "tT",
+        rf"""ests?(?: (?:\sresults?|\sstatus)?[:\s*=–—]{{1,5}}{_COUNT}{_OF}\*{{0,2}}\s+(?:tests?\s+)?{_PASSED}  # Tests: 9/9 passed
+        | \spass(?:ed)?[:\s*=(]{{1,5}}{_COUNT}{_OF}(?!\s*(?:%|ms\b|s\b|min|sec|\|)) )""",  # Tests passed: 575
     ),
 )
 _DIGIT = re.compile("[0-9]")
-_UNCOUNTED = _pattern(
-    rf"\btests_status:\spassing\b | \b(?:all\s(?:of\s)?(?:the\s|our\s)?|every\s)(?:[a-z][\w-]{{0,20}}\s+){{0,2}}?tests?\s+{_ARE}{_PASSED}"
+_UNCOUNTED = _words(
+    "tTaAeE",
+    rf"""(?<=t)ests_status:\spassing\b
+    | (?:(?<=a)ll\s(?:of\s)?(?:the\s|our\s)?|(?<=e)very\s)(?:[a-z][\w-]{{0,20}}\s+){{0,2}}?tests?\s+{_ARE}{_PASSED}""",
 )
-_FAILED = _pattern(
-    rf"{_COUNT}\s+(?:tests?\s+)?(?:failed|failing|failures?)\b(?!\s+\w) | {_COUNT}\s+{_KINDS}tests?\s+{_ARE}fail(?:s|ed|ing)?\b(?!\s+\w)"
-)
-_TEST_LINES = (re.compile(r"specs?\b"), re.compile(r" pass(?<=[0-9] pass)(?:ed|ing)"))
+_FAILED = _pattern(rf"{_COUNT}\s+(?:(?:tests?\s+)?(?:failed|failing|failures?) | {_KINDS}tests?\s+{_ARE}fail(?:s|ed|ing)?)\b(?!\s+\w)")
+_SPECS = re.compile(r"specs?\b")
+_COUNTED_PASS = re.compile(r" pass(?<=[0-9] pass)(?:ed|ing)")
 _UNREAL = _pattern(
     r"""\b(?:if|when|once|until|unless|after|before|only|ensures?|make\ssure|verify|verifies|check|should|must|would|will|whether|not
     |expects?|requires?|wants?)\W+(?:\w+\W+){0,3}$"""
@@ -60,7 +67,7 @@ def tests(text: str, passing: Sequence[Span], failing: Sequence[Span]) -> Iterat
 
 def _is_of_tests(line: str) -> bool:
     is_named = "test" in line or "Test" in line or "TESTS_STATUS" in line
-    return is_named or any(pattern.search(line) for pattern in _TEST_LINES)
+    return is_named or _SPECS.search(line) is not None or _COUNTED_PASS.search(line) is not None
 
 
 def _passed(text: str, line: Span) -> Iterator[Statement]:
