@@ -2,9 +2,9 @@
 
 The path, a module each: `signs` (cheap) → `passages` around them → `quantities` with `units`, `spelled` ones too → effects (`pairs`
 with `remarks` between them, `formers`, `legends` and `tags`, `parallel`, `columns`, `changes` with `coordinated`, `idioms`; `labelled`
-lines, `sections`, `outputs` of tools, and `tables`, drawn ones too (`boxes`), with `cells`, `heads` and `transposed`) → `merging` to one
-effect per claim → `metrics` with `settings` (what is no performance), `ratios` and the `context` that decides the other fields →
-`reading` puts it together.
+lines, `sections`, `outputs` of tools, and `tables`, drawn ones too (`boxes`), with `captions`, `cells`, `heads`, the figures of `rows`,
+`lone` changes and `transposed`) → `merging` to one effect per claim → `metrics` with `settings` (what is no performance), `ratios` and
+the `context` that decides the other fields → `reading` puts it together.
 `lexicon` has the words.
 What does not clearly speak of performance is no claim: a false one costs more trust than a miss.
 """

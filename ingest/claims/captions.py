@@ -15,9 +15,11 @@ _SHORT = 80
 
 _NOUNS = re.compile(
     rf"(?P<rate>\w/s(?:ec)?\b|{BEGINS}(?:{METRICS[ClaimMetric.THROUGHPUT]}))"
-    rf"|{BEGINS}(?:{'|'.join(words for metric, words in METRICS.items() if metric is not ClaimMetric.THROUGHPUT)})",
+    r"|(?P<time>(?:\(|\bin )(?:[nµμum]?s|sec|(?:milli|micro|nano)?seconds|minutes)\b)"
+    rf"|{BEGINS}(?P<other>{'|'.join(words for metric, words in METRICS.items() if metric is not ClaimMetric.THROUGHPUT)})",
     re.IGNORECASE,
 )
+_TOLD = {"rate": "per second", "time": "elapsed"}
 _TITLE = re.compile(r"\s*(?:#{1,6}\s|<\w|(?![-*•+]\s).*:[*_\s]*$|[*_]*\S+(?: \S+)?$)")
 """Headings, leads that end with a colon, and lines of a word or two."""
 
@@ -29,13 +31,16 @@ def caption_above(text: str, start: int) -> str:
     return text[max(0, start - 160) : start].strip().rpartition("\n")[2]
 
 
-def rate_above(text: str, start: int) -> str:
-    """The word of a rate in the nearest short line above that names a metric: `Requests/sec:`, `## Average fps`; empty if it names another."""
+def unit_above(text: str, start: int) -> str:
+    """What the unit is of that the nearest heading above gives, if it names a metric.
+
+    `per second` for `Requests/sec:` and `## Average fps`, `elapsed` for `Times in ms:`, else empty.
+    """
     lines = text[max(0, start - _REACH) : start].splitlines()
     for line in reversed(lines):
         if _ROW.match(line):
             return ""
-        found = _NOUNS.search(line) if len(line) <= _SHORT and _TITLE.match(line) else None
+        found = {match.lastgroup for match in _NOUNS.finditer(line)} if len(line) <= _SHORT and _TITLE.match(line) else ()
         if found:
-            return "per second" if found["rate"] else ""
+            return next((word for group, word in _TOLD.items() if group in found), "")
     return ""

@@ -4,53 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
-from ingest.claims.coordinated import APPLIED, coordinated, signed_in_a_list
+from ingest.claims.coordinated import coordinated, signed_in_a_list
+from ingest.claims.eastern import in_eastern_words
 from ingest.claims.effect import Effect
+from ingest.claims.factors import bare, bracketed, given
 from ingest.claims.glue import DECOR, HEDGE, by_sense, sense_in
-from ingest.claims.lexicon import COMPARISONS, OTHER_SPEEDS, UNNAMED, VERBS, Sense
-from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
-
-_REACH = 90
-"""Characters that may stand between a number and its word of comparison."""
-
-
-class Place(NamedTuple):
-    """A quantity, and the part of the text that may be read for it: `left` is what stands before it, from `base` on."""
-
-    text: str
-    quantity: Quantity
-    base: int
-    ceiling: int
-    left: str
-
-    def behind(self, pattern: re.Pattern[str], reach: int = _REACH) -> re.Match[str] | None:
-        """The match right behind the quantity."""
-        return pattern.match(self.text, self.quantity.end, min(self.ceiling, self.quantity.end + reach))
-
-    def effect(self, start: int, end: int, sense: Sense, word: str) -> Effect:
-        """The effect of the quantity as a change; `start` counts in `left`."""
-        return Effect(self.base + start, end, change=self.quantity, sense=sense, word=word.lower())
-
-    @property
-    def before(self) -> int:
-        """Where the quantity starts, counted in `left`."""
-        return len(self.left)
+from ingest.claims.lexicon import COMPARISONS, OTHER_SPEEDS, VERBS, Sense
+from ingest.claims.place import REACH, Place
+from ingest.claims.quantities import Kind, Quantity
+from ingest.claims.savings import OF_VALUES
 
 
 def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None) -> Effect | None:
     """The effect of one quantity, with its words in the text between `floor` and `ceiling`; `last` is the effect before it."""
-    base = max(floor, quantity.start - _REACH)
+    base = max(floor, quantity.start - REACH)
     if listed := signed_in_a_list(text, quantity, last):
         return listed
     place = Place(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
-    rules = _OF_VALUES if place.quantity.kind is Kind.VALUE else _OF_CHANGES
-    return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last) or _bare(place)
+    rules = OF_VALUES if place.quantity.kind is Kind.VALUE else _OF_CHANGES
+    return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last) or bare(place)
 
 
 _FACTOR = re.compile(
-    rf"\b(?:(?:factor|speed[- ]?up) of|speed[- ]?up(?: factor)?(?: is| was|:)(?: by)?(?: an?)?(?: factor of)?|divid\w+ (?:[\w-]+ ){{0,4}}by)\s+{HEDGE}$",
+    rf"\b(?:(?:factor|speed[- ]?up) of|speed[- ]?up(?: factor)?(?: is| was|:)(?: by)?(?: an?)?(?: factor of)?"
+    rf"|divid\w+ (?:[\w-]+ ){{0,4}}by)\s+{HEDGE}$",
     re.IGNORECASE,
 )
 _OTHER_END = re.compile(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
@@ -97,7 +75,7 @@ def _compared_together(place: Place) -> Effect | None:
     others = place.behind(_SHARED, 40)
     if others is None or (others["kind"] == "%") is not (place.quantity.kind is Kind.PERCENT) or place.quantity.sign:
         return None
-    found = _COMPARED.match(place.text, others.end(), min(place.ceiling, others.end() + _REACH))
+    found = _COMPARED.match(place.text, others.end(), min(place.ceiling, others.end() + REACH))
     if found is None or OTHER_SPEEDS.match(place.text, found.end()):
         return None
     return place.effect(place.before, place.quantity.end, (sense := sense_in(found)), found[sense.name])
@@ -171,7 +149,8 @@ def _raised(place: Place) -> Effect | None:
 _SEEN = r"(?:(?:that |which )?(?:I|we|they) (?:\w+ )?(?:measured?|saw|see|observed?|got|get) )?(?:is|was|are|were)(?=\s)"
 _OF = rf"(?:{_SEEN}|of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|at|—|–|-|\()*"
 _NAMED = re.compile(
-    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:\s?(?:on|for|with|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECOR}$",
+    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:\s?(?:on|for|with"
+    rf"|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
 
@@ -229,67 +208,6 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     return found
 
 
-_GAVE = re.compile(rf"\b(?:gave|gives?|got|yield(?:s|ed)?|achiev(?:es|ed)|delivers?|reach(?:es|ed))\s+(?:an?\s+)?{HEDGE}$", re.IGNORECASE)
-
-
-def _given(place: Place) -> Effect | None:
-    """`memoising it gave 1.6x on q64`."""
-    found = _GAVE.search(place.left) if place.quantity.kind is Kind.TIMES and place.behind(APPLIED) else None
-    return place.effect(place.before, place.quantity.end, Sense.GAIN, "gave") if found else None
-
-
-_OPENS = re.compile(rf"[\w`*]\s\({HEDGE}$")
-_BESIDE = re.compile(
-    rf"(?:^|[\s(,;:—–-])(?:[A-Z][\w/.-]{{1,20}}|prefill|decod(?:e|ing)|encod(?:e|ing)|generation|inference)\s{HEDGE}{DECOR}$"
-)
-_ENDS = re.compile(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in)\s)", re.MULTILINE)
-
-
-def _bracketed(place: Place) -> Effect | None:
-    """`the blocks stay on the card (33× for that stage)`, `prefill 2.1×, decode 1.03×`."""
-    found = place.quantity.kind is Kind.TIMES and _OPENS.search(place.left) and place.behind(APPLIED)
-    found = found or (
-        place.quantity.kind is Kind.TIMES
-        and place.text[place.quantity.start] not in "x×"
-        and _BESIDE.search(place.left)
-        and place.behind(_ENDS)
-    )
-    return place.effect(place.before, place.quantity.end, Sense.GAIN, UNNAMED) if found else None
-
-
-_EASTERN = {
-    Sense.FALL: r"降低|减少|缩短|下降|减小|节省|節約|削減|短縮|減少|低減|縮小|감소|단축|절감",
-    Sense.GAIN: r"提升|提高|加速|加快|提速|快|高速化|速[いくか]|改善|向上|優化|优化|향상|개선|빠르|빨라",
-    Sense.LOSS: r"遅[いくか]|低速化|慢|느리|느려",
-    Sense.RISE: r"增加|增长|増加",
-}
-_EASTERN_BEFORE = re.compile(rf"(?:{by_sense(_EASTERN)})(?:了|至多)?{DECOR}(?:约|大约|近|超过|約|最大)?{DECOR}$")
-_EASTERN_BEHIND = re.compile(rf"[\s*_`]*(?:的|の|以上)?(?:[一-鿿ぁ-ヿA-Z]{{0,6}}?)[のを]?(?:{by_sense(_EASTERN)})")
-
-
-def _in_eastern_words(place: Place) -> Effect | None:
-    """`降低 40%`, `3倍提升`, `40%短縮`."""
-    if found := _EASTERN_BEFORE.search(place.left):
-        return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name])
-    found = place.behind(_EASTERN_BEHIND, 16)
-    return place.effect(place.before, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
-
-
-def _bare(place: Place) -> Effect | None:
-    """A factor alone, `1.4x on long inputs`: a claim in a text about speed only, as its word tells."""
-    if place.quantity.kind is not Kind.TIMES or place.quantity.high <= 1.005 or place.text[place.quantity.end - 1] not in "xX×0123456789":
-        return None
-    stands_alone = not _COUNTS.search(place.left) and place.behind(_ENDS)
-    return place.effect(place.before, place.quantity.end, Sense.GAIN, UNNAMED) if stands_alone else None
-
-
-_COUNTS = re.compile(
-    r"(?:[x×],?\s(?:and\s)?|\b(?:called|timed|built|ran|run|repeated|done|executed|invoked|burst|retr(?:y|ied)|fan-?out|up to|by|zoom|scale[sd]?|points|stacked|loaded|tried)"
-    rf"\s){HEDGE}{DECOR}$",
-    re.IGNORECASE,
-)
-
-
 def _signed(place: Place) -> Effect | None:
     """`−30%`: of what, a noun must say that touches it."""
     sign = place.quantity.sign if place.quantity.kind is Kind.PERCENT else ""
@@ -305,64 +223,9 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
     _raised,
     _named,
     _changed_by,
-    _in_eastern_words,
-    _given,
-    _bracketed,
+    in_eastern_words,
+    given,
+    bracketed,
     _signed,
 )
 """What makes an effect of a multiplier or percentage, in the order asked."""
-
-_DELTA = re.compile(r"[\s*_`]*(?:(?:mean|median|avg|average|geomean|p\d\d|total|wall)\s)?\((?P<percent>[+−–-]\d[\d.]*\s?%)\)")
-
-
-def _with_delta(place: Place) -> Effect | None:
-    """`1374.9M trits/sec (+23.2%)`: the figure after, and its change."""
-    found = place.behind(_DELTA, 24)
-    if found is None or place.quantity.unit is None:
-        return None
-    percent = next(quantities(place.text, found.start("percent"), found.end("percent")), None)
-    if percent is None:  # `(+2.3000000000000003%)`: more digits than anybody reads
-        return None
-    sense = Sense.RISE if percent.sign == "+" else Sense.FALL
-    return Effect(place.quantity.start, found.end(), after=place.quantity, change=percent, sense=sense, word=percent.sign)
-
-
-_UNMOVED = re.compile(
-    r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
-    rf"\s*{HEDGE}$",
-    re.IGNORECASE,
-)
-
-
-def _unmoved(place: Place) -> Effect | None:
-    """`unchanged at 23.5 ms`."""
-    found = _UNMOVED.search(place.left) if place.quantity.unit else None
-    return Effect(place.base + found.start(), place.quantity.end, place.quantity, place.quantity) if found else None
-
-
-_SAVED = re.compile(
-    r"[\s*_`]*(?:(?!and\b|or\b|to\b|but\b)[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|fewer|shorter)\b(?! than \d)", re.IGNORECASE
-)
-_SAVES = re.compile(
-    rf"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: off)?|eliminates|avoids|removes)\s+{HEDGE}{DECOR}$",
-    re.IGNORECASE,
-)
-
-_LACKS = re.compile(rf"\b(?:needs?|must|want|require[sd]?|short of|missing)\s+(?:to save\s+)?{HEDGE}$", re.IGNORECASE)
-"""`needs 2 MB more savings`: what is not saved yet."""
-
-
-def _saved(place: Place) -> Effect | None:
-    """`saves 12 ms per call`, `150 ms saved`: an absolute saving told as an outcome."""
-    if place.quantity.unit is None or place.quantity.unit is CLOCK or _LACKS.search(place.left):
-        return None
-    if behind := place.behind(_SAVED, 40):
-        return Effect(place.quantity.start, behind.end(), after=place.quantity, sense=Sense.FALL, word="saved")
-    if found := _SAVES.search(place.left[-40:]):
-        start = place.quantity.start - len(place.left[-40:]) + found.start()
-        return Effect(start, place.quantity.end, after=place.quantity, sense=Sense.FALL, word="saves")
-    return None
-
-
-_OF_VALUES: tuple[Callable[[Place], Effect | None], ...] = (_with_delta, _unmoved, _saved)
-"""What makes an effect of a single figure, in the order asked."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from ingest.claims.effect import Effect
@@ -18,7 +19,11 @@ _SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(
 _GAP = re.compile(rf"{_SPREAD}[ \t]+")
 _WIDE_GAP = re.compile(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
 _LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
-_BEHIND_A_SIGN = re.compile(r"[ \t]*(?:\)?$|\||\(p=)", re.MULTILINE)
+_BEHIND_A_SIGN = re.compile(r"[ \t]*(?:\)?$|\||\(p=|x \d)", re.MULTILINE)
+_ROW_ENDS = re.compile(r"[ \t]*$", re.MULTILINE)
+_FAR = 40
+"""Characters behind two figures in which their change stands."""
+
 _SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
 _FEW = 4
@@ -30,9 +35,28 @@ def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
     first = found[index]
     ahead = found[index + 1 : index + 1 + _FEW]
     following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or text[quantity.start - 1] != "("]
-    if len(following) < 2 or following[1].kind is Kind.VALUE or not first.kind is following[0].kind is Kind.VALUE:
+    if len(following) > 2 and _is_difference(first, *following[:2]):
+        del following[1]
+    if not following or not first.kind is following[0].kind is Kind.VALUE:
+        return None
+    if len(following) < 2 or following[1].start > following[0].end + _FAR:
+        return _pair_alone(text, first, following[0])
+    if following[1].kind is Kind.VALUE:
         return None
     return _row(text, first, following[0], following[1])
+
+
+def _is_difference(first: Quantity, second: Quantity, third: Quantity) -> bool:
+    """`4,000   2,000   -2,000   -50.00%`: a figure and what it is more or less than the one before it."""
+    return third.kind is Kind.VALUE and bool(third.sign) and math.isclose(abs(second.low - first.low), third.low, rel_tol=0.01)
+
+
+def _pair_alone(text: str, first: Quantity, second: Quantity) -> Effect | None:
+    """Two like figures at the end of a line, below heads that say which is which."""
+    is_row = first.measures_as(second) and text.startswith("  ", first.end) and _ROW_ENDS.match(text, second.end)
+    if not is_row or not _WIDE_GAP.fullmatch(text, first.end, second.start):
+        return None
+    return _under_heads(text, Effect(first.start, second.end, first, second))
 
 
 def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
@@ -74,7 +98,7 @@ def _under_a_title(text: str, effect: Effect) -> Effect | None:
     """`alpha 4000 -> 5000 +25%` in the lines below `Compile time:`, if the percentage is that of the bare numbers."""
     start = text.rfind("\n", 0, effect.start) + 1
     row = text[start : effect.start].strip(" -*:")[:_LABEL]
-    for _ in range(_TITLE_ABOVE if agrees(effect, effect.change) else 0):
+    for _ in range(_TITLE_ABOVE if effect.change and agrees(effect, effect.change) else 0):
         end, start = start - 1, text.rfind("\n", 0, max(start - 1, 0)) + 1
         if end <= 0:
             return None

@@ -8,7 +8,8 @@ from functools import lru_cache
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
 from ingest.claims.glue import BULLETS, SIGNS
-from ingest.claims.lexicon import BEGINS, CITED, ESTIMATES, HEDGES, INPUTS, MACHINES, MEASURED, SCOPES, SWITCH, TOOLS, WHOLE
+from ingest.claims.lexicon import BEGINS, HEDGES
+from ingest.claims.lexicon_around import CITED, ESTIMATES, INPUTS, MACHINES, MEASURED, SCOPES, SWITCH, TOOLS, WHOLE
 from schemas.claim import ClaimMetric, Evidence, Origin, Scope
 
 _HEDGED_INSIDE = re.compile(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+")

@@ -100,7 +100,8 @@ _SPENDS = (
 """Verbs of what the new version takes."""
 
 _LATER = re.compile(
-    rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?|[^.;\n\d]{{0,60}}\.\s+(?=Now\s))\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to|(?:and|but|it) takes)\b"
+    rf"(?:{SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?|[^.;\n\d]{{0,60}}\.\s+(?=Now\s))\b(?:now|after|new|becomes?|became|currently"
+    rf"|optimi[sz]ed|to|(?:and|but|it) takes)\b"
     rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECOR}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
     rf"|[;,]\s(?:and\s|but\s)?(?:it|they)['’](?:s|re)\s(?:now\s)?{DECOR}{HEDGE}"
     r"|[^.;\n\d]{0,40}(?:[;,]\s(?:and\s|but\s)?(?:after|with|now|it now|they now|the new)"
@@ -151,7 +152,8 @@ def _is_shorter(candidate: Candidate) -> bool:
 
 _CONTRAST = re.compile(
     rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
-    rf"[^.;\n\d]{{0,40}}|\.\s+(?:originally|previously|formerly|before(?: this(?: \w+)?)?,?)[:,]? (?:(?:it|they|this|that) [^.;\n\d]{{0,30}})?"
+    rf"[^.;\n\d]{{0,40}}|\.\s+(?:originally|previously|formerly|before(?: this(?: \w+)?)?,?)[:,]? (?:(?:it|they|this"
+    rf"|that) [^.;\n\d]{{0,30}})?"
     rf"|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )

@@ -15,6 +15,7 @@ from ingest.claims.lexicon import AFTER, BEFORE, CHANGE, GAINS, RECIPROCAL_HEADS
 from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
 from ingest.claims.units import unit
+from schemas.claim import ClaimMetric
 
 
 class Columns(NamedTuple):
@@ -194,7 +195,10 @@ def _theirs(pair: Effect, change: Quantity, head: str) -> Effect | None:
     if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
         return None
     falls = other.sized() < one.sized()
-    in_order = not change.sign or (change.sign == "+" and GAINING.search(head)) or falls is (change.sign != "+")
+    is_gain = GAINING.search(head) is not None
+    in_order = not change.sign or (change.sign == "+" and is_gain) or falls is (change.sign != "+")
+    if is_gain and change.kind is Kind.TIMES and change.low > 1 and one.unit:  # `ours | theirs | Speedup`
+        in_order = falls is (one.metric is not ClaimMetric.THROUGHPUT)
     sense = Sense.GAIN if change.kind is Kind.TIMES else None
     whole = pair._replace(end=change.end, change=change, sense=sense)
     return whole if in_order else whole._replace(before=other, after=one)

@@ -13,8 +13,10 @@ from ingest.claims.quantities import Kind, Quantity
 _OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
 _NOUN = (
     r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
-    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|pauses?|rss|v?ram|heap|allocs|round-?trips|syscalls"
-    r"|p50|p9[059]|cpu|[fqrtn]ps|frame ?rates?|resident set|(?:db|database|query|server|cpu) load|(?:allocation|query|call|request|syscall) counts?)\b"
+    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|pauses?"
+    r"|rss|v?ram|heap|allocs|round-?trips|syscalls"
+    r"|p50|p9[059]|cpu|[fqrtn]ps|frame ?rates?|resident set|(?:db|database|query|server|cpu) load"
+    r"|(?:allocation|query|call|request|syscall) counts?)\b"
 )
 
 

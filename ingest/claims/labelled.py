@@ -8,6 +8,7 @@ from itertools import islice
 
 from ingest.claims.cells import with_unit
 from ingest.claims.effect import Effect
+from ingest.claims.glue import BULLETS
 from ingest.claims.grammar import effects
 from ingest.claims.lexicon import Sense
 from ingest.claims.passages import Passage, label
@@ -30,6 +31,8 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
     lines = [_line(text, low, high, above) for low, high in spans]
     roles = [label(text, low) for low, _ in spans]
     named = [_names(text, low, line) for (low, _), line in zip(spans, lines, strict=True)]
+    if roles == ["before", None] and all(_BRANCH.match(text, low, high) for low, high in spans):
+        roles = ["before", "after"]
     if roles[0] == "before":
         pairs = list(_against_first(lines, roles, named))
     else:
@@ -45,6 +48,9 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
         for (low, high), line in zip(spans, lines, strict=True):
             yield from effects(text, list(line), low, high)
 
+
+_BRANCH = re.compile(rf"[\s{BULLETS}]*[*_]*`[^`\n]+`[*_]*:")
+"""`main`: the label is the name of a branch."""
 
 _LABEL_WORDS = re.compile(r"[\W\d_]*((?:[\w/]+ ){1,3}?)(?:before|after|old|new)\b[*_`]*:", re.IGNORECASE)
 _NO_UNITS = frozenset({"min", "m", "h", "d", "b", "s", "w", "j"})
@@ -137,6 +143,8 @@ def _against_first(lines: list[Line], roles: list[str | None], named: list[tuple
             continue
         if roles[index] == "after" and (each := _by_names(lines[0], line, named[0], named[index])):
             yield from each
+            continue
+        if roles[index] == "change" and "after" in roles[:index]:  # `Reduction: 100 KB (50%)` is a difference
             continue
         candidates = _candidates(lines[0], line)
         changes = [*line, *lines[index + 1]] if index + 1 < len(lines) and roles[index + 1] == "change" else list(line)

@@ -11,7 +11,7 @@ from ingest.claims.quantities import Quantity, quantities
 from ingest.claims.sections import Span, below
 from ingest.claims.units import unit
 
-_HEAD = r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[^\n]{0,80}\d))"
+_HEAD = r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[$>%] |[^\n]{0,80}\d))"
 _BEFORE = re.compile(_HEAD % "before|old|baseline|main|master|base", re.IGNORECASE | re.MULTILINE)
 _AFTER = re.compile(_HEAD % "after|new|now|this (?:pr|branch|change|patch)|branch|with this \\w+", re.IGNORECASE | re.MULTILINE)
 _REACH = 1500
@@ -21,6 +21,8 @@ _ELAPSED = re.compile(
     r"\bcpu (?P<shell>\d+(?:\.\d+)?(?=\s+total\b)|\d{1,2}:\d\d\.\d+(?=\s+total\b))"
     r"|^[ \t]*real[ \t]+(?P<real>\d{1,4}m ?\d{1,2}[.,]\d{1,4}s|\d+[.,]\d+(?=s?$))"
     r"|\bTime \(mean ± σ\):[ \t]+(?P<hyperfine>\d[\d.]*[ \t]m?s)"
+    r"|\b\d+ passed\b[^\n]{0,60}? in (?P<tests>\d[\d.]*s)\b"
+    r"|\btime:[ \t]+\[\d[\d.]* \S{1,3} (?P<criterion>\d[\d.]* \S{1,3}) \d[\d.]* \S{1,3}\]"
     r"|\b(?:Finished|Done|Completed|Built|Compiled|Ran)\b[^\n\d]{0,40}?\bin (?P<told>\d[\d.]*[ \t]?(?:ms|s|sec|seconds|m))\b",
     re.MULTILINE,
 )
@@ -62,7 +64,8 @@ def _of_go(text: str, first: Span, second: Span) -> Iterator[Effect]:
 
 
 _ASV = re.compile(
-    r"^[ \t]*[-+!x]?[ \t]+(?P<before>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+(?P<after>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+~?(?P<ratio>\d+\.\d\d)[ \t]+[A-Za-z]",
+    r"^[ \t]*[-+!x]?[ \t]+(?P<before>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+(?P<after>\d[\d.]*±[\d.]+[nµμm]?s)"
+    r"[ \t]+~?(?P<ratio>\d+\.\d\d)[ \t]+[A-Za-z]",
     re.MULTILINE,
 )
 """A row of asv: `-  149±3μs  104±2μs  0.70  bench.x`."""

@@ -26,7 +26,8 @@ _BLOCK = re.compile(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|
 _TABLE = re.compile(r"[ \t]*\|")
 _LABEL = re.compile(
     rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]*(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,2}}?)[*_`]*"
-    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b(?:[^:=\n]{{0,40}}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{{2,12}}(?=[~<≈]?\d))",
+    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b"
+    r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d))",
     re.IGNORECASE,
 )
 _LONGEST = 20_000
@@ -191,7 +192,7 @@ def label(text: str, start: int) -> str | None:
 
 
 _ITEM = re.compile(rf"[ \t]*(?:[{BULLETS}]\s|[^\n:|]{{2,50}}:)[^\n]*\d")
-_OTHER_LABEL = re.compile(rf"[\s│║{BULLETS}]*[*_`]*[A-Z][^:\n]{{0,40}}:[*_`]*\s*[~<≈]?\d")
+_OTHER_LABEL = re.compile(rf"[\s│║{BULLETS}]*(?:[*_`]*[A-Z][^:\n]{{0,40}}|[*_]*`[^`:\n]{{2,60}}`)[*_]*:[*_`]*\s*[~<≈]?\d")
 
 
 _CHANGE_ALONE = re.compile(

@@ -9,7 +9,7 @@ from operator import attrgetter
 from ingest.claims import context
 from ingest.claims.around import Around, Title, around, in_table, title_of
 from ingest.claims.boxes import undrawn
-from ingest.claims.captions import caption_above, rate_above
+from ingest.claims.captions import caption_above, unit_above
 from ingest.claims.claim import Claim
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
@@ -136,7 +136,7 @@ def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
 
 def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
     found = list(row_effects(text, passage.start, passage.end))
-    above = f"{caption_above(text, passage.start)} | {rate_above(text, passage.start)}" if found else ""
+    above = f"{caption_above(text, passage.start)} | {unit_above(text, passage.start)}" if found else ""
     for effect, words, rest in found:
         yield effect, in_table(text, effect, f"{above} | {words} | ", rest, title)
 

@@ -12,7 +12,7 @@ from schemas.claim import ClaimMetric
 
 _BEFORE_WORDS, _AFTER_WORDS = "before|优化前|修复前|之前|改善前", "after|now|优化后|修复后|之后|改善後"
 _MARKED = r"[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
-_BARE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12})?[:：][ \t]*$"
+_BARE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12})?[:：]?[ \t]*$"
 _OF_BASE, _OF_BRANCH = "old|baseline|main|master", "new|dev|this (?:pr|branch|patch|change)|with this \\w+"
 _BEFORE = re.compile(f"{_MARKED % f'{_BEFORE_WORDS}|{_OF_BASE}'}|{_BARE % f'{_BEFORE_WORDS}|{_OF_BASE}'}", re.IGNORECASE | re.MULTILINE)
 _AFTER = re.compile(f"{_MARKED % f'{_AFTER_WORDS}|{_OF_BRANCH}'}|{_BARE % f'{_AFTER_WORDS}|{_OF_BRANCH}'}", re.IGNORECASE | re.MULTILINE)
@@ -43,9 +43,8 @@ _SIGNS = (
     "Old:",
     "aseline:",
     "aster:",
-    "efore this patch:",
-    "efore this PR:",
-    "efore this change:",
+    "\nBefore th",
+    "\nBefore\n",
     "efore  ",
     "change: [",
 )
@@ -61,9 +60,17 @@ def section_effects(text: str) -> Iterator[Effect]:
     for first_span, second_span in below(text, _BEFORE, _AFTER, _REACH):
         first, second = _figures(text, *first_span), _figures(text, *second_span)
         likes = [(like, figure) for label, figure in second.items() if (like := _named(label, first)) and like.measures_as(figure)]
-        if not likes:
+        if not likes and _is_bare(text, first_span[0]) and _is_bare(text, second_span[0]):
             likes = _by_metric(_without_labels(text, *first_span), _without_labels(text, *second_span))
         yield from (_effect(text, before, after) for before, after in likes)
+
+
+_BARE_HEAD = re.compile(r"\W*\w+(?: (?:this|the|my) \w+)?\W*$")
+
+
+def _is_bare(text: str, end: int) -> bool:
+    """Whether the head that ends there names nothing but the side: `Before:`, `After this patch:`."""
+    return _BARE_HEAD.match(text[text.rfind("\n", 0, end) + 1 : end]) is not None
 
 
 def _named(label: str, figures: dict[str, Quantity]) -> Quantity | None:
@@ -109,8 +116,11 @@ def summed_below(text: str) -> Iterator[Effect]:
     for base in _BASE_LINE.finditer(text):
         later = _SUMMED_LINE.search(text, base.end() + 1, base.end() + _REACH)
         before = next(quantities(text, *base.span("rest")), None)
-        after, change, *_ = [*(quantities(text, *later.span("rest")) if later else ()), None, None]
-        if before and after and change and change.kind is not Kind.VALUE and before.measures_as(after):
+        told = list(quantities(text, *later.span("rest"))) if later else []
+        if len(told) < 2 or before is None:
+            continue
+        after, change = told[:2]
+        if change.kind is not Kind.VALUE and before.measures_as(after):
             pair = Effect(before.start, change.end, before, after, change)
             closed = _CLOSES.match(text, change.end)
             if agrees(pair, change):

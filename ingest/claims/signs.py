@@ -100,7 +100,7 @@ _WORDS = (
     "used to need", "ld = ", "efore = ", "aseline = ", "main = ", "ncached ", "ncached: ",
     " before, ", "/s before", "from taking ", "Without ",
     "Old ", "Previous ", "Original ", "rom: ",
-    "Main branch ", "- before ", "- Before ", "# old", "efore this patch:", "efore this PR:", "efore this change:",
+    "Main branch ", "- before ", "- Before ", "# old", "\nBefore th", "\nBefore\n", "Relative |",
     "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",
     *(f"{word}fold" for word in NUMBER_WORDS),
     "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "# Before", "*Before",

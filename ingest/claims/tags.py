@@ -25,7 +25,8 @@ _WITH = r"(?: [\w./`-]+){0,3}"
 _FORMER_LABEL = re.compile(rf"\b(?:{_FORMER}|without{_WITH}){_LABEL}{DECOR}{HEDGE}$", re.IGNORECASE)
 _LATTER_LABEL = re.compile(rf"\b(?:{_LATTER}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECOR}{HEDGE}$", re.IGNORECASE)
 _SEPARATES = re.compile(
-    rf"[`*_)]*(?:\s[A-Za-z/-]{{2,12}})?(?:\s?[,;./|]|\s(?:and|vs\.?|versus)|\s{ARROW})\s+(?:and |vs\.? )?(?:on |in )?(?P<label>[^,;.\d]{{2,30}})$"
+    rf"[`*_)]*(?:\s[A-Za-z/-]{{2,12}})?(?:\s?[,;./|]|\s(?:and|vs\.?|versus)|\s{ARROW})\s+(?:and |vs\.? )?(?:on "
+    rf"|in )?(?P<label>[^,;.\d]{{2,30}})$"
 )
 
 _FORMER_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{_FORMER}|without{_WITH})\b[`*_]*", re.IGNORECASE)

@@ -30,9 +30,9 @@ def _columns(heads: Row, before: Row, after: Row, changes: Row) -> Iterator[tupl
     for column in range(1, min(len(before), len(after))):
         if has_mean and column < len(heads) and _SPREAD.match(heads[column].words):
             continue
-        if not before[column].figures or not after[column].figures:
-            continue
         head = heads[column].words if column < len(heads) else ""
+        if not before[column].figures or not after[column].figures or role_of(head) == "change":
+            continue
         first, second = (with_unit(row[column].figures[0], head, row[0].words) for row in (before, after))
         if not first.kind is second.kind is Kind.VALUE or first.metric is not second.metric:
             continue
