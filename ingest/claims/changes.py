@@ -47,7 +47,7 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
 _COMPARED = re.compile(
-    rf"[\s*_`]*\+?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
+    rf"[\s*_`]*\+?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:in\s(?=[\w ]{{0,20}}(?:reduction|savings)))?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
     re.IGNORECASE,
 )
 
@@ -122,6 +122,7 @@ _ONLY = re.compile(
     rf"\b(?:(?:takes?|needs?|uses?|costs?)\s+(?:only|just)|only\s+(?:takes?|needs?|uses?|costs?))\s+{HEDGE}{DECOR}$", re.IGNORECASE
 )
 _OF_ALL = re.compile(r"[*_]*\s+of (?:the|its) (?:time|memory|space|storage)\b(?! (?:in|on|for|when|waiting|spent|to)\b)", re.IGNORECASE)
+_DONE_IN = re.compile(rf"\b(?:runs?|finish(?:es)?|completes?|executes?|is done) in\s+{HEDGE}{DECOR}$", re.IGNORECASE)
 _OF_FORMER = re.compile(
     r"[*_]*\s+(?:of|as much as|as long as) (?:the |its )?"
     r"(?:(?:original|former|previous|old|baseline)\b|main\b|master\b|"
@@ -133,8 +134,19 @@ _OF_FORMER = re.compile(
 def _left_over(place: Place) -> Effect | None:
     """`reduced to 25% of the original`, `is 30% of what it was`."""
     found = (place.behind(_OF_ORIGINAL) and _SHARE.search(place.left)) or (place.behind(_OF_FORMER) and _IS.search(place.left))
-    found = found or (place.behind(_OF_ALL) and _ONLY.search(place.left))
+    found = found or (place.behind(_OF_ALL) and (_ONLY.search(place.left) or _DONE_IN.search(place.left)))
     return place.effect(found.start(), place.quantity.end, Sense.SHARE, "to") if found else None
+
+
+_THE = re.compile(
+    r"[*_`]*\s(?:of )?the (?:(?:peak|total|original|same) )?(?P<word>time|runtime|memory|size|cost|latency|space)\b", re.IGNORECASE
+)
+
+
+def _times_the(place: Place) -> Effect | None:
+    """`0.7x the runtime of main`, `3x the memory`."""
+    found = place.behind(_THE, 40) if place.quantity.kind is Kind.TIMES else None
+    return place.effect(place.before, found.end(), Sense.RISE, "the") if found else None
 
 
 _RAISED = re.compile(rf"\b(?!up\b)(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
@@ -176,7 +188,7 @@ _REDUCED = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|removes?|removing)\s[^.;:!?]{{
 """`reduces the overhead by 40%`: what is bad became less."""
 
 _CHANGED_BY = re.compile(
-    rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby)?(?:\s+up)?(?:\s+a factor of)?"
+    rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby|\bin(?=[\s*_`]*$))?(?:\s+up)?(?:\s+a factor of)?"
     rf"[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )
@@ -220,6 +232,7 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
     _part_gone,
     _multiplied,
     _left_over,
+    _times_the,
     _raised,
     _named,
     _changed_by,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from ingest.claims.cells import with_unit
 from ingest.claims.effect import Effect
 from ingest.claims.glue import ARROW
 from ingest.claims.heads import role_of
@@ -21,8 +22,6 @@ _WIDE_GAP = re.compile(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
 _LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
 _BEHIND_A_SIGN = re.compile(r"[ \t]*(?:\)?$|\||\(p=|x \d)", re.MULTILINE)
 _ROW_ENDS = re.compile(r"[ \t]*$", re.MULTILINE)
-_FAR = 40
-"""Characters behind two figures in which their change stands."""
 
 _SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
@@ -39,7 +38,7 @@ def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
         del following[1]
     if not following or not first.kind is following[0].kind is Kind.VALUE:
         return None
-    if len(following) < 2 or following[1].start > following[0].end + _FAR:
+    if len(following) < 2 or text.find("\n", following[0].end, following[1].start) >= 0:
         return _pair_alone(text, first, following[0])
     if following[1].kind is Kind.VALUE:
         return None
@@ -120,8 +119,10 @@ def _under_heads(text: str, effect: Effect) -> Effect | None:
             return None
         roles = [role_of(head) for head in heads]
         if "before" in roles and "after" in roles:
-            in_order = roles.index("before") < roles.index("after")
-            pair = effect if in_order else effect._replace(before=effect.after, after=effect.before)
+            of_before, of_after = roles.index("before"), roles.index("after")
+            pair = effect if of_before < of_after else effect._replace(before=effect.after, after=effect.before)
+            if pair.before and pair.after:
+                pair = pair._replace(before=with_unit(pair.before, heads[of_before]), after=with_unit(pair.after, heads[of_after]))
             words = [head for head, role in zip(heads, roles, strict=True) if role != "change"]
             row = text[text.rfind("\n", 0, effect.start) + 1 : effect.start].strip()[:_LABEL]
             return pair._replace(heads=" | ".join([row, *words]))

@@ -13,7 +13,7 @@ from ingest.claims.lexicon_around import CITED, ESTIMATES, INPUTS, MACHINES, MEA
 from schemas.claim import ClaimMetric, Evidence, Origin, Scope
 
 _HEDGED_INSIDE = re.compile(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+")
-_HEDGED = re.compile(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)[*_`(]*(?:\w+\s)?$")
+_HEDGED = re.compile(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)(?:\w+\s)?[*_`(]*(?:\w+\s)?$")
 _HEDGED_BEHIND = re.compile(r"\s*(?:\+|or (?:more|better|less))")
 
 

@@ -27,7 +27,7 @@ _OPENS = re.compile(rf"[\w`*]\s\({HEDGE}$")
 _BESIDE = re.compile(
     rf"(?:^|[\s(,;:—–-])(?:[A-Z][\w/.-]{{1,20}}|prefill|decod(?:e|ing)|encod(?:e|ing)|generation|inference)\s{HEDGE}{DECOR}$"
 )
-_ENDS = re.compile(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in)\s)", re.MULTILINE)
+_ENDS = re.compile(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@)\s|\s[A-Za-z]{1,3}=)", re.MULTILINE)
 
 
 def bracketed(place: Place) -> Effect | None:

@@ -8,6 +8,7 @@ from ingest.claims.candidate import Candidate
 from ingest.claims.effect import Effect
 from ingest.claims.glue import DECOR, HEDGE, SENTENCE
 from ingest.claims.legends import FORMER_FIRST, LATTER_FIRST, is_told
+from ingest.claims.lexicon import Sense
 from schemas.claim import ClaimMetric
 
 _FORMER = re.compile(
@@ -42,7 +43,18 @@ _NEVER_COUNTED = (ClaimMetric.TIME, ClaimMetric.MEMORY)
 _OTHER_THINGS = re.compile(r"[\s-][a-z]{3,}")
 """`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first counts something."""
 
-_AIMED_AT = re.compile(r"[*_`]*\s(?:caps?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
+_WISHED = re.compile(r"\b(?:like|want|wish|prefer|need)(?:ed|s)? to\b[^.;]*$", re.IGNORECASE)
+_OWNED = re.compile(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
+"""`runners have 64 GB of memory, compared to 32 GB`: nobody made it so."""
+
+_MODEL = re.compile(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
+"""`28 fps on the RTX 3060, down from 92 fps`"""
+
+_COSTS = re.compile(r"\bcosts?\b\W*$", re.IGNORECASE)
+_OF_ANOTHER = re.compile(r"\s(?:to|for)\s\w")
+"""`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one thing."""
+
+_AIMED_AT = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
 """`30 FPS cap vs 60 FPS target`: neither was measured."""
 
 _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
@@ -52,15 +64,7 @@ def latter_first(candidate: Candidate) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
     has_unit = candidate.first.metric is not None or candidate.second.metric is not None
     former = _FORMER.fullmatch(candidate.glue) if has_unit or _BARE_FORMER.fullmatch(candidate.glue) else None
-    if former is None or (candidate.second.unit is None and _COUNTED_THINGS.match(candidate.text, candidate.second.end)):
-        return None
-    if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end):
-        return None
-    if _LABELLED_BEFORE.fullmatch(candidate.glue) and _LABELLED_AFTER.match(candidate.text, candidate.second.end):
-        return None
-    if candidate.first.unit is None and candidate.second.metric in _NEVER_COUNTED and _OTHER_THINGS.match(candidate.glue):
-        return None
-    if _AIMED_AT.match(candidate.text, candidate.second.end) or _AIMED_AT.match(candidate.glue):
+    if former is None or _are_two_things(candidate):
         return None
     word = former["word"].lower().rstrip(":")
     if word.startswith(_SWAPPING) and (_OF_FORMER.match(candidate.glue) or is_told(candidate, FORMER_FIRST)):
@@ -69,13 +73,48 @@ def latter_first(candidate: Candidate) -> Effect | None:
     if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in _AMBIGUOUS and not is_aside):
         return None
     is_open = word.startswith(_SWAPPING) and not _is_told_which(candidate)
-    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, swaps=is_open, word=word)
+    sense = Sense.LOSS if is_open and _is_worse(candidate) else None
+    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, sense=sense, swaps=is_open, word=word)
+
+
+def _are_two_things(candidate: Candidate) -> bool:
+    """Whether a word between or behind the figures keeps them from being the same thing before and after."""
+    text, first, second = candidate.text, candidate.first, candidate.second
+    if second.unit is None and _COUNTED_THINGS.match(text, second.end):
+        return True
+    if _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(text, second.end):
+        return True
+    if _LABELLED_BEFORE.fullmatch(candidate.glue) and _LABELLED_AFTER.match(text, second.end):
+        return True
+    if first.unit is None and second.unit is not None and _MODEL.search(candidate.left):
+        return True
+    if _COSTS.search(candidate.left) and _OF_ANOTHER.match(text, second.end):
+        return True
+    if first.unit is None and second.metric in _NEVER_COUNTED and _OTHER_THINGS.match(candidate.glue):
+        return True
+    if _WISHED.search(candidate.left) or (first.metric is ClaimMetric.MEMORY and _OWNED.search(candidate.left)):
+        return True
+    return any(map(bool, (_AIMED_AT.match(text, second.end), _AIMED_AT.match(candidate.glue))))
+
+
+_WORSE = re.compile(r"\b(?:worse|slower|regress\w*|slow-?downs?|heavier|more (?:memory|time|cpu|ram|disk|space)|longer)\b", re.IGNORECASE)
+_MORE, _FEWER = (
+    re.compile(r"\b(?:higher|larger|bigger|increased?)\b", re.IGNORECASE),
+    re.compile(r"\b(?:lower|less|fewer|drop(?:s|ped)?)\b", re.IGNORECASE),
+)
+
+
+def _is_worse(candidate: Candidate) -> bool:
+    """`uses more memory, 735 MB vs 479 MB`, `378 ms vs 365 ms slower`: a word of comparison that says which is which."""
+    told = candidate.left[-50:] + candidate.text[candidate.second.end : candidate.second.end + 20]
+    words = _FEWER if candidate.first.metric is ClaimMetric.THROUGHPUT else _MORE
+    return bool(_WORSE.search(told) or words.search(candidate.left[-50:]))
 
 
 _REFERENCE = re.compile(r"[*_`]*(?:/[\w ]{1,12})?\s?\((?:vs\.?|versus|against|compared (?:to|with))\s[^()]*")
 _OF_LATTER = re.compile(r"[^()\n]{0,30}\b(?:now|after|with|new)\b")
 _WITHOUT = re.compile(
-    r"[*_`)]*\s+\(?(?:without|before|previously|originally|at baseline|(?:on|for|in|at|with) (?:(?:the|its|our) )?"
+    r"[*_`)]*\s+\(?(?:without|before|previously|originally|at baseline|(?<=\()(?:main|master|base|baseline|develop|trunk|old)\b|(?:on|for|in|at|with) (?:(?:the|its|our) )?"
     r"(?:[\w-]+ )?(?:main|master|base|baseline|old|original|previous|pre-\w+|unpatched|upstream|stock)\b)"
 )
 
@@ -95,7 +134,7 @@ _OF_FORMER = re.compile(r"[`*_]*\s\(?(?:on|in|at|for|with) (?:the |our |its )?(?
 _SPENDS = (
     r"takes?|uses?|needs?|issues?|makes?|sends?|does|performs?|allocates?|executes?"
     r"|(?:runs?|completes?|finish(?:es)?|loads?|is done|are done) in|is (?:down to|at|now|only|just)|sits at|drops? to|falls to"
-    r"|(?:brings|cuts|reduces|gets) (?:it|this|that|them)(?: down)? to"
+    r"|does (?:it|this|that|so) in|(?:brings|cuts|reduces|gets|lowers|drops) (?:it|this|that|them)(?: down)? to"
 )
 """Verbs of what the new version takes."""
 
@@ -104,13 +143,13 @@ _LATER = re.compile(
     rf"|optimi[sz]ed|to|(?:and|but|it) takes)\b"
     rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECOR}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
     rf"|[;,]\s(?:and\s|but\s)?(?:it|they)['’](?:s|re)\s(?:now\s)?{DECOR}{HEDGE}"
-    r"|[^.;\n\d]{0,40}(?:[;,]\s(?:and\s|but\s)?(?:after|with|now|it now|they now|the new)"
+    r"|[^.;\n\d]{0,40}(?:[;,]\s(?:and\s|but\s)?(?:after|with|now|it now|they now|the new|this (?:pr|branch|patch|change|commit))"
     r"|\.\s+(?:with|after|now|using|thanks to|the new|this|it now|they now|it|they))"
     rf"\b[^.;\n\d]{{0,60}}?\b(?:{_SPENDS})\s+{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
-    r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used|used to|needed|taking|until now|so far)\b[^.;\n]{0,40}$",
+    r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used|used to|needed|taking|until now|so far|cost|spent|seeing|saw)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(
@@ -125,6 +164,9 @@ _TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi
 _NOW = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
 """`the 12 s startup is now 3 s`"""
 
+_AND_IS = re.compile(rf",?\s(?:and|but)\s(?:it\s)?(?:is|takes|needs|uses|costs)\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+"""`was 54 minutes and is 51 minutes now`"""
+
 _EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 
 
@@ -135,6 +177,8 @@ def by_tense(candidate: Candidate) -> Effect | None:
     if _LATER.fullmatch(candidate.glue) and _EARLIER.search(candidate.left):
         return candidate.whole
     tagged = _TAGGED_BEFORE.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end)
+    if _AND_IS.fullmatch(candidate.glue) and _TAGGED_AFTER.match(candidate.text, candidate.second.end) and _EARLIER.search(candidate.left):
+        return candidate.whole
     if _NOW.fullmatch(candidate.glue) and not _EVERY.search(candidate.left):
         return candidate.whole
     return candidate.whole if tagged else None

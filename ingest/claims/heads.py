@@ -149,7 +149,7 @@ _NO_FIGURE_AFTER = re.compile(
     re.IGNORECASE,
 )
 _ALSO_NOW = re.compile(r"current|from|was", re.IGNORECASE)
-_BRANCH = re.compile(r"\b(?:main|master|develop|trunk|upstream)\b", re.IGNORECASE)
+BRANCH = re.compile(r"\b(?:main|master|develop|trunk|upstream)\b", re.IGNORECASE)
 """What is before, wherever its column stands."""
 
 
@@ -158,7 +158,7 @@ def _by_elimination(columns: Columns) -> Columns:
     if columns.before is None or columns.after or _ALSO_NOW.match(columns.heads[columns.before]):
         return columns
     others = [index for index, head in enumerate(columns.heads) if index and head and index not in (columns.before, columns.change)]
-    is_in_order = others[:1] > [columns.before] or _BRANCH.search(columns.heads[columns.before])
+    is_in_order = others[:1] > [columns.before] or BRANCH.search(columns.heads[columns.before])
     if len(others) != 1 or not is_in_order or _NO_FIGURE_AFTER.match(columns.heads[others[0]]):
         return columns
     return columns._replace(after=tuple(others), is_learnt=True)

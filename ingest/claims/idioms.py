@@ -15,7 +15,7 @@ _NOUN = (
     r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
     r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|pauses?"
     r"|rss|v?ram|heap|allocs|round-?trips|syscalls"
-    r"|p50|p9[059]|cpu|[fqrtn]ps|frame ?rates?|resident set|(?:db|database|query|server|cpu) load"
+    r"|p50|p9[059]|cpu|[fqrtn]ps|frame ?rates?|resident set|(?:cache|branch) misses|(?:db|database|query|server|cpu) load"
     r"|(?:allocation|query|call|request|syscall) counts?)\b"
 )
 
@@ -40,8 +40,9 @@ _SHARES = (
     (r"(?:a|one)[ -](?:quarter|fourth)|1/4(?:th)?", 4),
     (r"(?:a|one)[ -]fifth|1/5(?:th)?", 5),
     (r"(?:a|one)[ -]tenth|1/10(?:th)?", 10),
+    (r"1/2", 2),
 )
-_AT = r"in|at|to|is|with|using|(?:takes?|uses?|needs?)(?: only| just)?"
+_AT = r"in|at|to|is|with|using|(?:takes?|uses?|needs?|consumes?)(?: only| just)?"
 _OF_OLD = r"(?:original |former |previous |old )?(?:[\w-]+ )?"
 """`in a tenth of the time`: how much is left."""
 
@@ -52,6 +53,15 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
         (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
         (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
         (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
+        (r"\bhalv(?:e[sd]?|ing) (?:it|this|that|them)\b|\bmore or less halved\b", 2, Sense.FALL),
+        *(
+            (rf"\b(?:{part}) (?:faster|quicker)\b", factor, Sense.GAIN)
+            for part, factor in ((r"(?:a|one)[ -]third", 4 / 3), (r"(?:a|one)[ -]quarter", 1.25))
+        ),
+        *(
+            (rf"\b(?:is|are|now) {_ABOUT}(?:{part}) of what (?:it|they) (?:was|were|used to be|took)\b", factor, Sense.FALL)
+            for part, factor in _SHARES
+        ),
         (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:doubles|(?:has |is |was )?doubled)\b", 2, Sense.RISE),
         (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:triples|(?:has |is |was )?tripled)\b", 3, Sense.RISE),
         (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:quadruples|(?:has |is |was )?quadrupled)\b", 4, Sense.RISE),

@@ -50,7 +50,7 @@ COMPARISONS: dict[Sense, str] = {
     Sense.GAIN: (
         r"wins?\b(?![- ]?rates?)|geo-?mean\b|faster"
         r"|quicker|speed[- ]?ups?|speedier|more quickly|improvements?|improved|gains?\b|boosts?|accelerations?|accelerated|better"
-        r"|advantage|more efficient|高速|快|短い|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
+        r"|advantage|more (?:\w+[- ])?efficient|高速|快|短い|schneller|plus rapides?|m[áa][si] r[áa]pid[oa]s?|so schnell|as fast\b|as quick"
     ),
     Sense.LOSS: (
         r"as slow\b|as long\b|slower|worst\b(?!-|\s(?:case|frames?|of))"
@@ -105,14 +105,14 @@ METRICS: dict[ClaimMetric, str] = {
         r"|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
     ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|bills?\b|billing|invoice|dollars?|\$",
-    ClaimMetric.TOKENS: r"context(?= (?:usage|use|reduction|consumption|used|overhead|footprint)\b)|tokens?\b|tok\b|prompts?\b",
+    ClaimMetric.TOKENS: r"context(?= (?:usage|use|size|reduction|consumption|used|overhead|footprint)\b)|tokens?\b|tok\b|prompts?\b",
     ClaimMetric.OPERATIONS: (
         r"(?:event|draw|draw call|call|query|request|allocation|instruction|render|syscall) counts?\b|gen ?\d collections"
         r"|(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
-        r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?|cache misses|forks\b|spawns\b"
+        r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?(?: retired)?|cache misses|forks\b|spawns\b"
         r"|db load|rows (?:read|examined|scanned|fetched|returned)|(?:gc|garbage) (?:runs|collections?|cycles)|cpb\b|reads\b|writes\b"
         r"|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
-        r"|(?:re)?creations\b|instantiations\b|evaluations|locks?\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
+        r"|(?:re)?creations\b|instantiations\b|evaluations|locks?\b|(?:forced )?reflows?\b|dom nodes\b|(?:mounted|rendered) (?:rows|components|nodes)|event listeners\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
         r"|查询|请求|调用|次数|渲染|クエリ|呼び出し|リクエスト"
     ),
     ClaimMetric.TIME: (
@@ -141,7 +141,7 @@ SETTINGS = words(
     r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew"
     r"|deadline|grace|expir\w+|keep-?alive(?:_| (?:timeout|interval|time|duration))|lease|rate-?limit\w*"
     r"|(?<!start-up )(?<!startup )(?<!input )(?<!initial )(?<!launch )(?<!typing )(?<!render )(?<!load )(?<!response )(?<!queue )(?<!import )delays?\b"
-    r"|(?<!m\d )max[_ ](?!\d|(?:[\w-]+ ){0,2}(?:rss|resident|memory|latency|heap|time|rtt|pause|stall|gap|abs|rel|diff|error)\b)\w+"
+    r"|(?<!m\d )max[_ ](?!\d|(?:[\w-]+ ){0,2}(?:rss|resident|memory(?:_\w+)?|latency|heap|time|rtt|pause|stall|gap|abs|rel|diff|error)\b)\w+"
     r"|min_\w+|bump(?:s|ed|ing)?\b|(?<!lock )(?<!queue )(?<!i/o )(?<!io )(?<!average )(?<!median )waits?\b(?! times?\b)|\w+wait\b"
     r"|multiplier"
     r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time|rss\b|heap (?:fell|dropped|shrank|went)))"
@@ -150,6 +150,7 @@ SETTINGS = words(
     r"|context (?:windows?|lengths?|size)|context\s+from\b|bit-?rates?\b|time controls?|[hv]blank|nmi\b|scanlines?"
     r"|max(?:imum)? (?:value|tokens?)|token (?:limit|budget)s?"
     r"|超时|连接池|池大小|线程数|缓冲区大小|批次?大小|上限|间隔|阈值|并发数"
+    r"|heart-?beats?\b|(?:bus|clock|baud|spi|i2c|uart) (?:speed|rate|frequency)|baud|raster\w*|ntsc\b|buffers?\s+from\b"
     r"|cron\b|look-?back|(?:time|sampl(?:e|ing)|rolling|sliding) windows?\b"
     r"|pro plan|per seat|subscriptions?|discounts?|fees?\b|buffer size|chunk size"
     r"|batch size|pool size|padding|margins?\b|playback|zoom|default timeout|defaults? +(?=from|\d)|default_\w+"
@@ -162,7 +163,15 @@ SETTINGS = words(
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
 
+_GAMES = (
+    r"(?:movement|move|attack|walk(?:ing)?|running|reload(?:ing)?|cast(?:ing)?|respawn|fire|firing|projectile|player|enemy|bullet|ball"
+    r"|character|vehicle|mining|growth|falling|swim) (?:speed|time|rate|velocity)s?\b"
+    r"|projectiles?\b|bullets?\b|enem(?:y|ies)\b|towers?\b|weapons?\b|damage\b|gravity\b|acceleration\b(?! structure)"
+)
+"""What is fast, slow or strong in a game."""
+
 NOT_PERFORMANCE = (
+    rf"{_GAMES}|"
     r"timeouts?|time-?outs?|intervals?|ttls?\b|limits?\b|thresholds?|retr(?:y|ies)\b|back-?off|goroutines?|workers?\b"
     r"|threads?\b|replicas?|concurrency|shards?\b|playback|zoom|resolution|viewport|padding|margins?\b|font|opacity|volume"
     r"|version|coverage|pass rate|accurac\w+|scores?\b|elo\b|win[- ]?rates?|bpb\b|loss\b|perplexity|recall|precision|f1\b"
@@ -184,6 +193,7 @@ BEFORE = (
     r"|main(?!\s(?:bundle|chunk|thread|loop|page|entry|process|menu|js\b|css\b|module|file|app\b|package))|develop\b|trunk|head[~^]\d?"
     r"|naive|initial(?:ly)?|earlier|former(?:ly)?|from|pre|upstream|stock|vanilla|unpatched|uncached|sequential(?:ly)?|serial|unbatched"
     r"|parent|avant|vorher|antes|prima"
+    r"|w/o"
     r"|[一-鿿]{1,6}(?<=前)(?<!当前)(?<!目前)(?!端|缀)|原始|原来|原先|旧[一-鿿]{0,3}|基线|現状|従来"
 )
 AFTER = (

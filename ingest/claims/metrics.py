@@ -8,6 +8,7 @@ from ingest.claims.around import Around
 from ingest.claims.effect import Effect
 from ingest.claims.lexicon import OTHER_SPEEDS, UNNAMED, Sense
 from ingest.claims.nouns import AFTERWARDS, NOUNS, PREFIX, SIGNED, last_noun, nearest_noun
+from ingest.claims.quantities import Kind
 from ingest.claims.settings import is_a_setting
 from ingest.claims.unnamed import of_title, unnamed
 from schemas.claim import ClaimMetric
@@ -25,6 +26,8 @@ def metric_of(effect: Effect, around: Around) -> ClaimMetric | None:
         return None
     if effect.word == UNNAMED and not effect.is_pair:
         return of_title(around) if nearest_noun(effect, around) != "NONE" else None
+    if effect.is_pair and _are_speedups(effect, around):
+        return ClaimMetric.THROUGHPUT
     named = _unit_metric(effect)
     return _named(named, effect, around) if named else _by_nouns(effect, around)
 
@@ -37,6 +40,8 @@ def is_signed_alone(effect: Effect, around: Around) -> bool:
 
 def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | None:
     """The metric of figures whose unit tells it."""
+    if named is ClaimMetric.OPERATIONS and _is_of_cycles(effect):
+        return ClaimMetric.TIME
     if named is ClaimMetric.MEMORY:
         return _of_bytes(around)
     if named is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
@@ -44,6 +49,19 @@ def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | 
     if named is ClaimMetric.THROUGHPUT and _BURDEN.search(around.left[-40:]):
         return ClaimMetric.OPERATIONS
     return named
+
+
+_FASTER = re.compile(r"\b(?:faster|speed-?ups?)\b")
+
+
+def _are_speedups(effect: Effect, around: Around) -> bool:
+    """`1.28x faster → 1.38x faster`: of speedups, more is better."""
+    assert effect.before
+    return effect.before.kind is Kind.TIMES and bool(_FASTER.search(around.inside) or _FASTER.search(around.left[-40:]))
+
+
+def _is_of_cycles(effect: Effect) -> bool:
+    return any(figure.unit.name.lower().startswith("cycle") for figure in (effect.before, effect.after) if figure and figure.unit)
 
 
 def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:

@@ -11,7 +11,7 @@ from ingest.claims.quantities import Quantity, quantities
 from ingest.claims.sections import Span, below
 from ingest.claims.units import unit
 
-_HEAD = r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[$>%] |[^\n]{0,80}\d))"
+_HEAD = r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[$>] |[^\n]{0,80}\d))"
 _BEFORE = re.compile(_HEAD % "before|old|baseline|main|master|base", re.IGNORECASE | re.MULTILINE)
 _AFTER = re.compile(_HEAD % "after|new|now|this (?:pr|branch|change|patch)|branch|with this \\w+", re.IGNORECASE | re.MULTILINE)
 _REACH = 1500
@@ -41,7 +41,23 @@ def output_effects(text: str) -> Iterator[Effect]:
         first, second = _elapsed(text, *first_span), _elapsed(text, *second_span)
         if first and second:
             yield Effect(first.start, second.end, first, second)
+        yield from _of_wrk(text, first_span, second_span)
         yield from _of_go(text, first_span, second_span)
+
+
+_LATENCY = re.compile(r"^[ \t]*Latency[ \t]+(?P<figure>\d[\d.]*[mu]?s)[ \t]+\d", re.MULTILINE)
+_RATE = re.compile(r"^[ \t]*(?P<name>Requests/sec):[ \t]+(?P<figure>\d[\d.]*)", re.MULTILINE)
+
+
+def _of_wrk(text: str, first: Span, second: Span) -> Iterator[Effect]:
+    """The mean latency and the rate that wrk prints, below both heads."""
+    for line in (_LATENCY, _RATE):
+        runs = [line.search(text, *span) for span in (first, second)]
+        before, after = (next(quantities(text, *run.span("figure")), None) if run else None for run in runs)
+        if before and after:
+            rate = unit("requests/sec") if line is _RATE else None
+            before, after = (one._replace(unit=one.unit or rate) for one in (before, after))
+            yield Effect(after.start, after.end, before, after)
 
 
 _GO = re.compile(

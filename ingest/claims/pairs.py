@@ -55,15 +55,20 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     """The pair that two neighbouring quantities make, if what stands between them says so."""
     glue = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINKED else ""
     glue = _LINK.sub("]", glue) if len(glue) > _REACH else glue
-    first, second = in_bytes(text, first, second), in_bytes(text, second, first)
+    first = in_bytes(text, first, second)
+    first, second = in_bytes(text, first, second := in_bytes(text, second, first)), second
     if not 0 < len(glue) <= _REACH or not _alike(first, second):
         return None
     return related(Candidate(text, first, second, glue, text[max(floor, first.start - _LEFT) : first.start]))
 
 
+_OF_MEMORY = re.compile(r"[*_`]*\s(?:of\s)?(?:heap|rss|ram|v?ram|memory|resident)\b", re.IGNORECASE)
+
+
 def in_bytes(text: str, figure: Quantity, other: Quantity) -> Quantity:
     """The figure with bytes as its unit, if it has but a suffix and the other is of bytes: the 50M of `28 GB → 50M`."""
-    is_of_bytes = figure.unit is None and other.metric is ClaimMetric.MEMORY and text[figure.end - 1] in SCALES
+    is_scaled = figure.unit is None and figure.kind is Kind.VALUE and text[figure.end - 1] in SCALES
+    is_of_bytes = is_scaled and (other.metric is ClaimMetric.MEMORY or _OF_MEMORY.match(text, figure.end))
     return figure._replace(unit=unit("bytes")) if is_of_bytes else figure
 
 
@@ -103,11 +108,18 @@ _ARROW = re.compile(
 
 
 def _by_arrow(candidate: Candidate) -> Effect | None:
-    if not _ARROW.fullmatch(candidate.glue) and not (candidate.has_units and _BEFORE_ARROW.fullmatch(candidate.glue)):
+    if (
+        not _ARROW.fullmatch(candidate.glue)
+        and not _STRUCK.fullmatch(candidate.glue)
+        and not (candidate.has_units and _BEFORE_ARROW.fullmatch(candidate.glue))
+    ):
         return None
     is_condition = candidate.second.unit is None and candidate.text[candidate.first.start] in "><≥≤"  # `> 10 MB → 413`
     return None if is_condition or _NAME_GOES_ON.match(candidate.text, candidate.second.end) else candidate.whole
 
+
+_STRUCK = re.compile(rf"~~\s{{1,3}}{DECOR}{HEDGE}")
+"""`~~24 s~~ 12 s`"""
 
 _BEFORE_ARROW = re.compile(
     rf"[*_`]*\s[^\n→.;:\d]{{0,60}}?\b(?:before|previously|baseline|today|currently|old|earlier)\b[*_`)]*\s*{ARROW}{DECOR}{HEDGE}{DECOR}",
@@ -119,9 +131,9 @@ _NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
 """`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
 
 
-_FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+)?{DECOR}{HEDGE}{DECOR}$|从\s*$", re.IGNORECASE)
+_FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+)?{DECOR}{HEDGE}{DECOR}$|[从由]\s*$", re.IGNORECASE)
 _TO = re.compile(
-    rf"{SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+(?:taking\s+|needing\s+|using\s+)?|降到|降至|降低到|减少到|到){DECOR}{HEDGE}{DECOR}",
+    rf"{SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+(?:taking\s+|needing\s+|using\s+)?|降到|降至|降低到|减少到|增至|升至|减至|降为|到){DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
 
@@ -145,7 +157,10 @@ _BECAME = re.compile(
 _OF_FACTOR = re.compile(r"\bfactor of\s+$", re.IGNORECASE)
 _BOUNDS = re.compile(rf"\b(?:from|between)\s+{DECOR}{HEDGE}$", re.IGNORECASE)
 _BOUNDED = re.compile(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", re.IGNORECASE)
-_COMPARED = re.compile(rf"\s+(?:{by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})})", re.IGNORECASE)
+_COMPARED = re.compile(
+    rf"\s+(?:perf\s|performance\s)?(?:{by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})})",
+    re.IGNORECASE,
+)
 
 
 def _between(candidate: Candidate) -> Effect | None:

@@ -11,6 +11,9 @@ REMARKED = 4
 """Figures that a remark may have, and the one behind it."""
 
 _BRACKETED_FORMER = re.compile(r"[*_`]*\s*\((?:was|from)\b")
+_VERSION = re.compile(r"[*_`]*\s(?:in|on|with|for)\s(?:v|version\s)?\d+(?:\.\d+){1,3}")
+"""`5.2 s in 1.6 vs 4.1 s in 1.5`"""
+
 _REMARK = re.compile(r"\s*\([^()\n]{1,60}\)\s*")
 
 
@@ -20,6 +23,8 @@ def step_to_other(text: str, ahead: list[Quantity]) -> int:
     if len(ahead) < 3 or first.unit is None:
         return 1
     if ahead[2].metric in (first.metric, None) and _is_beside(text, first, ahead[1]):
+        return 2
+    if ahead[1].unit is None and ahead[2].metric is first.metric and _VERSION.fullmatch(text, first.end, ahead[1].end):
         return 2
     if ahead[1].unit is not None and ahead[2].metric is first.metric is not ahead[1].metric:
         return 2

@@ -46,6 +46,7 @@ _SIGNS = (
     "\nBefore th",
     "\nBefore\n",
     "efore  ",
+    "ld version:",
     "change: [",
 )
 
@@ -151,13 +152,17 @@ def below(text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int
             yield (head.end(), later.start()), (later.end(), later.end() + reach)
 
 
+_RATED_LABEL = ("/s", "/sec")
+"""`Transfer/sec: 20 MB` is no size."""
+
+
 def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
     """The first figure of each line, by its label; lines after a blank line behind them are of something else."""
     blank = text.find("\n\n", start + 2, end)
     found: dict[str, Quantity] = {}
     for line in _LINE.finditer(text, start, blank if blank >= 0 else end):
         figure = next(quantities(text, *line.span("rest")), None)
-        if figure and figure.unit and figure.start - line.start("rest") <= 3:
+        if figure and figure.unit and figure.start - line.start("rest") <= 3 and not line["label"].endswith(_RATED_LABEL):
             found.setdefault(line["label"].strip().lower(), figure)
     return found
 

@@ -89,7 +89,7 @@ _TIMES_MORE = tuple(
 _WORDS = (
     *_FORMER_LABELS, *_CHANGE_LABELS, *_FORMER_HEADS, *_TIMES_MORE, *_SPELLED_TIMES, *_TO_WORDS,
     "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "magnitude",
-    "a third", "a fifth", "a tenth", "one tenth", "1/10th", "1/4 of", "1/5 of", "1/10 of", "two-thirds", "two thirds", "a quarter",
+    "a third", "a fifth", "a tenth", "one tenth", "1/10th", "1/2 the", "1/3 the", "1/4 the", "1/3 of", "1/4 of", "1/5 of", "1/10 of", "two-thirds", "two thirds", "a quarter",
     "against ", "efore |", "BEFORE", "aseline", "(before", "no measurable", "no significant", "no change",
     "(unchanged", "equential", "urrent Size", "urrent size", "riginal size", "ld size",
     " on main,", " on main and", " on master,", " on main vs", "*Before ", "# Before ",
@@ -98,7 +98,7 @@ _WORDS = (
     "riginal Size", "nitial size", "nitial Size", "| PR ", "efore (", "(main)", "(Before",
     "(base", "efore** ", "used to take", "ld implementation:", "ew implementation:", "ld version:", "ew version:",
     "used to need", "ld = ", "efore = ", "aseline = ", "main = ", "ncached ", "ncached: ",
-    " before, ", "/s before", "from taking ", "Without ",
+    " before, ", "/s before", "from taking ", "~~ ", "涨到", "增至", "升至", "Without ",
     "Old ", "Previous ", "Original ", "rom: ",
     "Main branch ", "- before ", "- Before ", "# old", "\nBefore th", "\nBefore\n", "Relative |",
     "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",

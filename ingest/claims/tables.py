@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ingest.claims.cells import Row, layout
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
-from ingest.claims.heads import Columns, by_heads, completed, proven, side_by_side
+from ingest.claims.heads import BRANCH, Columns, by_heads, completed, proven, side_by_side
 from ingest.claims.lexicon import Sense
 from ingest.claims.lone import beside_its_figure, change_alone, each_named, per_cell
 from ingest.claims.quantities import Kind
@@ -27,9 +27,10 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, 
     """The effects of the table's rows, with the words of row and heads that tell what each measures, and with the rest of its cell."""
     heads, rows = layout(text, start, end)
     first = by_heads(heads)
-    if heads and _OF_SETTINGS.match(heads[0].words) and first.change is None:  # `Config | Time | Speedup` is of what was measured
+    if _is_of_settings(heads, first):
         return
-    if first.before is None and not first.after and (sideways := list(transposed(heads, rows))):
+    is_of_sides = first.change is None or all(row[0].words.isalpha() for row in rows if row)  # no `Base size | 5 MB | 2 MB | 60%`
+    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed(heads, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
     several = side_by_side(heads)
@@ -40,6 +41,12 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, 
         for others in several[1:]:
             for effect in pairs_by_heads(row, others):
                 yield effect, _words(row, others, effect), ""
+
+
+def _is_of_settings(heads: Row, columns: Columns) -> bool:
+    """Whether the rows are settings, and not what was measured with them: `Config | Time | Speedup`, `Config | main | #12`."""
+    is_measured = columns.change is not None or (columns.before is not None and BRANCH.search(heads[columns.before].words))
+    return bool(heads) and not is_measured and _OF_SETTINGS.match(heads[0].words) is not None
 
 
 def _effects(text: str, row: Row, columns: Columns) -> list[Effect]:

@@ -58,7 +58,7 @@ _SIZES = {
         },
     ),
     **_each(ClaimMetric.OTHER, {"ma mw mah": 1e-3, "w j wh watts joules": 1.0, "kw kj kwh": 1e3}),
-    **_each(ClaimMetric.TOKENS, {"token tokens": 1.0}),
+    **_each(ClaimMetric.TOKENS, {"token tokens tok toks": 1.0}),
     **_each(ClaimMetric.COST, {"usd dollar dollars": 1.0, "cent cents": 0.01}),
     **_each(
         ClaimMetric.OPERATIONS,
@@ -66,7 +66,7 @@ _SIZES = {
             "alloc allocs allocation allocations realloc reallocs reallocations query queries call calls request requests": 1.0,
             "syscall syscalls launch launches sync syncs copies memcpy memcpys dispatches lookups roundtrips round-trips": 1.0,
             "renders re-renders rerenders encodes instructions cycles passes misses spawns forks reads writes fetches": 1.0,
-            "scans hits invocations transactions subprocesses compilations round-trip kernels 次 barriers flushes fsyncs": 1.0,
+            "cpb scans hits invocations transactions subprocesses compilations round-trip kernels 次 barriers flushes fsyncs": 1.0,
         },
     ),
 }
@@ -96,7 +96,7 @@ def unit(words: str) -> Unit | None:
 
     A quantity per time is a throughput, also where nobody has heard of what is counted; a unit per anything else is itself.
     """
-    name = " ".join(words.split())
+    name = " ".join(words.split()).replace(" / ", "/")
     counted, _, per = name.replace(" per ", "/").partition("/")
     known = _SIZES.get(counted.strip().lower())
     is_volume = per in _LONG_TIMES and known is not None and known[0] is ClaimMetric.MEMORY

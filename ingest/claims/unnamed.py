@@ -19,6 +19,7 @@ _OF_FACTORS = (
     ("improvement", ClaimMetric.TIME),
     ("boost", ClaimMetric.TIME),
     ("gain", ClaimMetric.TIME),
+    ("regress", ClaimMetric.TIME),
 )
 """Comparisons that say it of a multiplier."""
 
@@ -26,6 +27,7 @@ _OF_MAKING_FAST = re.compile(
     r"\b(?:perf\b|performance|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat|benchmark|throughput|latency|simd|avx|neon\b"
     r"|vectori[sz]|fus(?:e|ed|ion)\b)"
 )
+_MAKES_FAST = re.compile(r"\b(?:perf\b|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat)")
 _SPEED = frozenset({"TIME", "THROUGHPUT"})
 
 
@@ -45,13 +47,13 @@ def unnamed(effect: Effect, around: Around) -> ClaimMetric | None:
         return metric
     if effect.sense in (Sense.GAIN, Sense.LOSS) or effect.is_pair:
         found = NOUNS.search(around.title.lower)
-        if found is None and effect.word.startswith(_BETTERMENTS) and _speaks_of_speed(around.text):
+        if found is None and (of_title(around) or (effect.word.startswith(_BETTERMENTS) and _speaks_of_speed(around.text))):
             return ClaimMetric.TIME
         return ClaimMetric[found.lastgroup] if found and found.lastgroup and found.lastgroup != "NONE" else None
     return None
 
 
-_BETTERMENTS = ("improv", "boost", "gain")
+_BETTERMENTS = ("improv", "boost", "gain", "optimi", "accel", "regress")
 _OF_SPEED = re.compile(
     r"\b(?:faster|slower|speed(?:s|ing|up|ups)?|throughput|latency|run ?time|cycles|performance|tok/s|ns/op|simd|avx\w*|neon|prefill)\b",
     re.IGNORECASE,
@@ -87,7 +89,9 @@ def _of_speed(change: Quantity, around: Around) -> ClaimMetric | None:
     """
     if change.sign == "+":
         near = f"{around.title.lower if around.is_table else ''} {around.left} {around.right[:AFTERWARDS]}"
-        told = _GENERATION.search(near) or _PERF.match(around.title.lower)
+        told = (
+            _GENERATION.search(near) or _PERF.match(around.title.lower) or (not around.is_table and _MAKES_FAST.search(around.title.lower))
+        )
         return ClaimMetric.THROUGHPUT if told else None
     is_told = change.end <= around.title.end or _LABEL_ALONE.fullmatch(around.left)
     return ClaimMetric.TIME if is_told and _PERF.match(around.title.lower) else None
