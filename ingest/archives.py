@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import tarfile
 import zipfile
 import zlib
@@ -34,8 +35,13 @@ _TEXT_HEADERS = (
 )
 _ERRORS = (*DECOMPRESSION_ERRORS, Broken, zipfile.BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, zlib.error, LookupError)
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a full disk says: nothing is wrong with the archive."""
+
 Member = Source | Unreadable
 Opener = Callable[[], AbstractContextManager[IO[bytes]]]
+Around = Callable[[Source, str], AbstractContextManager[object]]
+"""(archive, its kind) → what holds while its members are walked through."""
 
 
 def archive_kind(source: Source) -> str | None:
@@ -52,22 +58,29 @@ def archive_kind(source: Source) -> str | None:
         return f"tar{opened.compression}" if _is_tar(opened.head) else None
 
 
-def members(source: Source) -> Iterator[Member]:
+def members(
+    source: Source,
+    around: Around = lambda *_: contextlib.nullcontext(),
+    only: Callable[[str], bool] = lambda _: True,
+    allowance: Allowance | None = None,
+) -> Iterator[Member]:
     """The members of an archive, those of archives in it included (`a.zip!b.tar!c.json`); anything else is its own member.
 
     A member is good until the next is asked for. What cannot be opened comes out as Unreadable; their ordinals count from 0.
+    `around` is entered for the archive itself and for each in it; `only`: the names of members that are unpacked at all.
+    Raises OSError where there is no room to unpack.
     """
-    yield from _Archive(Allowance(source.size)).members(source, 0)
+    yield from _Archive(allowance or Allowance(source.size), around, only).members(source, 0)
 
 
-def names(source: Source, kind: str) -> list[str]:
+def names(source: Source, kind: str, allowance: Allowance) -> list[str]:
     """What the members of the archive itself are called, as far as it can be read; none is unpacked."""
     found: list[str] = []
     with contextlib.suppress(*_ERRORS), source.open() as stream:
         if kind == "zip":
             with zipfile.ZipFile(stream) as archive:
                 return archive.namelist()
-        opened = cast("BinaryIO", Opened(stream, Allowance(source.size)))
+        opened = cast("BinaryIO", Opened(stream, allowance))
         with tarfile.open(fileobj=opened, mode="r|", errorlevel=0, tarinfo=_Header) as archive:
             found.extend(entry.name for entry in archive)
     return found
@@ -78,6 +91,8 @@ class _Archive:
     """The walk through one archive. A name in it is only a name: nothing is ever written where it says."""
 
     allowance: Allowance
+    around: Around
+    only: Callable[[str], bool]
     refused: int = 0
 
     def members(self, source: Source, depth: int) -> Iterator[Member]:
@@ -87,7 +102,8 @@ class _Archive:
         elif depth >= DEPTH:
             yield self._unreadable(source.name, f"archives in archives are followed {DEPTH} deep, and no deeper")
         else:
-            yield from self._opened(source, kind, depth)
+            with self.around(source, kind):
+                yield from self._opened(source, kind, depth)
 
     def _opened(self, source: Source, kind: str, depth: int) -> Iterator[Member]:
         try:
@@ -100,7 +116,7 @@ class _Archive:
         with zipfile.ZipFile(stream) as archive:
             for entry in archive.infolist():
                 inner = f"{name}!{_printable(entry.filename)}"
-                if entry.is_dir() or self.allowance.exhausted:
+                if entry.is_dir() or self.allowance.exhausted or not self.only(inner):
                     continue
                 if entry.flag_bits & _ENCRYPTED:
                     yield self._unreadable(inner, "it is encrypted")
@@ -112,6 +128,8 @@ class _Archive:
         with tarfile.open(fileobj=cast("BinaryIO", opened), mode="r|", errorlevel=0, tarinfo=_Header) as archive:
             for entry in archive:
                 name = f"{source.name}!{_printable(entry.name)}"
+                if not self.only(name):
+                    continue
                 if entry.issparse():
                     yield self._unreadable(name, "it is a sparse file")
                 elif file := archive.extractfile(entry) if entry.isreg() else None:
@@ -128,6 +146,8 @@ class _Archive:
             yield from self.members(source, depth + 1)
 
     def _unreadable(self, name: str, why: str, error: Exception | None = None) -> Unreadable:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise error
         self.refused += 1
         said = f": {str(error) or type(error).__name__}" if error else ""
         early = isinstance(error, EOFError) or (isinstance(error, Broken) and error.early)

@@ -13,6 +13,9 @@ MARK_SEARCHED = 4096
 """Characters of a broken object in which its fields are looked for."""
 
 _MOST_TRIED = 1000
+_ESCAPE = 6
+"""Characters that an escape has: one that was cut off is told at its beginning."""
+
 _TYPED = re.compile(r'(?<!:)\{"type"\s*:')
 _BLANK = b" \t\r"
 _DECODER = json.JSONDecoder()
@@ -35,9 +38,14 @@ def verdict(failure: Failure) -> tuple[RejectReason, str]:
     text, at, message, cut = failure
     fields = _READABLE_FIELD.findall(text, 0, min(at + 1, MARK_SEARCHED))
     before = "; before the break stand " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
-    if message.startswith(("Unterminated", "Invalid control")) or (cut and at >= len(text.rstrip()) - 1) or _ends_with_line(text, at):
+    if message.startswith(("Unterminated", "Invalid control")) or _ended(text, at, cut=cut):
         return RejectReason.TRUNCATED, f"the JSON ends in the middle{before}"
     return RejectReason.NOT_JSON, f"the JSON is broken at character {at}: {message}{before}"
+
+
+def _ended(text: str, at: int, *, cut: bool) -> bool:
+    """Whether an object broke because nothing more came. A bracket that closes it comes too early, but it does come."""
+    return not text.startswith(("}", "]"), at) and ((cut and at >= len(text.rstrip()) - 1) or _ends_with_line(text, at))
 
 
 def begin_of_last(line: bytes) -> int:
@@ -55,6 +63,13 @@ def begin_of_last(line: bytes) -> int:
         if _end_of_object(text, match.start()) == len(text):
             return bytes_of(text[: match.start()])
     return 0
+
+
+def begin_at_break(failure: Failure) -> int:
+    """The byte at which an object with a type begins exactly where another one broke, as if that had been cut off; 0 where none does."""
+    text, at, *_ = failure
+    begin = text.find("{", max(1, at - 2), at + _ESCAPE)  # from a text's first quote on, which ended the text that was cut off
+    return bytes_of(text[:begin]) if begin > 0 and _TYPED.match(text, begin) else 0
 
 
 def _end_of_object(text: str, at: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from decimal import Decimal
 from importlib import resources
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.chains import TOKEN_CLASSES, Link, Place, Totals, places
+from ingest.chains import TOKEN_CLASSES, Link, Place, Totals, carries, places
 
 _STEPS = resources.files("ingest") / "sql" / "commit"
 _USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
@@ -20,10 +19,9 @@ ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
 """The runs that `rechain` looked at."""
 
-_LINKS = f"select run_id, rechained.process, source_id, ordinal, in_stream, {_USAGE} from {RECHAINED}"
+_LINKS = f"select run_id, {_PROCESS}, source_id, ordinal, in_stream, {_USAGE} from runs where run_id in "
 _MODELS = (
-    f"select run_id, coalesce(model_id, '') as model_id, {', '.join(TOKEN_CLASSES)}, cost_reported_usd"
-    f" from model_usage where run_id in (select run_id from {RECHAINED})"
+    f"select run_id, coalesce(model_id, '') as model_id, {', '.join(TOKEN_CLASSES)}, cost_reported_usd from model_usage where run_id in "
 )
 
 
@@ -32,30 +30,56 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
 
     A process of one record needs nothing, unless it had more: it was written as a chain of its own. Returns whether any needed it.
     """
-    connection.execute((_STEPS / "00_process.sql").read_text())
+    _run(connection, "00_process")
+    connection.execute(f"create or replace temp table linked as select distinct process from ({processes}) as given(process)")
+    carried = _carried(connection)
     connection.execute(
-        f"create or replace temp table rechained as select {_PROCESS} as process from runs where {_PROCESS} in ({processes})"
-        " group by process having count(*) > 1 or max(chain_position) > 1"
+        f"create or replace temp table rechained as select {_PROCESS} as process from runs where {_PROCESS} in (select process from linked)"
+        " group by process having count(*) > 1 or max(chain_position) > 1 or bool_or(run_id in (select unnest($carried)))",
+        {"carried": [*carried.keys(), *carried.values()]},
     )
-    found = [place for links in _processes(connection) for place in places(links).items()]
+    found = places(_links(connection, f"select run_id from {RECHAINED}"), carried)
     if not found:
         return False
-    connection.register("places", _places_table(found))
-    for step in ("08_added", "09_chained_models", "10_chained_runs"):
-        connection.execute((_STEPS / f"{step}.sql").read_text())
+    connection.register("places", _places_table(list(found.items())))
+    for step in ("09_added", "10_chained_models", "11_chained_runs"):
+        _run(connection, step)
     connection.unregister("places")
     return True
 
 
-def _processes(connection: duckdb.DuckDBPyConnection) -> Iterable[list[Link]]:
+def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
+    connection.execute((_STEPS / f"{step}.sql").read_text())
+
+
+def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Records that go on from one of another session in their stream → that one. The processes of both join the `linked` ones."""
+    while True:
+        _run(connection, "08_neighbours")
+        pairs: list[tuple[str, str]] = connection.execute("select run_id, former from neighbours").fetchall()
+        if not pairs:
+            return {}
+        links = {link.run_id: link for link in _links(connection, "select unnest([run_id, former]) from neighbours")}
+        carried = {later: former for later, former in pairs if carries(links[later], links[former])}
+        ends = {links[run_id].process for pair in carried.items() for run_id in pair}
+        sql = "insert into linked select unnest($ends) except select process from linked"
+        [(joined,)] = connection.execute(sql, {"ends": list(ends)}).fetchall()
+        if not joined:
+            return carried
+
+
+def _links(connection: duckdb.DuckDBPyConnection, run_ids: str) -> list[Link]:
     models: dict[str, dict[str, Totals]] = defaultdict(dict)
-    for run_id, model_id, *tokens, cost in connection.execute(_MODELS).fetchall():
+    for run_id, model_id, *tokens, cost in connection.execute(f"{_MODELS} ({run_ids})").fetchall():
         models[run_id][model_id] = Totals(_four(tokens), cost or Decimal(0))
-    processes: dict[str, list[Link]] = defaultdict(list)
-    for run_id, process, source_id, ordinal, in_stream, *usage in connection.execute(_LINKS).fetchall():
-        known = None if all(count is None for count in usage) else _four(usage)
-        processes[process].append(Link(run_id, source_id, ordinal, in_stream, models[run_id], known))
-    return processes.values()
+    rows = connection.execute(f"{_LINKS} ({run_ids})").fetchall()
+    return [_link(row, models[row[0]]) for row in rows]
+
+
+def _link(row: tuple[Any, ...], models: dict[str, Totals]) -> Link:
+    run_id, process, source_id, ordinal, in_stream, *usage = row
+    known = None if all(count is None for count in usage) else _four(usage)
+    return Link(run_id, process, source_id, ordinal, in_stream, models, known)
 
 
 def _four(counts: list[Any]) -> tuple[int, int, int, int]:

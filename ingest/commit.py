@@ -29,7 +29,15 @@ _CARD_COLUMNS = dict.fromkeys(("source_id", "name", "container"), pa.string()) |
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
 
-_PROCESSES = "select process from winners union select former_process from winners"
+_PROCESSES = """
+select process from winners union select former_process from winners
+union
+select process_of(session_id, in_stream, source_id)
+from runs
+where in_stream and source_id in (select source_id from winners union select replaces from winners)
+"""
+"""Those of the new runs and of the ones they replace, and of all in the same streams: there, whose totals go on may have changed."""
+
 _RECHAINED = f"select run_id from {RECHAINED}"
 _FORMER = "select run_id from runs anti join winners using (run_id)"
 """Runs whose prices are not those they came with: their chain changed, or the store has other prices than when they came."""

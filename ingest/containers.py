@@ -8,16 +8,18 @@ Sources are streamed: however big one is, only a window of it is in memory.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from ingest.archives import archive_kind, members, names
 from ingest.context.times import time_of_line
 from ingest.decoding import SNIFFED_BYTES, Allowance, Broken, Opened, Utf8, is_binary
-from ingest.document import Document
-from ingest.nesting import is_event, is_record, nested
+from ingest.document import Document, is_whole_record
+from ingest.nesting import event_in, is_event, is_record, nested
 from ingest.portions import Limited, Portion, portions
-from ingest.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, Scanner, Span, is_whole_record
+from ingest.relayed import Relayed, relay_of
+from ingest.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, Scanner, Span
 from ingest.sources import Source, Unreadable, find_files, read_paths
 from ingest.window import WINDOW_BYTES, Window
 from schemas.errors import RejectReason
@@ -39,7 +41,14 @@ __all__ = [
 ]
 
 _BEGINNING = "line 1, byte 0"
+_MARK = r'(?:\\"|""|&quot;|&#34;|\x27)'
+_QUOTED = re.compile(rf"{_MARK}total_cost_usd{_MARK}|\bResultMessage\([^\n]{{0,2000}}?total_cost_usd=")
+"""How a field of a record looks in the quoted text of a log, in CSV, in HTML, and as Python prints a dict or the object of its SDK."""
+
+_LEFT_OUT = "journalctl left long messages out, {} in all, and a record may be one of them: with --all it writes them too"
+_CUT = "objects that hold the log's lines are cut off, {} in all, and a record may be in one of them"
 _LINE_END = b" \t\r\n"
+_KINDS = {str: "string", list: "array", bool: "truth value", type(None): "null"}
 _JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
 
 
@@ -70,6 +79,7 @@ class Contents:
         self._mere_objects = 0
         self._one_a_line = True
         self._last_line = 0
+        self._relayed: Relayed | None = None
 
     def __iter__(self) -> Iterator[Document | Unreadable]:
         if record := self._one_record():
@@ -95,7 +105,10 @@ class Contents:
         if is_binary(head):
             yield self._refused(RejectReason.BINARY, "the file holds binary data, not text", repr(head[:40]))
             return
-        window = Window(Utf8(opened), self._window_bytes)
+        text = Utf8(opened)
+        kept_by = relay_of(head)
+        self._relayed = Relayed(text, kept_by) if kept_by else None
+        window = Window(self._relayed or text, self._window_bytes)
         scanner = Scanner(window)
         for span in scanner.spans():
             if span.reason:
@@ -103,8 +116,12 @@ class Contents:
             else:
                 yield from self._found(span, noise=scanner.noise)
         self.kind = self._judged(scanner)
+        if self._relayed and self._relayed.left_out:
+            yield self._refused(RejectReason.TRUNCATED, _LEFT_OUT.format(self._relayed.left_out), "")
         if window.broken:
             yield self._stopped(window.broken)
+        elif self._relayed and self._relayed.cut:
+            yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._relayed.cut), "")
         elif not self._ordinal:
             yield self._nothing(scanner, head)
 
@@ -118,6 +135,8 @@ class Contents:
             yield self._document(span).parsed_as(span.value)
         elif inner := self._inside(span):
             yield from inner
+        elif event := event_in(span.value):
+            yield self._document(span).parsed_as(event)
         elif noise:
             self._mere_objects += 1
         else:
@@ -149,7 +168,7 @@ class Contents:
     def _position(self, span: Span) -> str:
         if self._portion and self._portion.offset:
             return f"byte {self._portion.offset + span.start}"
-        return f"line {span.line}, byte {span.start}"
+        return f"line {span.line}, byte {span.start}{' of the log inside' if self._relayed else ''}"
 
     def _judged(self, scanner: Scanner) -> str:
         if not self._documents:
@@ -171,15 +190,24 @@ class Contents:
 
     def _nothing(self, scanner: Scanner, head: bytes) -> Unreadable:
         """The one reject of a source in which nothing was found."""
+        text = head.decode("utf-8", "replace").replace("\0", "").lstrip(_JSON_BLANK)
+        broken = scanner.first_broken
+        if broken and (broken.reason is not RejectReason.NOT_JSON or not _QUOTED.search(text)):
+            return self._unreadable(broken)
+        if head and not head.strip(b"\0"):
+            return self._refused(RejectReason.BINARY, "the file holds zeros and no JSON object", "")
+        return self._refused(*self._why_nothing(scanner, text, whole=len(head) < SNIFFED_BYTES), excerpt(text))
+
+    def _why_nothing(self, scanner: Scanner, text: str, *, whole: bool) -> tuple[RejectReason, str]:
         if scanner.blank:
-            return self._refused(RejectReason.EMPTY, "the file is empty", "")
-        if scanner.first_broken:
-            return self._unreadable(scanner.first_broken)
-        text = head.decode("utf-8", "replace").lstrip(_JSON_BLANK)
+            return RejectReason.EMPTY, "the file is empty"
+        if _QUOTED.search(text):
+            return RejectReason.NOT_JSON, "a record seems to stand in it, but not as JSON: in quotes, or as a program prints objects"
         if self._mere_objects:
-            detail = f"text with {self._mere_objects} JSON objects in it, none of them a record"
-            return self._refused(RejectReason.NO_RECORD, detail, excerpt(text))
-        return self._refused(*_verdict(text, whole=len(head) < SNIFFED_BYTES), excerpt(text))
+            return RejectReason.NO_RECORD, "text with JSON objects in it, none of them a record"
+        if self._relayed:
+            return RejectReason.NO_RECORD, "lines of a log, none of them a record"
+        return _verdict(text, whole=whole)
 
     def _refused(self, reason: RejectReason, detail: str, beginning: str) -> Unreadable:
         self._ordinal += 1
@@ -192,7 +220,7 @@ def _verdict(text: str, *, whole: bool) -> tuple[RejectReason, str]:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         return _verdict_on_broken(text, error, whole=whole)
-    kind = type(value[0] if isinstance(value, list) and value else value).__name__
+    kind = _KINDS.get(type(value[0] if isinstance(value, list) and value else value), "number")
     detail = f"a JSON {kind}, not an object: no agent writes that as a record" if value != [] else "the JSON array is empty"
     return RejectReason.NO_RECORD, detail
 

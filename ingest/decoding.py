@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Callable
 from typing import BinaryIO, Protocol, cast
@@ -23,6 +24,8 @@ SUSPECT_RATIO = 1000
 _COMPRESSION_DEPTH = 3
 _BLOCK = 1 << 20
 _DECOMPRESSED_BLOCK = 1 << 16  # always the same, so that what comes before a break does not depend on who reads
+_HOLE = re.compile(rb"\0{256,}")
+_DATABASE = b"SQLite format 3\0"
 _UTF_8_BOM = b"\xef\xbb\xbf"
 
 
@@ -206,10 +209,16 @@ class Utf8:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether bytes that begin like this are no text: a tenth of it NULs or no UTF-8. A log may hold the odd NUL of what it logs."""
+    """Whether bytes that begin like this are no text: a tenth of it NULs or no UTF-8. A log may hold the odd NUL of what it logs.
+
+    One that was cut while its writer went on where it was begins with as many as it had bytes before, and a crash leaves whole blocks
+    of them.
+    """
     if _encoding(head) or (head.isascii() and b"\0" not in head):
         return False
-    text = head.decode("utf-8", "replace")
+    if head.startswith(_DATABASE):
+        return True
+    text = _HOLE.sub(b"", head.lstrip(b"\0")).decode("utf-8", "replace")
     return text.count("\ufffd") + text.count("\0") > len(text) // 10
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -10,6 +11,10 @@ from typing import Any
 
 from ingest.mending import Mended, mended, near_injection
 
+_TYPED = b'{"type":'
+_RESULT = b'{"type":"result"'
+_RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
+_RECORD_END_BYTES = 46
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
 
 
@@ -45,6 +50,13 @@ class Document:
         """The same document, which need not be parsed any more."""
         self.__dict__["value"] = value
         return self
+
+
+def is_whole_record(line: bytes) -> bool:
+    """Whether a line is one result record, judged by how it begins and ends, without parsing it."""
+    if not line.startswith(_RESULT) or not line.endswith(b"}") or line.find(_TYPED, 1) >= 0:
+        return False
+    return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")
 
 
 def parse(text: str) -> Any:

@@ -17,10 +17,11 @@ _BROKE_IN = re.compile(
     re.MULTILINE,
 )
 _LINE_BETWEEN = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\n]*\n", re.MULTILINE)  # of another writer to the same log
-_INJECTED = (_BROKE_IN, _LINE_BETWEEN)
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[mK]")  # of a terminal, as `jq` writes them
+_INJECTED = (_BROKE_IN, _LINE_BETWEEN, _COLOUR)
 _NEAR = 80
 _SPACE = re.compile(r"[ \t]+")
-_DIGITS = re.compile(r"[0-9]+")
+_DIGITS = re.compile(r" *[0-9]+")  # a number may stand on the right of its column
 
 
 class Mended(NamedTuple):
@@ -64,6 +65,6 @@ def prefix_of_lines(before: str, text: str) -> re.Pattern[str] | None:
     following = _DIGITS.sub("0", text[feed + 1 : feed + 1 + 4 * len(before)])
     for end in (len(before), *(space.start() for space in reversed(list(_SPACE.finditer(before))))):
         if before[:end].strip() and following.startswith(_DIGITS.sub("0", before[:end])):
-            shape = r"[0-9]+".join(map(re.escape, _DIGITS.split(before[:end])))
+            shape = _DIGITS.pattern.join(map(re.escape, _DIGITS.split(before[:end])))
             return re.compile(rf"(?<=\n){shape}")
     return None

@@ -16,7 +16,7 @@ import simplejson
 
 from ingest.scanner import scan
 
-DEPTH = 5
+DEPTH = 8
 """Levels of values, lists and strings that are looked into."""
 
 _FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
@@ -43,6 +43,12 @@ def is_record(value: Any) -> bool:
     if not isinstance(value, dict) or value.get("type", "result") != "result":
         return False
     return "duration_ms" in value and not _FIGURES.isdisjoint(value)
+
+
+def event_in(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The event of a stream that a wrapper was put around, if it is one: it names its session, and is no result."""
+    events = (item for item in value.values() if is_event(item) and item["type"] != "result")
+    return next((event for event in events if isinstance(event.get("session_id"), str)), None)
 
 
 def nested(text: str, value: dict[str, Any]) -> list[Nested]:

@@ -137,7 +137,7 @@ def ingest(
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
         broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
-        unreadable += map(InputUnreadable, broken.values())
+        unreadable += broken.values()
         cards = [plan.identified(card) for card in cards if card.key.reading not in broken]
         reports, superseded = _written(store, spool, cards, options) if cards else ((), ())
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started, superseded)

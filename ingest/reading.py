@@ -5,24 +5,29 @@ This is the part of the path of data that runs in worker processes: it opens fil
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from ingest import containers
+from ingest.archives import NO_ROOM
 from ingest.containers import Portion, Source, Unreadable
 from ingest.context.gather import SourceContext, gather
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars
 from ingest.context.stream import StreamContext
 from ingest.context.unpacked import is_named_as_sidecar, unpacked
+from ingest.decoding import Allowance
 from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context
 from ingest.spool import Key, SpoolWriter
 from ingest.summary_facts import complete
-from schemas.errors import InvalidRecord, RejectReason
+from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
 from schemas.source import RejectRow
 
 SMALL_BYTES = 1 << 20
@@ -56,7 +61,7 @@ class Card:
     rejected: int = 0
     ignored: int = 0
     known: bool = False
-    unreadable: str = ""
+    unreadable: InputUnreadable | None = None
     run_ids: list[str] = field(default_factory=list)
     rejects: list[RejectRow] = field(default_factory=list)
 
@@ -95,26 +100,36 @@ def read_portion(source: Source, key: Key, portion: Portion, settings: Settings,
 
 
 def _unreadable(source: Source, key: Key, error: OSError) -> Card:
-    return Card(key, "", source.name, 0, unreadable=f"cannot read {source.name}: {error.strerror or error}")
+    said = InputUnreadable(f"cannot read {source.name}: {error.strerror or error}")
+    if error.errno in NO_ROOM:
+        said.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or name another folder in $TMPDIR."
+    return Card(key, "", source.name, 0, unreadable=said)
 
 
 def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
     """A card for the archive itself, whose own documents are only the members that cannot be opened, and one for each other."""
     archive = Card(Key(name), source.source_id, source.name, source.size, container=kind)
-    with unpacked(_sidecars_in(source, kind)) as folders:
-        inside = replace(settings, sidecars=Sidecars(folders)) if folders else settings
-        for number, member in enumerate(containers.members(source)):
-            if isinstance(member, Unreadable):
-                _reject(archive, spool, member)
-            else:
-                yield from read_members(member, f"{name}.{number}", inside, spool)
+    folders: dict[str, Path] = {}
+    inside = replace(settings, sidecars=Sidecars(folders))
+    around = partial(_sidecars_in, folders, Allowance(source.size))
+    for number, member in enumerate(containers.members(source, around)):
+        if isinstance(member, Unreadable):
+            _reject(archive, spool, member)
+        else:
+            yield from read_members(member, f"{name}.{number}", inside, spool)
     yield archive
 
 
-def _sidecars_in(source: Source, kind: str) -> Iterator[Source]:
-    """The members named as sidecars, which may stand behind the records they tell of. Where there is none nothing is unpacked for it."""
-    if any(map(is_named_as_sidecar, containers.names(source, kind))):
-        yield from (member for member in containers.members(source) if isinstance(member, Source) and is_named_as_sidecar(member.name))
+@contextmanager
+def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source, kind: str) -> Iterator[None]:
+    """Puts the members named as sidecars, which may stand behind the records they tell of, into `folders`. Most archives have none."""
+    if not any(map(is_named_as_sidecar, containers.names(archive, kind, allowance))):
+        yield
+        return
+    found = containers.members(archive, only=is_named_as_sidecar, allowance=allowance)
+    with unpacked(member for member in found if isinstance(member, Source)) as more:
+        folders.update(more)
+        yield
 
 
 def read_source(source: Source, key: Key, settings: Settings, spool: SpoolWriter, portion: Portion | None = None) -> Card:

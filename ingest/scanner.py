@@ -14,8 +14,8 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
-from ingest.broken_json import MARK_SEARCHED, Failure, begin_of_last, verdict
-from ingest.document import parse
+from ingest.broken_json import MARK_SEARCHED, Failure, begin_at_break, begin_of_last, verdict
+from ingest.document import is_whole_record, parse
 from ingest.mender import Found, Mender
 from ingest.window import LOOK_BACK, Window, bytes_of, clean
 from schemas.errors import RejectReason
@@ -27,17 +27,15 @@ LONGEST_OBJECT = 256 << 20
 LONGEST_LINE = 1 << 20
 """Bytes. An object on a longer line is read as one on many lines is."""
 
-_TYPED = b'{"type":'
-_RESULT = b'{"type":"result"'
-_RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
-_RECORD_END_BYTES = 46
 _BLANK = b" \t\r\n\x0b\x0c\x1e"
 _BETWEEN = _BLANK + b",[]"
 _DECODER = json.JSONDecoder()
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
 _OBJECT_START = re.compile(rb'\{[ \t\r\n]{0,1000}+["}]')
 _START_BYTES = 1002
-_HIDDEN_START = re.compile(rb'\{[ \t\r]{0,100}+\n(?:[^\n"{}]{1,128}"|\[?20\d\d-\d\d-\d\d[T ][^\n{}]{1,400}\n)')
+_HIDDEN_START = re.compile(
+    rb'\{(?:\x1b\[[0-9;]{0,20}[mK]){0,9}+(?:(?<=[mK])"|[ \t\r]{0,100}+\n(?:[^\n"{}]{1,128}"|\[?20\d\d-\d\d-\d\d[T ][^\n{}]{1,400}\n))'
+)
 _LEAST_HIDDEN = 8
 _KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
 _KEY_BYTES = 80
@@ -226,7 +224,7 @@ class Scanner:
         begins_line = self._begins_line(start)
         certain = begins_line and (_EVENT_START.match(text) or (self.objects and not self.noise))
         told = certain or _RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
-        behind = self._last_on_line(start) if told or text.endswith('{"', 0, at) else 0
+        behind = self._last_on_line(start, failure) if told or text.endswith('{"', 0, at) else 0
         span = self._complaint(start, self._cut_off(start, behind) if behind else failure) if told or was_blank else None
         if told:
             return behind or self._after_line(start, stopped), span
@@ -238,17 +236,30 @@ class Scanner:
         window, text = self._window, clean(failure.text[:EXCERPT_CHARACTERS])
         return Span(window.base + start, window.base + start, window.line_at(start), text, None, reason, clean(error))
 
-    def _last_on_line(self, start: int) -> int:
+    def _last_on_line(self, start: int, failure: Failure) -> int:
         """Where a whole object begins that was written behind the broken one that starts here, on its line; 0 where there is none.
 
-        So it looks where a process was killed while it wrote, and the next one went on in the same file.
+        So it looks where a process was killed while it wrote, and the next one went on in the same file. A line too long to be
+        looked through may have one exactly at the break.
         """
         end = self._window.line_end(start, LONGEST_LINE)
-        if end < 0 or self._window.base + end == self._last_line_without:
+        if end < 0:
+            behind = begin_at_break(failure)
+            return start + behind if behind and self._ends_a_line(start + behind) else 0
+        if self._window.base + end == self._last_line_without:
             return 0
         behind = begin_of_last(self._window.data[start:end])
         self._last_line_without = -1 if behind else self._window.base + end
         return start + behind if behind else 0
+
+    def _ends_a_line(self, start: int) -> bool:
+        """Whether an object starts here and goes whole to the end of its line."""
+        found = self._decoded(start)
+        if not isinstance(found, Span):
+            return False
+        self.objects -= 1  # it was only looked at
+        behind = found.end - self._window.base
+        return not self._window.data[behind : self._window.line_end(behind, LONGEST_LINE)].strip()
 
     def _cut_off(self, start: int, end: int) -> Failure:
         """What is wrong with an object that ends where another begins."""
@@ -271,13 +282,6 @@ class Scanner:
         self.objects += 1
         window = self._window
         return Span(window.base + start, window.base + end, window.line_at(start), text, value)
-
-
-def is_whole_record(line: bytes) -> bool:
-    """Whether a line is one result record, judged by how it begins and ends, without parsing it."""
-    if not line.startswith(_RESULT) or not line.endswith(b"}") or line.find(_TYPED, 1) >= 0:
-        return False
-    return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")
 
 
 def _parsed(span: Span) -> Span:

@@ -6,17 +6,20 @@ import bz2
 import gzip
 import io
 import lzma
+import resource
 import tarfile
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from ingest.containers import Source, Unreadable, archive_kind, members, read
-from schemas.errors import RejectReason
-from tests.conftest import record_text
+from ingest.sources import IN_MEMORY_BYTES
+from schemas.errors import ExitCode, RejectReason
+from tests.conftest import Run, record_text
 
 LINES = "\n".join(record_text(uuid=str(number)) for number in range(200)).encode()
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
@@ -122,3 +125,16 @@ def test_a_big_member_waits_in_a_file_that_goes_away(monkeypatch: pytest.MonkeyP
         assert len(list(read(member))) == 200
         seen.append(member.path)
     assert [path.exists() for path in seen] == [False]
+
+
+def test_a_disk_without_room_is_no_fault_of_the_archive(tmp_path: Path, tachograph: Run) -> None:
+    """What is unpacked into a file may be no larger than a few MB here, which is what a full disk is like."""
+    (tmp_path / "logs.zip").write_bytes(zipped(big=b"\n" * (IN_MEMORY_BYTES + 1) + LINES))
+    (tmp_path / "other.json").write_text(record_text(uuid="other"))
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1 << 24, 1 << 24))
+    done = tachograph("ingest", ".", preexec_fn=limit)
+    assert (done.returncode, done.stdout) == (ExitCode.INPUT_UNREADABLE, "")
+    assert "cannot read logs.zip: File too large" in done.stderr
+    assert "$TMPDIR" in done.stderr
+    assert "1 document = 1 accepted + 0 duplicates + 0 rejected" in done.stderr
+    assert "200 accepted" in tachograph("ingest", "logs.zip").stderr

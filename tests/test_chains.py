@@ -66,7 +66,7 @@ def chained(store: Store) -> list[tuple[str, str, int, Decimal, int]]:
 
 def total(store: Store) -> Decimal:
     cost = queries.summary(store, Filters(), metrics=["cost_usd"])["cost_usd"].to_pylist()[0]
-    assert queries.models(store, Filters())["cost_usd"].to_pylist() == [cost]
+    assert sum(queries.models(store, Filters())["cost_usd"].to_pylist()) == cost
     return Decimal(cost)
 
 
@@ -150,7 +150,7 @@ def test_rebuild_finds_the_same_chains(store: Store, tmp_path: Path) -> None:
 
 def link(number: int, output: int, usage: int | None) -> Link:
     totals = Totals((0, output, 0, 0), Decimal(output))
-    return Link(f"r{number}", f"source{number}", 0, False, {"m": totals}, None if usage is None else (0, usage, 0, 0))
+    return Link(f"r{number}", "s", f"source{number}", 0, False, {"m": totals}, None if usage is None else (0, usage, 0, 0))
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.none() | st.integers(0, 50)), max_size=8), st.randoms())
@@ -211,3 +211,74 @@ def test_a_fuller_copy_in_another_session_leaves_no_chain_behind(store: Store, b
         "r1": (1, Decimal("0.1")),
         "r2": (1, Decimal("0.2")),
     }
+
+
+def begun(session: str) -> dict[str, Any]:
+    return STREAM[0] | {"session_id": session}
+
+
+CLEARED = [*STREAM[:4], begun("t"), STREAM[4] | {"session_id": "t"}, begun("u"), result(5, 7400, 0.6, 56) | {"session_id": "u"}]
+"""The same process, had it cleared its conversation before its fourth and its fifth result."""
+
+APPENDED = [
+    begun("s"),
+    result(1, 100, 0.1, 100),
+    begun("t"),
+    result(2, 250, 0.2, 250) | {"session_id": "t"},
+    begun("u"),
+    result(3, 600, 0.6, 300) | {"session_id": "u"},
+]
+"""Three processes one after the other, each dearer than the one before; the last one's helpers used as much as its main loop."""
+
+
+def test_a_process_that_clears_its_conversation_keeps_its_totals(store: Store) -> None:
+    ingest([lines(CLEARED)], store)
+    assert [row[1:3] for row in chained(store)] == [("r1", 1), ("r1", 2), ("r1", 3), ("r1", 4), ("r1", 5)]
+    assert total(store) == Decimal("0.6")
+
+
+def test_processes_one_after_the_other_in_a_file_count_each(store: Store) -> None:
+    ingest([lines(APPENDED)], store)
+    assert [position for _, _, position, _, _ in chained(store)] == [1, 1, 1]
+    assert total(store) == Decimal("0.9")
+
+
+def test_so_do_resumed_ones_of_one_session_that_began_from_zero(store: Store) -> None:
+    resumed = [event | {"session_id": "s"} for event in APPENDED[:4]]
+    for event in resumed[1::2]:
+        event["usage"] = event["usage"] | {"input_tokens": 10}
+    ingest([lines(resumed)], store)
+    assert total(store) == Decimal("0.3")
+
+
+def test_a_process_that_went_on_with_another_model_keeps_its_totals_too(store: Store) -> None:
+    first, second = result(1, 100, 0.1, 100), result(2, 100, 0.1, 30) | {"session_id": "t", "total_cost_usd": 0.4}
+    [row] = second["modelUsage"].values()
+    second["modelUsage"] |= {"claude-sonnet-4-6": row | {"outputTokens": 40, "costUSD": 0.3}}
+    ingest([lines([begun("s"), first, begun("t"), second])], store)
+    assert total(store) == Decimal("0.4")
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_a_record_between_that_is_kept_elsewhere_ends_no_process(store: Store, batches: int) -> None:
+    """A fuller copy takes a result out of the stream: those around it stand next to each other then."""
+    foreign = result(9, 30, 0.9, 30) | {"session_id": "v"}
+    stream = [*CLEARED[:5], foreign | {"modelUsage": {}, "result": None}, *CLEARED[5:]]
+    sources = [lines(stream), Source("full.json", json.dumps(foreign).encode())]
+    for batch in (sources,) if batches == 1 else ([source] for source in sources):
+        ingest(batch, store)
+    assert total(store) == Decimal("1.5")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_what_came_before_a_cleared_conversation_moves_all_behind_it(store: Store, order: tuple[int, int]) -> None:
+    """The session before was a resumed one, whose beginning lies in a file of its own that comes first or last."""
+    before = result(0, 6000, 0.4, 6000)
+    stream = [CLEARED[0], CLEARED[1] | {"usage": {"output_tokens": 920}}, *CLEARED[2:]]
+    sources = [Source("before.json", json.dumps(before).encode()), lines(stream)]
+    for number in order:
+        ingest([sources[number]], store)
+    assert [row[1:3] for row in chained(store)] == [("r0", number) for number in range(1, 7)]
+    assert total(store) == Decimal("0.6")
+    rebuild(store)
+    assert [row[1:3] for row in chained(store)] == [("r0", number) for number in range(1, 7)]

@@ -67,6 +67,18 @@ def test_the_odd_nul_makes_no_binary_of_a_log(text: str) -> None:
     assert documents(text.replace("{}", json.dumps(ONE))) == [ONE]
 
 
+@pytest.mark.parametrize("hole", [300, 20_000])
+@pytest.mark.parametrize("text", ["H{}\n", "log\nH{}\n", "log\n{}\nH", "{}\nH\nlog"])
+def test_a_hole_in_a_log_makes_no_binary_of_it_either(text: str, hole: int) -> None:
+    """Such as a log has that was truncated while it was written, or that a crash cut off."""
+    assert documents(text.replace("{}", json.dumps(ONE)).replace("H", "\0" * hole)) == [ONE]
+
+
+@pytest.mark.parametrize("data", [b"\0" * 20_000, b"SQLite format 3\0" + b"\0" * 4000 + b"create table runs (cost);" * 9])
+def test_nothing_but_nuls_and_a_database_are_binary(data: bytes) -> None:
+    assert [part.reason for part in read(Source("x", data)) if isinstance(part, Unreadable)] == [RejectReason.BINARY]
+
+
 def test_a_nul_in_a_record_is_read() -> None:
     assert [value["result"] for value in documents(record_text().replace("Done.", "a\0b"))] == ["a\0b"]
 
@@ -101,6 +113,7 @@ def test_a_document_keeps_the_text_as_it_was() -> None:
         ("text → é 🎉\n".encode("utf-16-le") * 20, RejectReason.BINARY),
         (b"\0", RejectReason.BINARY),
         (b"hello", RejectReason.NOT_JSON),
+        (b" " * 9000 + b"hello", RejectReason.NOT_JSON),
         (record_text()[:-20].encode(), RejectReason.TRUNCATED),
         (json.dumps(record(), indent=2)[:-20].encode(), RejectReason.TRUNCATED),
         (b'{"type": result}', RejectReason.NOT_JSON),
@@ -230,6 +243,7 @@ def test_records_quoted_in_an_event_are_no_documents() -> None:
         {"role": "runner", "output": json.dumps(ONE)},
         {"role": "assistant", "content": "done", "run": ONE},
         [{"name": "x", "output": json.dumps(ONE)}],
+        {"data": {"result": [{"stream": {"app": "x"}, "values": [["1772359872123456789", json.dumps(ONE)]]}]}},
     ],
 )
 def test_a_record_in_a_wrapper_is_found(wrapper: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.containers import Document, Source, Unreadable, read
 from ingest.document import parse
-from ingest.scanner import Scanner, scan
+from ingest.scanner import LONGEST_LINE, Scanner, scan
 from ingest.window import Window
 from schemas.errors import RejectReason
 from tests.conftest import record, record_text
@@ -19,6 +20,11 @@ from tests.conftest import record, record_text
 ONE = record(uuid="1")
 COMPACT = json.dumps(ONE, separators=(",", ":"))
 EVENT = '{"type":"assistant","message":{}}'
+
+
+def coloured(text: str) -> str:
+    """JSON with the colours of a terminal around every name and number."""
+    return "\x1b[1;39m" + re.sub(r'("\w+"(?=:))|(\d+(?=,))', "\x1b[0m\x1b[34;1m\\g<0>\x1b[0m", text) + "\x1b[0m"
 
 
 def values(text: str) -> list[object]:
@@ -41,6 +47,10 @@ def told(text: str) -> list[tuple[RejectReason | None, str]]:
         f"{COMPACT[:-1]} ,  // why\n  " + '"extra": 1}',
         json.dumps(ONE, indent=2).replace('"num_turns"', '// turns\n  "num_turns"').replace("{\n  // turns", "{\n// turns"),
         COMPACT[:90] + "\n[2025-11-30T17:40:06.201Z] [INFO] " + COMPACT[90:],
+        "\n".join(f"\x1b[32m{line}\x1b[0m" for line in json.dumps(ONE, indent=2).split("\n")),
+        coloured(COMPACT),
+        coloured(json.dumps(ONE, indent=2)),
+        coloured(json.dumps(ONE, indent=2)).replace("\n", "\r\n"),
     ],
 )
 def test_an_object_is_found_in_whatever_stands_around_or_was_written_into_it(text: str) -> None:
@@ -63,13 +73,20 @@ def test_a_truncated_line_takes_nothing_of_the_next_and_is_told_with_its_figures
     assert told(text) == [(RejectReason.TRUNCATED, "the JSON ends in the middle; before the break stand num_turns 41, total_cost_usd 0.5")]
 
 
+@pytest.mark.parametrize("closed", [",\n}", ', "a": [1,\n]}'])
+def test_a_comma_too_many_is_no_early_end(closed: str) -> None:
+    assert [reason for reason, _ in told(COMPACT[:-1] + closed)] == [RejectReason.NOT_JSON]
+
+
 PRETTY = json.dumps(ONE, indent=2)
 SHORT = PRETTY.replace("{\n ", "{")
 
 
 def prefixed(prefix: str, text: str) -> str:
     """Every line with the prefix; `#` in it is the number of the line."""
-    return "\n".join(prefix.replace("#", str(number)) + line for number, line in enumerate(text.split("\n"), 8))
+    return "\n".join(
+        prefix.replace("     #", f"{number:6}").replace("#", str(number)) + line for number, line in enumerate(text.split("\n"), 8)
+    )
 
 
 @pytest.mark.parametrize("text", [PRETTY, SHORT, f"Result: {PRETTY}", f"{PRETTY}\n{EVENT}\n{PRETTY}"])
@@ -81,6 +98,7 @@ def prefixed(prefix: str, text: str) -> str:
         "[2026-01-01T00:00:00.#Z] [INFO] ",
         "agent-1  | ",
         "#:\t",
+        "     #\t",
         "job\tstep\t2026-01-01T00:00:#Z ",
     ],
 )
@@ -118,12 +136,20 @@ def test_a_whole_record_behind_a_cut_one_on_its_line_is_found(before: str, cut: 
     assert [reason for reason, _ in told(text)] == [RejectReason.TRUNCATED] * (not before or cut.startswith('{"type":"result"'))
 
 
+@pytest.mark.parametrize("cut", [HALF, HALF[:30], COMPACT[:90], HALF + "\\", HALF + "\\u00", HALF + "x" * LONGEST_LINE, COMPACT[:-1]])
+def test_a_whole_one_is_found_there_on_a_line_of_any_length(cut: str) -> None:
+    long = COMPACT[:-1] + ',"result":"' + "x" * LONGEST_LINE + '"}'
+    assert values(f"{cut}{long}\n{EVENT}\n") == [json.loads(long), json.loads(EVENT)]
+    assert [reason for reason, _ in told(f"{cut}{long}\n{EVENT}\n")] == [RejectReason.TRUNCATED]
+
+
 @pytest.mark.parametrize(
     "line",
     [
         HALF + json.dumps(COMPACT)[1:-1],
         HALF + json.dumps(COMPACT)[1:],
         HALF + COMPACT + '"}',
+        HALF + COMPACT + "x" * LONGEST_LINE + '"}',
         '{"type":"user","tool_use_result":' + COMPACT,
         'note {"type":"user","content":"it said ' + COMPACT + '"}',
         json.dumps({"type": "user", "content": COMPACT}),

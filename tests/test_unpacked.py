@@ -66,6 +66,24 @@ def test_an_archive_says_what_its_folder_says(pack: Callable[[Path], bytes], fol
     assert rows(stores[1])[0][0][0] == "vllm_core-0007"
 
 
+def again(name: str, data: bytes) -> bytes:
+    """A tar with another archive in it, and nothing else."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("pack", [in_zip, in_tar])
+def test_so_does_an_archive_in_an_archive(pack: Callable[[Path], bytes], folder: Path, store: Store, tmp_path: Path) -> None:
+    (tmp_path / "logs.tar").write_bytes(again("run.bin", pack(folder)))
+    report = ingest(read_paths([tmp_path / "logs.tar"]), store)
+    assert (report.total("accepted"), report.total("rejected"), report.total("ignored")) == (2, 0, 8)
+    assert [(row[0], row[-1]) for row in rows(store)[0]] == [("vllm_core-0007", "sidecar")] * 2
+
+
 def test_a_folder_that_is_uploaded_says_it_too(folder: Path, store: Store, tmp_path: Path) -> None:
     sources = [Source(str(file.relative_to(tmp_path)), file.read_bytes()) for file in sorted(folder.rglob("*.*"))]
     with unpacked(sources) as folders:

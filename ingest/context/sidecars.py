@@ -69,7 +69,7 @@ class Sidecars:
     """The same for one ingest, which takes a folder's files one after the other and looks for sidecars once."""
 
     def __init__(self, unpacked: Unpacked | None = None) -> None:
-        self._unpacked = unpacked or {}
+        self._unpacked = {} if unpacked is None else unpacked
         self._folder = ""
         self._facts = NOTHING
 

@@ -30,7 +30,9 @@ from schemas.errors import InvalidRecord
 from tests.conftest import record
 
 SLOW_SECONDS = 1.0
+TIME = "2026-03-01T10:11:12.123456789Z"
 _TOKENS = (
+    *(b"\x1b[0m", b'{"type":', b'"},\n'),
     *(b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"\n", b"\r\n", b"\0", b"\xff", b"//x\n", b"```json\n", b"null", b"-1", b"1e999"),
     *(b'{"type":"result"', b'"total_cost_usd":', b"\n[2025-11-30T17:40:06.201Z] [INFO] ", b"\xef\xbb\xbf", b"\xff\xfe", b"NaN"),
     *(b'{"a":' * 300, b"9" * 5000, "…🎉".encode(), b"\\ud800", b"PK\x03\x04", b"\x1f\x8b\x08"),
@@ -50,6 +52,11 @@ def seeds() -> list[bytes]:
     wrapper = {"body": "log\n" + json.dumps(one, indent=2) + "\nend", "deep": {"list": [{"x": one}]}}
     pretty = json.dumps(one, indent=2).encode()
     plain = [compact(one), pretty, stream, compact([event, one]), compact(one) * 3, b"# log\n```json\n" + pretty + b"\n```\n" + stream]
+    docker = b"\n".join(
+        compact({"log": piece, "stream": "stdout", "time": TIME}) for piece in (pretty.decode()[:300], pretty.decode()[300:], "\n")
+    )
+    kubernetes = b"\n".join(f"{TIME} stdout {tag} ".encode() + piece for tag, piece in (("P", stream[:100]), ("F", stream[100:])))
+    plain += [docker, kubernetes, b"\x1b[1;39m{\x1b[0m" + pretty.replace(b"\n", b"\x1b[0m\n\x1b[32m")[1:]]
     return [*plain, compact(wrapper), json.dumps(one).encode("utf-16"), b"\xef\xbb\xbf" + stream.replace(b"\n", b"\r\n"), b"[1, 2]", b""]
 
 
