@@ -214,8 +214,8 @@ OUTPUTS = [
     ),
     (
         (
-            "old version:\n```\n    Latency   600.00us  172.11us  10.87ms   85.12%\nRequests/sec:  16000.25\nTransfer/sec:     21.18MB\n```\n\n"
-            "new version:\n```\n    Latency   300.00us  154.85us  10.25ms   84.31%\nRequests/sec:  32000.50\nTransfer/sec:     42.97MB\n```"
+            "old version:\n```\n    Latency   600.00us  172.11us  10.87ms\nRequests/sec:  16000.25\nTransfer/sec:     21.18MB\n```\n\n"
+            "new version:\n```\n    Latency   300.00us  154.85us  10.25ms\nRequests/sec:  32000.50\nTransfer/sec:     42.97MB\n```"
         ),
         [2, 2],
     ),
@@ -246,6 +246,9 @@ def test_shares_and_marks_are_no_changes(text: str) -> None:
         "Before:\n- 3 workers\n- 10 s timeout\n\nAfter:\n- 5 workers\n- 30 s timeout",
         "## Baseline\n\n- 8 GB RAM\n- 4 cores\n\n## After setup\n\n- 2 GB free",
         "Old:\n30 days\n\nNew:\n90 days",
+        "Take more\n\nBefore:\ntop = rows[0:15]\n\nAfter:\ntop = rows[0:30]",
+        "Calm it\n\nBefore:\n```css\nfade: 300ms;\n```\n\nAfter:\n```css\nopacity: 150ms;\n```",
+        "Before:\n```go\nd := 5 * time.Second // 5s\n```\n\nAfter:\n```go\nd := 10 * time.Second // 10s\n```",
         "- Baseline: 5 GB RAM\n- Recommended: 16 GB RAM",
         "Before: 20 MB\nDev dependencies: 5 MB",
         "Main bundle (index): 437 KB\nVendor: 200 KB",

@@ -34,13 +34,14 @@ def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
     first = found[index]
     ahead = found[index + 1 : index + 1 + _FEW]
     following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or text[quantity.start - 1] != "("]
-    if len(following) > 2 and _is_difference(first, *following[:2]):
-        del following[1]
     if not following or not first.kind is following[0].kind is Kind.VALUE:
         return None
-    if len(following) < 2 or text.find("\n", following[0].end, following[1].start) >= 0:
-        return _pair_alone(text, first, following[0])
-    if following[1].kind is Kind.VALUE:
+    if text.startswith("  ", first.end):
+        if len(following) > 2 and _is_difference(first, *following[:2]):
+            del following[1]
+        if len(following) < 2 or text.find("\n", following[0].end, following[1].start) >= 0:
+            return _pair_alone(text, first, following[0])
+    if len(following) < 2 or following[1].kind is Kind.VALUE:
         return None
     return _row(text, first, following[0], following[1])
 
@@ -52,8 +53,8 @@ def _is_difference(first: Quantity, second: Quantity, third: Quantity) -> bool:
 
 def _pair_alone(text: str, first: Quantity, second: Quantity) -> Effect | None:
     """Two like figures at the end of a line, below heads that say which is which."""
-    is_row = first.measures_as(second) and text.startswith("  ", first.end) and _ROW_ENDS.match(text, second.end)
-    if not is_row or not _WIDE_GAP.fullmatch(text, first.end, second.start):
+    is_row = first.measures_as(second) and _ROW_ENDS.match(text, second.end) and _WIDE_GAP.fullmatch(text, first.end, second.start)
+    if not is_row:
         return None
     return _under_heads(text, Effect(first.start, second.end, first, second))
 
@@ -101,7 +102,7 @@ def _under_a_title(text: str, effect: Effect) -> Effect | None:
         end, start = start - 1, text.rfind("\n", 0, max(start - 1, 0)) + 1
         if end <= 0:
             return None
-        if _OF_A_TITLE.match(text, start, end):
+        if end - start <= _WIDEST and _OF_A_TITLE.match(text, start, end):
             return effect._replace(heads=f"{text[start:end]} {row} ")
     return None
 

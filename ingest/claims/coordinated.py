@@ -9,7 +9,7 @@ from ingest.claims.glue import HEDGE
 from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, Sense
 from ingest.claims.quantities import Kind, Quantity
 
-APPLIED = re.compile(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against)\b")
+APPLIED = re.compile(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against|vs|versus)\b")
 _COORDINATES = re.compile(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
 _COORDINATED_BY = re.compile(r"(?:[^.;\n]|\.(?=\d)){0,60}?(?:,\s*and|,|\band)\s+(?:[\w./`-]+\s+){1,3}by\s+[*_`~≈]*")
 _ELLIPTIC = re.compile(rf"[^.;\n]{{0,120}}[.;]\s+(?:(?:And|while|but)\s+)?it(?:['’]s| is| was)\s+(?:even\s+)?{HEDGE}", re.IGNORECASE)

@@ -28,7 +28,7 @@ _AMBIGUOUS = ("was", "before", "antes", "avant", "vorher", "zuvor")
 _COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
 """`10 seconds, instead of 10 iterations` are two things."""
 
-_BARE_FORMER = re.compile(rf"[*_`]*\s?\((?:was|down from|previously|formerly|before:?)\s{DECOR}{HEDGE}", re.IGNORECASE)
+_BARE_FORMER = re.compile(rf"[*_`]*\s?\((?:was|from|down from|up from|previously|formerly|before:?)\s{DECOR}{HEDGE}", re.IGNORECASE)
 """`5.8k (was ~384k)`: of what, the label or head tells."""
 
 _ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
@@ -57,6 +57,7 @@ _OF_ANOTHER = re.compile(r"\s(?:to|for)\s\w")
 _AIMED_AT = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
 """`30 FPS cap vs 60 FPS target`: neither was measured."""
 
+_OPENS = re.compile(rf"\(\s*{HEDGE}$")
 _TO_BEFORE = re.compile(rf"\bto\s+{HEDGE}$", re.IGNORECASE)
 
 
@@ -70,7 +71,9 @@ def latter_first(candidate: Candidate) -> Effect | None:
     if word.startswith(_SWAPPING) and (_OF_FORMER.match(candidate.glue) or is_told(candidate, FORMER_FIRST)):
         return candidate.whole
     is_aside = _ASIDE.search(candidate.glue) and (candidate.first.unit or not _NAMED_OTHERWISE.match(candidate.glue))
-    if (word == "from" and not _TO_BEFORE.search(candidate.left)) or (word in _AMBIGUOUS and not is_aside):
+    if (word == "from" and not _TO_BEFORE.search(candidate.left) and not _OPENS.search(candidate.left)) or (
+        word in _AMBIGUOUS and not is_aside
+    ):
         return None
     is_open = word.startswith(_SWAPPING) and not _is_told_which(candidate)
     sense = Sense.LOSS if is_open and _is_worse(candidate) else None
@@ -119,10 +122,16 @@ _WITHOUT = re.compile(
 )
 
 
+_LATTER_SIDE = re.compile(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
+_FORMER_SIDE = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
+
+
 def _is_told_which(candidate: Candidate) -> bool:
     """`126 ms (vs 86 ms)`, `18.6 MB vs 17.8 MB without`: what stands in the bracket, or what something is without, is the former."""
     text, end = candidate.text, candidate.second.end
     if _WITHOUT.match(text, end) or is_told(candidate, LATTER_FIRST):
+        return True
+    if _LATTER_SIDE.search(candidate.left) and _FORMER_SIDE.search(candidate.glue):
         return True
     return bool(_REFERENCE.fullmatch(candidate.glue)) and not _EARLIER.search(candidate.left) and not _OF_LATTER.match(text, end)
 
@@ -172,7 +181,8 @@ _EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 
 def by_tense(candidate: Candidate) -> Effect | None:
     """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
-    if not candidate.has_units and not _COUNTED.match(candidate.glue) and not _is_shorter(candidate):
+    is_counted = candidate.first.metric is ClaimMetric.OPERATIONS and candidate.second.unit is None
+    if not (candidate.has_units or is_counted or _COUNTED.match(candidate.glue) or _is_shorter(candidate)):
         return None
     if _LATER.fullmatch(candidate.glue) and _EARLIER.search(candidate.left):
         return candidate.whole

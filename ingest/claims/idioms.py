@@ -52,7 +52,7 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
         (r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN),
         (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
         (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
-        (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
+        (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?(?:(?:{HEDGES}) )?halved\b", 2, Sense.FALL),
         (r"\bhalv(?:e[sd]?|ing) (?:it|this|that|them)\b|\bmore or less halved\b", 2, Sense.FALL),
         *(
             (rf"\b(?:{part}) (?:faster|quicker)\b", factor, Sense.GAIN)
@@ -62,11 +62,11 @@ _IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
             (rf"\b(?:is|are|now) {_ABOUT}(?:{part}) of what (?:it|they) (?:was|were|used to be|took)\b", factor, Sense.FALL)
             for part, factor in _SHARES
         ),
-        (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:doubles|(?:has |is |was )?doubled)\b", 2, Sense.RISE),
+        (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:doubles|(?:has |is |was )?(?:(?:{HEDGES}) )?doubled)\b", 2, Sense.RISE),
         (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:triples|(?:has |is |was )?tripled)\b", 3, Sense.RISE),
         (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:quadruples|(?:has |is |was )?quadrupled)\b", 4, Sense.RISE),
         *(
-            (rf"\b(?:{_AT}) {_ABOUT}(?:{part})(?: of)? (?:of )?(?:the|its) {_OF_OLD}{_NOUN}", factor, Sense.FALL)
+            (rf"\b(?:{_AT}){_ABOUT} (?:{part})(?: of)? (?:of )?(?:the|its) {_OF_OLD}{_NOUN}", factor, Sense.FALL)
             for part, factor in _SHARES
         ),
         *((rf"\b(?:{part}) (?:less|fewer|smaller|lower|shorter)\b(?: {_NOUN})?", factor, Sense.FALL) for part, factor in _PARTS),

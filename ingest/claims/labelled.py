@@ -88,7 +88,7 @@ def _told_in_line(text: str, pairs: list[Effect], lines: list[Line], spans: list
 
 
 _LABEL = re.compile(r"[^\n:=]{0,60}[:=]")
-_SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|σ|range|samples|runs", re.IGNORECASE)
+_SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|user|sys|σ|range|samples|runs", re.IGNORECASE)
 """What else is told of one and the same measurement."""
 
 

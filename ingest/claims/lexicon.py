@@ -67,7 +67,7 @@ COMPARISONS: dict[Sense, str] = {
 
 VERBS: dict[Sense, str] = {
     Sense.GAIN: (
-        r"improv(?:e[sd]?|ing)|speed-?ups?(?= [a-z])|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?"
+        r"improv(?:e[sd]?|ing)|improvements? (?:to|in|of)(?=\s)|speed-?ups?(?= [a-z])|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?"
         r"|optimiz(?:e[sd]?|ing)"
     ),
     Sense.LOSS: r"slow(?:s|ed|ing)?(?: \w+)? down|slow(?:s|ed|ing)\b|regress(?:es|ed)?|degrad(?:e[sd]?|ing)",
@@ -107,7 +107,7 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|bills?\b|billing|invoice|dollars?|\$",
     ClaimMetric.TOKENS: r"context(?= (?:usage|use|size|reduction|consumption|used|overhead|footprint)\b)|tokens?\b|tok\b|prompts?\b",
     ClaimMetric.OPERATIONS: (
-        r"(?:event|draw|draw call|call|query|request|allocation|instruction|render|syscall) counts?\b|gen ?\d collections"
+        r"(?:event|draw|draw call|call|query|request|allocation|instruction|render|syscall|node|kernel) counts?\b|gen ?\d collections"
         r"|(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
         r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?(?: retired)?|cache misses|forks\b|spawns\b"
         r"|db load|rows (?:read|examined|scanned|fetched|returned)|(?:gc|garbage) (?:runs|collections?|cycles)|cpb\b|reads\b|writes\b"

@@ -117,7 +117,7 @@ def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | Non
         nearest = NOUNS.match(around.right, 1) or last_noun(PREFIX.sub("", around.left)[-_SUBJECT:])
         told = nearest[0] if nearest else ""
     elif not any(match.lastgroup == "TIME" for match in NOUNS.finditer(told)):
-        told = around.left[-_SUBJECT:]
+        told = PREFIX.sub("", around.left)[-_SUBJECT:]
     if not _BETTER_IF_MORE.search(told):
         return effect.sense
     return Sense.GAIN if effect.sense is Sense.RISE else Sense.LOSS

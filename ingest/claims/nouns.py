@@ -42,7 +42,8 @@ def nearest_noun(effect: Effect, around: Around) -> str | None:
         told = around.left if around.is_table else around.inside
         return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in NOUNS.finditer(told)) else "TIME"
     if inside := _head_noun(_TIMES.sub("", around.inside), effect.word):
-        return inside.lastgroup
+        last = last_noun(around.inside) if inside.lastgroup == "NONE" and " by " in around.inside else inside
+        return (last or inside).lastgroup
     if effect.word in SIGNED and not effect.is_pair:
         return _adjacent_noun(around)
     if first := _named_first(effect, around):

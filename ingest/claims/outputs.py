@@ -80,7 +80,7 @@ def _of_go(text: str, first: Span, second: Span) -> Iterator[Effect]:
 
 
 _ASV = re.compile(
-    r"^[ \t]*[-+!x]?[ \t]+(?P<before>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+(?P<after>\d[\d.]*±[\d.]+[nµμm]?s)"
+    r"^[ \t]{0,20}[-+!x]?[ \t]{1,40}(?P<before>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+(?P<after>\d[\d.]*±[\d.]+[nµμm]?s)"
     r"[ \t]+~?(?P<ratio>\d+\.\d\d)[ \t]+[A-Za-z]",
     re.MULTILINE,
 )

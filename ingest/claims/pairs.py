@@ -114,9 +114,14 @@ def _by_arrow(candidate: Candidate) -> Effect | None:
         and not (candidate.has_units and _BEFORE_ARROW.fullmatch(candidate.glue))
     ):
         return None
+    if candidate.first.unit is None and candidate.second.unit is not None and _SET_TO.search(candidate.left):
+        return None
     is_condition = candidate.second.unit is None and candidate.text[candidate.first.start] in "><≥≤"  # `> 10 MB → 413`
     return None if is_condition or _NAME_GOES_ON.match(candidate.text, candidate.second.end) else candidate.whole
 
+
+_SET_TO = re.compile(r"\w\s?=\s?$")
+"""`qps = 4 => 43 ms`: what was seen at that setting."""
 
 _STRUCK = re.compile(rf"~~\s{{1,3}}{DECOR}{HEDGE}")
 """`~~24 s~~ 12 s`"""

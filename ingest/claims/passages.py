@@ -163,11 +163,12 @@ def _after_first(text: str, start: int, floor: int) -> Passage | None:
     """`this branch: 2 s` / `main: 3 s`: two lines, the one after first, and none labelled beside them."""
     first = start if label(text, start) == "after" or start <= floor else _line_start(text, start - 1, floor)
     second = _line_end(text, first) + 1
-    end = _line_end(text, second) if second < len(text) else len(text)
-    is_pair = label(text, first) == "after" and label(text, second) == "before" and _DIGIT.search(text, first, second)
+    if label(text, second) != "before" or label(text, first) != "after" or not _DIGIT.search(text, first, second):
+        return None
+    end = _line_end(text, second)
     is_alone = first <= floor or label(text, _line_start(text, first - 1, floor)) is None
     is_last = end >= len(text) or label(text, end + 1) is None
-    return Passage(first, end, is_labelled=True) if is_pair and is_alone and is_last and end >= start else None
+    return Passage(first, end, is_labelled=True) if is_alone and is_last and end >= start else None
 
 
 def _above_change(text: str, start: int, floor: int) -> Passage | None:

@@ -74,10 +74,10 @@ _GROUPED = r"(?:(?<=from\s)|(?<=\sto\s))\d{1,3}(?:\ \d{3}){1,5}(?!\d)|\d{1,3}(?:
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
     rf"""
-    (?<![A-Za-z0-9_.\#,\\])(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]{{4}}-)(?={BEGINNINGS})
+    (?<![A-Za-z0-9_.\#,\\])(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]\d-)(?<![a-z]{{4}}-)(?={BEGINNINGS})
     (?P<from>(?<=from\s))?
     (?P<mark>[~≈≤≥∼]\s?|(?<![-=<>])[<>]\s?)?
-    (?P<sign>[+\-−–]|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
+    (?P<sign>[+\-−–]|minus\s(?=[~\d])|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
     (?P<money>\$)?
     (?:
       (?:(?P<word>{SPELLED})(?:\s(?:to|or)\s(?P<most>{SPELLED}))?|(?P<article>(?:(?<=than\s|nder\s|from\s|over\s)|(?<=\sto\s))an?|half\san?(?=\s[smh])))
@@ -101,11 +101,11 @@ _QUANTITY = re.compile(
       (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?P<timed>\s?min(?:ute)?s?\b)?(?![\w:]|\s?[ap]\.?m\b)
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|~(?=\d)|\.{{2,3}}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{{1,9}}\s?[x×%])|(?<=[\dx×%])\s-\s(?=~?[\d.,]{{1,9}}\s?[x×%])|(?(from)(?!)|\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold|percent\b))))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|~(?=\d)|\.{{2,3}}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{{1,9}}\s?[x×%])|(?<=[\dx×%])\s-\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b))|(?(from)(?!)|\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold|percent\b))))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%٪](?!\d)|\s?×(?![\dA-Z])|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\s?pct\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |\s?/\s?(?:s|sec|min|h)(?![\w/])
-        |(?:(?:\*\*)?[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ |\s/\s(?=(?:s|sec|min|h|hour)\b))[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
+        |(?:(?:\*\*)?[\s-]{{0,2}}|\n[ \t]{{1,12}})(?:(?:SQL|DB|API|HTTP)\s(?=quer|call|request|hit|round))?[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ |\s/\s(?=(?:s|sec|min|h|hour)\b))[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
       {_SPREAD}?
     )
@@ -138,7 +138,7 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
             yield found
 
 
-_SIGNS = {"−": "-", "–": "-", "↓": "-", "⬇": "-", "▼": "-", "↑": "+", "⬆": "+", "▲": "+"}
+_SIGNS = {"m": "-", "M": "-", "−": "-", "–": "-", "↓": "-", "⬇": "-", "▼": "-", "↑": "+", "⬆": "+", "▲": "+"}
 
 
 def _sign(written: str | None) -> str:
@@ -228,7 +228,7 @@ def _unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
     """What kind of quantity it is, its unit, and where it ends. Words that are no unit are none of it."""
     written = match["unit"]
     bare = written.strip() if written else ""
-    if bare in _MULTIPLIERS and not (bare == "X" and number >= _MODEL_NUMBER and not _OF_SPEED.match(match.string, match.end())):
+    if bare in _MULTIPLIERS and not (bare in "xX" and number >= _MODEL_NUMBER and not _OF_SPEED.match(match.string, match.end())):
         return Kind.TIMES, None, match.end()
     if bare in _PERCENT:
         return Kind.PERCENT, None, match.end()

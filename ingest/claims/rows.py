@@ -112,6 +112,7 @@ _CLOSES = re.compile(r"[^()|\n]{0,30}\)")
 
 def closed(text: str, end: int) -> int:
     """Where the bracket ends that a change stands in."""
-    is_open = text.rfind("(", text.rfind("|", 0, end), end) > text.rfind(")", 0, end)
+    bar = max(0, text.rfind("|", 0, end))
+    is_open = text.rfind("(", bar, end) > text.rfind(")", bar, end)
     found = _CLOSES.match(text, end) if is_open else None
     return found.end() if found else end

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ingest.claims.effect import Effect
-from ingest.claims.quantities import Kind, Quantity, quantities
+from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
 from schemas.claim import ClaimMetric
 
@@ -51,9 +51,12 @@ _SIGNS = (
 )
 
 
+_ENDINGS = {last: tuple(sign for sign in _SIGNS if sign[-1] == last) for last in {sign[-1] for sign in _SIGNS}}
+
+
 def has_sections(text: str, signs: list[int]) -> bool:
-    """Whether one of the signs can be the head of a section."""
-    return any(text.endswith(_SIGNS, 0, sign + 1) for sign in signs)
+    """Whether one of the signs can be the head of a section; most end with a digit, which none of those does."""
+    return any((endings := _ENDINGS.get(text[sign])) is not None and text.endswith(endings, 0, sign + 1) for sign in signs)
 
 
 def section_effects(text: str) -> Iterator[Effect]:
@@ -82,8 +85,11 @@ def _named(label: str, figures: dict[str, Quantity]) -> Quantity | None:
     return longer[0] if len(longer) == 1 else None
 
 
-_FIRST_LINES = re.compile(r"\s*(?:```[^\n]*\n)?(?P<lines>(?:[^\n]*[^\s`][^\n]*(?:\n|$)){1,4})(?=\s*(?:\n|```|$))")
-"""The few lines right below a head, in a fence or not."""
+_FIRST_LINES = re.compile(
+    r"\s*(?:```(?:te?xt|console|bash|sh|shell\S*|log|plain\S*)?[ \t]*\n)?(?!```)"
+    r"(?P<lines>(?:[ \t`]*[^\s`][^\n]*(?:\n|$)){1,4})(?=\s*(?:\n|```|$))"
+)
+"""The few lines right below a head, in a fence or not; a fence that names a language of programs holds code."""
 
 _RATED = (ClaimMetric.TIME, ClaimMetric.MEMORY)
 
@@ -97,7 +103,7 @@ def _without_labels(text: str, start: int, end: int) -> list[Quantity]:
     for line in re.finditer(r"[^\n]+", block["lines"]):
         figures = [one for one in quantities(text, *(block.start("lines") + side for side in line.span())) if one.kind is Kind.VALUE]
         has_rate = any(one.metric is ClaimMetric.THROUGHPUT for one in figures)
-        found += [one for one in figures if one.unit and not (has_rate and one.metric in _RATED)]
+        found += [one for one in figures if one.unit and one.unit is not CLOCK and not (has_rate and one.metric in _RATED)]
     return found
 
 
@@ -167,10 +173,14 @@ def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
     return found
 
 
+_BEHIND = 160
+"""Characters of the line behind a figure in which its change is told."""
+
+
 def _effect(text: str, before: Quantity, after: Quantity) -> Effect:
     """The pair; it stands where the figure after does, up to the change that is told behind it."""
-    end = text.find("\n", after.end)
+    end = text.find("\n", after.end, after.end + _BEHIND)
     pair = Effect(after.start, after.end, before, after)
-    behind = quantities(text, after.end, end if end >= 0 else len(text))
+    behind = quantities(text, after.end, end if end >= 0 else min(len(text), after.end + _BEHIND))
     change = next((one for one in behind if one.kind is not Kind.VALUE and agrees(pair, one)), None)
     return pair._replace(end=change.end, change=change) if change else pair

@@ -18,7 +18,7 @@ _WHOLE = rf"(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y-(?:{'|'.join(_
 SPELLED = rf"(?a:{_WHOLE}(?:\sand\sa\s(?:{'|'.join(_PARTS)})\b)?)"
 """Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
 
-BEGINNINGS = r"[^A-Za-z]|on|t[whe]|f[iouü]|s[iue]|e[il]|ni|zw|dr|vi|ha|an?\s|x\d"
+BEGINNINGS = r"[^A-Za-z]|mi|on|t[whe]|f[iouü]|s[iue]|e[il]|ni|zw|dr|vi|ha|an?\s|x\d"
 """What a number can begin with: most words of a text cannot, and are passed over."""
 
 SPELLED_TIME = r"(?:milli)?seconds?|minutes?|hours?"

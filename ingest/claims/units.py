@@ -70,6 +70,9 @@ _SIZES = {
         },
     ),
 }
+_WHOSE = ("SQL ", "DB ", "API ", "HTTP ", "sql ", "db ", "api ", "http ")
+"""`40 SQL queries`: words before what is counted."""
+
 _PER_TIME = {
     "s": 1.0,
     "sec": 1.0,
@@ -97,6 +100,7 @@ def unit(words: str) -> Unit | None:
     A quantity per time is a throughput, also where nobody has heard of what is counted; a unit per anything else is itself.
     """
     name = " ".join(words.split()).replace(" / ", "/")
+    name = name.partition(" ")[2] if name.startswith(_WHOSE) else name
     counted, _, per = name.replace(" per ", "/").partition("/")
     known = _SIZES.get(counted.strip().lower())
     is_volume = per in _LONG_TIMES and known is not None and known[0] is ClaimMetric.MEMORY
