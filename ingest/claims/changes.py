@@ -47,7 +47,8 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
 _COMPARED = re.compile(
-    rf"[\s*_`]*\+?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:in\s(?=[\w ]{{0,20}}(?:reduction|savings)))?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
+    rf"[\s*_`]*\+?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:in\s(?=[\w ]{{0,20}}(?:reduction"
+    rf"|savings)))?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
     re.IGNORECASE,
 )
 

@@ -49,10 +49,10 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
             yield from effects(text, list(line), low, high)
 
 
-_BRANCH = re.compile(rf"[\s{BULLETS}]*[*_]*`[^`\n]+`[*_]*:")
+_BRANCH = re.compile(rf"[\s{BULLETS}]{{0,12}}[*_]{{0,3}}`[^`\n]+`[*_]{{0,3}}:")
 """`main`: the label is the name of a branch."""
 
-_LABEL_WORDS = re.compile(r"[\W\d_]*((?:[\w/]+ ){1,3}?)(?:before|after|old|new)\b[*_`]*:", re.IGNORECASE)
+_LABEL_WORDS = re.compile(r"[\W\d_]{0,12}((?:[\w/]{1,20} ){1,3}?)(?:before|after|old|new)\b[*_`]*:", re.IGNORECASE)
 _NO_UNITS = frozenset({"min", "m", "h", "d", "b", "s", "w", "j"})
 
 

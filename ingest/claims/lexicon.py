@@ -67,7 +67,8 @@ COMPARISONS: dict[Sense, str] = {
 
 VERBS: dict[Sense, str] = {
     Sense.GAIN: (
-        r"improv(?:e[sd]?|ing)|improvements? (?:to|in|of)(?=\s)|speed-?ups?(?= [a-z])|speed(?:s|ing)?(?: \w+)? up|sped up|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?"
+        r"improv(?:e[sd]?|ing)|improvements? (?:to|in|of)(?=\s)|speed-?ups?(?= [a-z])|speed(?:s|ing)?(?: \w+)? up|sped up"
+        r"|accelerat(?:e[sd]?|ing)|boost(?:s|ed|ing)?"
         r"|optimiz(?:e[sd]?|ing)"
     ),
     Sense.LOSS: r"slow(?:s|ed|ing)?(?: \w+)? down|slow(?:s|ed|ing)\b|regress(?:es|ed)?|degrad(?:e[sd]?|ing)",
@@ -109,10 +110,13 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.OPERATIONS: (
         r"(?:event|draw|draw call|call|query|request|allocation|instruction|render|syscall|node|kernel) counts?\b|gen ?\d collections"
         r"|(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
-        r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?(?: retired)?|cache misses|forks\b|spawns\b"
+        r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?(?: retired)?|cache misses|forks\b"
+        r"|spawns\b"
         r"|db load|rows (?:read|examined|scanned|fetched|returned)|(?:gc|garbage) (?:runs|collections?|cycles)|cpb\b|reads\b|writes\b"
         r"|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
-        r"|(?:re)?creations\b|instantiations\b|evaluations|locks?\b|(?:forced )?reflows?\b|dom nodes\b|(?:mounted|rendered) (?:rows|components|nodes)|event listeners\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b|stats?\(\)"
+        r"|(?:re)?creations\b|instantiations\b|evaluations|locks?\b|(?:forced )?reflows?\b|dom nodes\b"
+        r"|(?:mounted|rendered) (?:rows|components|nodes)|event listeners\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b"
+        r"|stats?\(\)"
         r"|查询|请求|调用|次数|渲染|クエリ|呼び出し|リクエスト"
     ),
     ClaimMetric.TIME: (
@@ -140,8 +144,10 @@ SETTINGS = words(
     r"|(?:log|key|secret|file|size|backup|token|cert\w*|daily)[- ]?(?:based )?rotation\b|xm[xs]\b"
     r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew"
     r"|deadline|grace|expir\w+|keep-?alive(?:_| (?:timeout|interval|time|duration))|lease|rate-?limit\w*"
-    r"|(?<!start-up )(?<!startup )(?<!input )(?<!initial )(?<!launch )(?<!typing )(?<!render )(?<!load )(?<!response )(?<!queue )(?<!import )delays?\b"
-    r"|(?<!m\d )max[_ ](?!\d|(?:[\w-]+ ){0,2}(?:rss|resident|memory(?:_\w+)?|latency|heap|time|rtt|pause|stall|gap|abs|rel|diff|error)\b)\w+"
+    r"|(?<!start-up )(?<!startup )(?<!input )(?<!initial )(?<!launch )(?<!typing )"
+    r"(?<!render )(?<!load )(?<!response )(?<!queue )(?<!import )delays?\b"
+    r"|(?<!m\d )max[_ ](?!\d|(?:[\w-]+ ){0,2}(?:rss|resident|memory(?:_\w+)?|latency|heap|time|rtt|pause|stall|gap|abs|rel|diff"
+    r"|error)\b)\w+"
     r"|min_\w+|bump(?:s|ed|ing)?\b|(?<!lock )(?<!queue )(?<!i/o )(?<!io )(?<!average )(?<!median )waits?\b(?! times?\b)|\w+wait\b"
     r"|multiplier"
     r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time|rss\b|heap (?:fell|dropped|shrank|went)))"

@@ -7,7 +7,8 @@ from schemas.claim import Scope
 
 ESTIMATES = words(
     r"expect(?:ed|s)?\b|should\b|would\b|could\b|theoretical\w*|projected|projection (?:of|is|says)|target(?:s|ing|ed)?\b"
-    r"|potential(?:ly)?|estimat\w+|planned|goal|aim(?:s|ing)?\b|(?<!in )(?<!late )(?<!early )(?<!since )may\b(?! ?[\d,])|might\b|anticipat\w+|likely|predicted|prediction"
+    r"|potential(?:ly)?|estimat\w+|planned|goal|aim(?:s|ing)?\b|(?<!in )(?<!late )(?<!early )(?<!since )may\b(?! ?[\d,])|might\b"
+    r"|anticipat\w+|likely|predicted|prediction"
     r"|will\b|possible"
 )
 """Words that make a claim one about what is not yet seen."""

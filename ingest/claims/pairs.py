@@ -8,13 +8,14 @@ from collections.abc import Callable
 from ingest.claims.candidate import Candidate
 from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
-from ingest.claims.formers import by_contrast, by_tense, former_told_first, latter_first, things_from
+from ingest.claims.formers import latter_first
 from ingest.claims.glue import ARROW, DECOR, HEDGE, SENTENCE, by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
 from ingest.claims.remarks import REMARKED, step_to_other
 from ingest.claims.tags import by_tags
+from ingest.claims.tenses import by_contrast, by_tense, former_told_first, things_from
 from ingest.claims.units import SCALES, unit
 from schemas.claim import ClaimMetric
 
@@ -56,7 +57,8 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     glue = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINKED else ""
     glue = _LINK.sub("]", glue) if len(glue) > _REACH else glue
     first = in_bytes(text, first, second)
-    first, second = in_bytes(text, first, second := in_bytes(text, second, first)), second
+    second = in_bytes(text, second, first)
+    first = in_bytes(text, first, second)
     if not 0 < len(glue) <= _REACH or not _alike(first, second):
         return None
     return related(Candidate(text, first, second, glue, text[max(floor, first.start - _LEFT) : first.start]))

@@ -25,7 +25,7 @@ class Passage(NamedTuple):
 _BLOCK = re.compile(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{SIGNS}])", re.MULTILINE)
 _TABLE = re.compile(r"[ \t]*\|")
 _LABEL = re.compile(
-    rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]*(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,2}}?)[*_`]*"
+    rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,2}}?)[*_`]{{0,3}}"
     rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b"
     r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d))",
     re.IGNORECASE,

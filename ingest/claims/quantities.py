@@ -68,8 +68,18 @@ _SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
 _NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
 """`x86`, `x509`: names of machines and formats, no factors."""
 
-_GROUPED = r"(?:(?<=from\s)|(?<=\sto\s))\d{1,3}(?:\ \d{3}){1,5}(?!\d)|\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
-"""Thousands; parted by a common space only where a cell or a bracket ends the number."""
+_GROUPED = (
+    r"(?:(?<=from\s)|(?<=\sto\s))\d{1,3}(?:\ \d{3}){1,5}(?!\d)|\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?"
+    r"|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
+)
+"""Thousands; parted by a common space only in `from … to`, or where a cell or a bracket ends the number."""
+
+_TO = (
+    r"(?:--?|[–—]|~(?=\d)|\.{2,3}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{1,9}\s?[x×%])"
+    r"|(?<=[\dx×%])\s-\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b))"
+    r"|(?(from)(?!)|\sto\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))))"
+)
+"""What leads from the lower end of a range to the upper; `to` only of factors and percentages, and not in `from … to`, which is a pair."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
@@ -101,7 +111,7 @@ _QUANTITY = re.compile(
       (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?P<timed>\s?min(?:ute)?s?\b)?(?![\w:]|\s?[ap]\.?m\b)
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|~(?=\d)|\.{{2,3}}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{{1,9}}\s?[x×%])|(?<=[\dx×%])\s-\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b))|(?(from)(?!)|\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold|percent\b))))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?{_TO}[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%٪](?!\d)|\s?×(?![\dA-Z])|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\s?pct\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |\s?/\s?(?:s|sec|min|h)(?![\w/])

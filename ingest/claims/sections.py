@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from ingest.claims.effect import Effect
 from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
@@ -11,19 +12,22 @@ from ingest.claims.ratios import agrees
 from schemas.claim import ClaimMetric
 
 _BEFORE_WORDS, _AFTER_WORDS = "before|优化前|修复前|之前|改善前", "after|now|优化后|修复后|之后|改善後"
-_MARKED = r"[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
+_MARKED = r"[ \t]{0,8}(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
 _BARE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12})?[:：]?[ \t]*$"
 _OF_BASE, _OF_BRANCH = "old|baseline|main|master", "new|dev|this (?:pr|branch|patch|change)|with this \\w+"
 _BEFORE = re.compile(f"{_MARKED % f'{_BEFORE_WORDS}|{_OF_BASE}'}|{_BARE % f'{_BEFORE_WORDS}|{_OF_BASE}'}", re.IGNORECASE | re.MULTILINE)
 _AFTER = re.compile(f"{_MARKED % f'{_AFTER_WORDS}|{_OF_BRANCH}'}|{_BARE % f'{_AFTER_WORDS}|{_OF_BRANCH}'}", re.IGNORECASE | re.MULTILINE)
 _LINE = re.compile(
-    r"^[ \t]*(?:[-*•+◦][ \t]+)?[*_`]*(?P<label>[^:：\n|]{2,60}?)[*_`]*"
-    r"(?:[:：][*_`]*[ \t]*|[ \t]+(?=[~<≈]?\d[\d.,]{0,9}[ \t]?[A-Za-zµ/]{1,8}[ \t]*(?:\(|$)))(?=[^\n]*\d)(?P<rest>[^\n]+)$",
+    r"^[ \t]{0,40}(?:[-*•+◦][ \t]{1,40})?[*_`]{0,3}(?P<label>[^:：\n|]{2,60}?)[*_`]{0,3}"
+    r"(?:[:：][*_`]{0,3}[ \t]{0,40}|[ \t]{1,40}(?=[~<≈]?\d[\d.,]{0,9}[ \t]?[A-Za-zµ/]{1,8}[ \t]*(?:\(|$)))(?=[^\n]*\d)(?P<rest>[^\n]+)$",
     re.MULTILINE,
 )
 Span = tuple[int, int]
 _REACH = 1200
 """Characters that a section is read for."""
+
+_MOST_HEADS = 100
+"""Heads of a text whose sections are read; a text with more is no summary but data."""
 
 
 _SIGNS = (
@@ -120,7 +124,7 @@ _CLOSES = re.compile(r"[^()\n]{0,20}\)")
 
 def summed_below(text: str) -> Iterator[Effect]:
     """`Baseline: 500 s`, the runs, `Median: 200 s (60% faster)`: the pair, if the change is its own."""
-    for base in _BASE_LINE.finditer(text):
+    for base in islice(_BASE_LINE.finditer(text), _MOST_HEADS):
         later = _SUMMED_LINE.search(text, base.end() + 1, base.end() + _REACH)
         before = next(quantities(text, *base.span("rest")), None)
         told = list(quantities(text, *later.span("rest"))) if later else []
@@ -141,7 +145,7 @@ _TOLD_AFTER = re.compile(_TOLD % _AFTER_WORDS, re.IGNORECASE | re.MULTILINE)
 
 def told_in_heads(text: str) -> Iterator[Effect]:
     """`### Before: 4.2 s`, a picture or an output, `### After: 1.1 s`."""
-    for head in _TOLD_BEFORE.finditer(text):
+    for head in islice(_TOLD_BEFORE.finditer(text), _MOST_HEADS):
         later = _TOLD_AFTER.search(text, head.end(), head.end() + _REACH)
         if later is None or later.start() < head.end() + 2:  # on the next line: those are labelled lines
             continue
@@ -153,7 +157,7 @@ def told_in_heads(text: str) -> Iterator[Effect]:
 
 def below(text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int) -> Iterator[tuple[Span, Span]]:
     """What stands below each head `before`, and what below the head `after` that follows it within so many characters."""
-    for head in before.finditer(text):
+    for head in islice(before.finditer(text), _MOST_HEADS):
         if later := after.search(text, head.end(), head.end() + reach):
             yield (head.end(), later.start()), (later.end(), later.end() + reach)
 

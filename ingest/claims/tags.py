@@ -17,7 +17,10 @@ _LATTER = (
     r"after(?:wards)?|now|here|(?:the )?new(?: \w+)?|(?:this|the) (?:pr|branch|patch|change|commit|fix)|patched|optimi[sz]ed"
     r"|cached|batched|indexed|fused|parallel|concurrent(?:ly)?"
 )
-_LABEL = r"[`*_]*(?:\s?[:=]|\s[—–]|\s(?:is|was|takes|took|at|uses|used|needs|does|reaches|hits|sustains|holds|handles|gets|(?:runs|finishes|completes) in))?\s*"
+_LABEL = (
+    r"[`*_]*(?:\s?[:=]|\s[—–]|\s(?:is|was|takes|took|at|uses|used|needs|does|reaches|hits|sustains|holds|handles|gets"
+    r"|(?:runs|finishes|completes) in))?\s*"
+)
 _WITH = r"(?: [\w./`-]+){0,3}"
 
 _FORMER_LABEL = re.compile(rf"\b(?:{_FORMER}|without{_WITH}){_LABEL}{DECOR}{HEDGE}$", re.IGNORECASE)
