@@ -193,7 +193,9 @@ def label(text: str, start: int) -> str | None:
 
 
 _ITEM = re.compile(rf"[ \t]*(?:[{BULLETS}]\s|[^\n:|]{{2,50}}:)[^\n]*\d")
-_OTHER_LABEL = re.compile(rf"[\s│║{BULLETS}]*(?:[*_`]*[A-Z][^:\n]{{0,40}}|[*_]*`[^`:\n]{{2,60}}`)[*_]*:[*_`]*\s*[~<≈]?\d")
+_OTHER_LABEL = re.compile(
+    rf"[\s│║{BULLETS}]{{0,12}}(?:[*_`]{{0,3}}[A-Z][^:\n]{{0,40}}|[*_]{{0,3}}`[^`:\n]{{2,60}}`)[*_]*:[*_`]*\s*[~<≈]?\d"
+)
 
 
 _CHANGE_ALONE = re.compile(

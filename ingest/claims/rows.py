@@ -33,6 +33,8 @@ def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
         pair = Effect(min(before.start, after.start), max(before.end, after.end), before, after)
         whole = _with_change(pair, row, columns, column, must_agree=several)
         is_proven = before.kind is after.kind and whole.change is not None and agrees(pair, whole.change)
+        if before.low == after.low == 0:  # `0 B | 0 B` tells of nothing
+            continue
         if _is_like(before, after, columns) or (is_proven and before.unit is after.unit is None):
             yield whole
 

@@ -117,8 +117,9 @@ def _by_metric(first: list[Quantity], second: list[Quantity]) -> list[tuple[Quan
     return [(once[0][metric], after) for metric, after in once[1].items() if metric in once[0]]
 
 
-_BASE_LINE = re.compile(r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]*(?:\w+[ \t]){0,2}(?:baseline|before)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$", re.I | re.M)
-_SUMMED_LINE = re.compile(r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]*(?:median|mean|average|avg)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$", re.I | re.M)
+_TOLD_IN_A_LINE = r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]{0,3}(?:%s)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$"
+_BASE_LINE = re.compile(_TOLD_IN_A_LINE % r"(?:\w{1,30}[ \t]){0,2}(?:baseline|before)", re.IGNORECASE | re.MULTILINE)
+_SUMMED_LINE = re.compile(_TOLD_IN_A_LINE % "median|mean|average|avg", re.IGNORECASE | re.MULTILINE)
 _CLOSES = re.compile(r"[^()\n]{0,20}\)")
 
 
