@@ -13,6 +13,7 @@ from ingest.context.path_template import PathTemplate
 from ingest.pipeline import IngestReport, Options
 from ingest.price_file import read_price_file
 from ingest.retrying import retried
+from ingest.sources import ITS_NAME
 from ingest.store import Store
 from schemas.errors import InputUnreadable
 
@@ -40,6 +41,9 @@ def _rejected(store: Store) -> tuple[Path, ...]:
     """Files to be retried; those that are not there are told, with the folder they were looked for in."""
     found = retried(store)
     for name in found.gone:
+        if name == ITS_NAME:
+            terminal.note(f"{name} was read to its end: to retry what was rejected of it, pipe it in again")
+            continue
         here = terminal.plain(str(Path.cwd()))
         where = "no longer there" if Path(name).is_absolute() else f"not in {here} (run this from the folder it was first named in)"
         terminal.note(f"{terminal.plain(name)} is {where}: what was rejected of it cannot be retried")

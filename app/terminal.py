@@ -147,6 +147,9 @@ def tell_ingest(report: IngestReport, location: str) -> None:
         fail(error)
     for name in report.superseded:
         note(f"{plain(name)} was changed since: what had been rejected of its former content is no longer kept")
+    if not report.sources:
+        note("Read nothing: there is no file in what was named." if not report.unreadable else "Read nothing.")
+        return
     counts = [(name, report.total(name)) for name in ("accepted", "duplicates", "rejected", "ignored")]
     known = sum(source.known for source in report.sources)
     before = f" ({known:,} of them read before)" if known else ""
@@ -154,6 +157,8 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     parts = " + ".join(f"{count:,} {name}" for name, count in counts)
     note(f"{plural(report.total('documents'), 'document')} = {parts}")
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
+    if former := sum(source.rejected for source in report.sources if source.known):
+        note(f"{plural(former, 'reject')} of them from before. See all: tachograph rejects --db {shlex.quote(location)}")
 
 
 def plural(count: int, noun: str) -> str:

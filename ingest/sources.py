@@ -20,7 +20,9 @@ from typing import BinaryIO, NamedTuple, cast
 
 from schemas.errors import InputUnreadable, RejectReason
 
-STANDARD_INPUT = Path("-")
+STANDARD_INPUT, ITS_NAME = Path("-"), "stdin"
+"""How standard input is asked for, and what it is called as a source."""
+
 IN_MEMORY_BYTES = 64 << 20
 """What is larger than this, and is no file yet, waits in a temporary file."""
 
@@ -182,7 +184,7 @@ def standard_input() -> BinaryIO:
 
 def _read_standard_input() -> Source | InputUnreadable:
     try:
-        return _spool_pipe(standard_input(), "stdin")
+        return _spool_pipe(standard_input(), ITS_NAME)
     except InputUnreadable as error:
         return error
 

@@ -165,3 +165,23 @@ def test_logs_that_are_called_like_the_store_are_read(tachograph: Run, tmp_path:
     for accepted in (3, 0):
         found = json.loads(tachograph("ingest", ".", "--db", "runs", "--json").stdout)
         assert (found["sources"], found["accepted"]) == (3, accepted)
+
+
+def test_rejects_of_standard_input_are_to_be_piped_in_again(tachograph: Run) -> None:
+    tachograph("ingest", "-", input='{"type":"result","num_tu')
+    done = tachograph("ingest", "--retry-rejects")
+    assert "pipe it in again" in done.stderr
+    assert "Read nothing" in done.stderr
+
+
+def test_a_folder_without_files_is_told(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = tachograph("ingest", tmp_path / "empty")
+    assert (done.returncode, "there is no file" in done.stderr) == (0, True)
+
+
+def test_rejects_from_before_are_pointed_to(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "cut.json").write_text('{"type":"result","num_tu')
+    tachograph("ingest", tmp_path / "cut.json")
+    done = tachograph("ingest", tmp_path / "cut.json", "--strict")
+    assert (done.returncode, "1 reject of them from before" in done.stderr) == (1, True)
