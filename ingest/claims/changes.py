@@ -189,7 +189,7 @@ _REDUCED = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|removes?|removing)\s[^.;:!?]{{
 """`reduces the overhead by 40%`: what is bad became less."""
 
 _CHANGED_BY = re.compile(
-    rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby|\bin(?=[\s*_`]*$))?(?:\s+up)?(?:\s+a factor of)?"
+    rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby|\bin(?=[\s*_`]*$))?(?:\s+up)?(?:\s+a factor of)?(?:\s+{HEDGE}{DECOR}[\d.,–-]{{1,12}}\s?[a-zA-Zµ]{{1,5}}[*_`]*\s?\()?"
     rf"[\s*_`]*{HEDGE}{DECOR}$",
     re.IGNORECASE,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from ingest.claims.cells import with_unit
 from ingest.claims.effect import Effect
@@ -14,8 +15,8 @@ from ingest.claims.quantities import Kind, Quantity
 from ingest.claims.ratios import agrees
 from ingest.claims.units import unit
 
-_SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(?:[ \t]\(\d{1,3}\))?"
-"""Behind a figure: a unit of one letter, what the figure is uncertain by, and how often it was measured."""
+_SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(?:[ \t]\(\d{1,3}\)|(?P<parts>\([\d.]{1,9}\+[\d.]{1,9}\)))?"
+"""Behind a figure: a unit of one letter, what the figure is uncertain by, and how often it was measured; or the parts of a time."""
 
 _GAP = re.compile(rf"{_SPREAD}[ \t]+")
 _WIDE_GAP = re.compile(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
@@ -25,25 +26,48 @@ _ROW_ENDS = re.compile(r"[ \t]*$", re.MULTILINE)
 
 _SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
-_FEW = 4
-"""Numbers of a row behind the first figure: the second figure, the change, and how often each was measured."""
+_FEW = 6
+"""Numbers of a row behind the first figure: the second figure, the change, and how often each was measured or what it is made of."""
 
 
 def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
     """Two like figures and a third that is their change. Without a word beside it the change must have its sign, and be theirs."""
     first = found[index]
     ahead = found[index + 1 : index + 1 + _FEW]
-    following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or text[quantity.start - 1] != "("]
+    following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or not _is_part(text, quantity)]
     if not following or not first.kind is following[0].kind is Kind.VALUE:
         return None
     if text.startswith("  ", first.end):
         if len(following) > 2 and _is_difference(first, *following[:2]):
             del following[1]
+        if len(following) == 2 and _is_difference(first, *following) and (of_size := _of_functions(text, first, following[0])):
+            return of_size
         if len(following) < 2 or text.find("\n", following[0].end, following[1].start) >= 0:
             return _pair_alone(text, first, following[0])
     if len(following) < 2 or following[1].kind is Kind.VALUE:
         return None
     return _row(text, first, following[0], following[1])
+
+
+def _is_part(text: str, quantity: Quantity) -> bool:
+    """Whether it stands in the bracket behind a figure: `0.57(0.53+0.07)`."""
+    return text[quantity.start - 1] == "(" or (quantity.sign == "+" and text[quantity.start - 1].isdigit())
+
+
+_OF_FUNCTIONS = re.compile(r"bloat-o-meter|\badd/remove: \d|^Total: Before=\d", re.IGNORECASE | re.MULTILINE)
+
+
+@lru_cache(maxsize=2)
+def _lists_functions(text: str) -> bool:
+    return _OF_FUNCTIONS.search(text) is not None
+
+
+def _of_functions(text: str, first: Quantity, second: Quantity) -> Effect | None:
+    """`push_node_left   1112   1044   -68`: what the kernel's script prints of the sizes of functions, in bytes."""
+    if not _lists_functions(text):
+        return None
+    size = unit("bytes")
+    return Effect(first.start, second.end, first._replace(unit=size), second._replace(unit=size), heads="size of the function ")
 
 
 def _is_difference(first: Quantity, second: Quantity, third: Quantity) -> bool:
@@ -133,5 +157,8 @@ def _under_heads(text: str, effect: Effect) -> Effect | None:
 
 def _sized(figure: Quantity, behind: re.Match[str] | None) -> Quantity:
     """The figure with the unit of one letter that stands behind it."""
-    size = behind["size"] if behind and figure.unit is None else None
-    return figure._replace(unit=_SIZES[size]) if size else figure
+    if behind is None or figure.unit is not None:
+        return figure
+    if behind["parts"]:  # the time of the process and that of the system
+        return figure._replace(unit=unit("s"))
+    return figure._replace(unit=_SIZES[behind["size"]]) if behind["size"] else figure

@@ -92,11 +92,14 @@ _SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|user|sys|σ|ran
 """What else is told of one and the same measurement."""
 
 
+_ASIDES = re.compile(r"\([^()\n]{1,30}\)")
+
+
 def _names(text: str, start: int, line: Line) -> tuple[str, ...]:
     """What stands before each figure of the line, without the label of the line."""
     label_of_line = _LABEL.match(text, start)
     begins = [label_of_line.end() if label_of_line else line[0].start if line else start, *(figure.end for figure in line)]
-    return tuple(text[low : figure.start].strip(" *_`,;/|(~").lower() for low, figure in zip(begins, line, strict=False))
+    return tuple(_ASIDES.sub("", text[low : figure.start]).strip(" *_`,;/|(~").lower() for low, figure in zip(begins, line, strict=False))
 
 
 def _each_with_its_like(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
@@ -105,8 +108,14 @@ def _each_with_its_like(first: Line, line: Line, names: tuple[str, ...], other_n
     if len(first) != len(line) or len(first) < 2 or names != other_names or not likes or any(map(_SPREAD.search, names)):
         return []
     is_named = len(set(names)) == len(names) and all(name[0].isalpha() for name in names if name)
-    is_told_apart = is_named or len({figure.metric for figure in first}) == len(first)
+    is_told_apart = is_named or len({figure.metric for figure in first}) == len(first) or _differ(names)
     return [Effect(before.start, after.end, before, after) for before, after in zip(first, line, strict=True)] if is_told_apart else []
+
+
+def _differ(names: tuple[str, ...]) -> bool:
+    """Whether words between the figures, the first of which stands behind the label, say that all are of something else."""
+    behind = names[1:]
+    return all(behind) and len(set(behind)) == len(behind)
 
 
 _CLAUSES = re.compile(r"[,;()|.]")

@@ -28,6 +28,7 @@ _RESTATES = re.compile(r"[*_`]*(?:,|\s[-–—])\s(?:an?|roughly an?|about an?|n
 
 _BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
 _SENTENCE_ENDS = re.compile(rf"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[{BULLETS}]")
+_NEW_LINE = re.compile(r"\n[ \t]*[A-Z]")
 _REMARK = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−–-]?[\d.]+%\*{0,2}")
 
 
@@ -49,7 +50,7 @@ def _is_same(text: str, first: Effect, second: Effect) -> bool:
     if first.is_pair or second.is_pair:
         return _explains(gap, first, second)
     if first.change and second.change:
-        return same_change(first.change, second.change) and not _SENTENCE_ENDS.search(gap)
+        return same_change(first.change, second.change) and not _SENTENCE_ENDS.search(gap) and not _NEW_LINE.search(gap)
     return bool(_OPENS.fullmatch(gap)) and "," not in gap
 
 

@@ -43,6 +43,13 @@ TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[
 _NOW = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
 """`the 12 s startup is now 3 s`"""
 
+_REDUCES_IT = re.compile(
+    rf"[^.;\n\d]{{0,60}}\.\s+(?:this|the) (?:pr|patch|change|commit)\b[^.;\n\d]{{0,30}}"
+    rf"\b(?:reduces|brings|cuts|lowers|drops|gets) (?:it|this|that|them)(?: down)? to\s+{DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+"""`207 queries to show it. This PR reduces it to 5`"""
+
 _AND_IS = re.compile(rf",?\s(?:and|but)\s(?:it\s)?(?:is|takes|needs|uses|costs)\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
 """`was 54 minutes and is 51 minutes now`"""
 
@@ -54,6 +61,8 @@ def by_tense(candidate: Candidate) -> Effect | None:
     is_counted = candidate.first.metric is ClaimMetric.OPERATIONS and candidate.second.unit is None
     if not (candidate.has_units or is_counted or _COUNTED.match(candidate.glue) or _is_shorter(candidate)):
         return None
+    if _REDUCES_IT.fullmatch(candidate.glue):
+        return candidate.whole
     if _LATER.fullmatch(candidate.glue) and EARLIER.search(candidate.left):
         return candidate.whole
     tagged = TAGGED_BEFORE.fullmatch(candidate.glue) and TAGGED_AFTER.match(candidate.text, candidate.second.end)
