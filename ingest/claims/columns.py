@@ -38,10 +38,10 @@ def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
     if not following or not first.kind is following[0].kind is Kind.VALUE:
         return None
     if text.startswith("  ", first.end):
-        if len(following) > 2 and _is_difference(first, *following[:2]):
+        if len(following) > 1 and _is_difference(first, *following[:2]):
+            if of_size := _of_functions(text, first, following[0]):
+                return of_size
             del following[1]
-        if len(following) == 2 and _is_difference(first, *following) and (of_size := _of_functions(text, first, following[0])):
-            return of_size
         if len(following) < 2 or text.find("\n", following[0].end, following[1].start) >= 0:
             return _pair_alone(text, first, following[0])
     if len(following) < 2 or following[1].kind is Kind.VALUE:
@@ -51,7 +51,7 @@ def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
 
 def _is_part(text: str, quantity: Quantity) -> bool:
     """Whether it stands in the bracket behind a figure: `0.57(0.53+0.07)`."""
-    return text[quantity.start - 1] == "(" or (quantity.sign == "+" and text[quantity.start - 1].isdigit())
+    return text[quantity.start - 1] == "(" or (text[quantity.start - 2 : quantity.start - 1].isdigit() and text[quantity.start - 1] == "+")
 
 
 _OF_FUNCTIONS = re.compile(r"bloat-o-meter|\badd/remove: \d|^Total: Before=\d", re.IGNORECASE | re.MULTILINE)

@@ -12,7 +12,7 @@ from ingest.claims.lexicon import BEGINS, HEDGES
 from ingest.claims.lexicon_around import CITED, ESTIMATES, INPUTS, MACHINES, MEASURED, SCOPES, SWITCH, TOOLS, WHOLE
 from schemas.claim import ClaimMetric, Evidence, Origin, Scope
 
-_HEDGED_INSIDE = re.compile(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+")
+_HEDGED_INSIDE = re.compile(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+(?![\d.])")
 _HEDGED = re.compile(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)(?:\w+\s)?[*_`(]*(?:\w+\s)?$")
 _HEDGED_BEHIND = re.compile(r"\s*(?:\+|or (?:more|better|less))")
 
@@ -25,22 +25,32 @@ def is_hedged(effect: Effect, around: Around) -> bool:
 
 
 _ESTIMATES = re.compile(ESTIMATES)
-_EXPECTED = re.compile(r"[\W_\d]*(?:expected|estimated|projected|potential|target|theoretical|anticipated|planned)\b")
+_EXPECTED = re.compile(
+    r"^[^\w\n]*(?:expected|estimated|projected|potential|target|theoretical|anticipated|planned)\b", re.IGNORECASE | re.MULTILINE
+)
 """The heading of what is not yet seen: `### Expected improvements`."""
+
+
+@lru_cache(maxsize=2)
+def _has_expectations(text: str) -> bool:
+    return _EXPECTED.search(text) is not None
+
 
 _MEASURED = re.compile(f"{MEASURED}|计测|測|测试(?:结果|环境|数据|表明|显示|报告)|基准测试|压测|实测")
 _SEEN_ON = re.compile(f"{TOOLS}|{MACHINES}")
 _INPUTS = re.compile(INPUTS)
 _TO_THE_DIGIT = re.compile(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
 _TIMES = re.compile(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
-_SECTION, _LINES, _CLAUSES = 600, 400, 120
+_SECTION, _LINES, _CLAUSES = 600, 220, 120
 """Characters around a number in which a word on how it came about is taken to be of it: measuring is told once for a section, a tool or
 machine with its figures, an input beside them. A factor alone has only its lines."""
 
 
 def evidence_of(text: str, effect: Effect, around: Around, figures: Evidence | None) -> Evidence:
     """What the number rests on. `figures` is the evidence of the pair elsewhere in the text that says the same."""
-    if any(map(_ESTIMATES.search, (around.left, around.inside, around.right[:30]))) or _EXPECTED.match(around.lead()):
+    if _ESTIMATES.search(around.left) or _ESTIMATES.search(around.inside) or _ESTIMATES.search(around.right, 0, 30):
+        return Evidence.ESTIMATED
+    if _has_expectations(text) and _EXPECTED.match(around.lead()):
         return Evidence.ESTIMATED
     if effect.is_pair:  # a table of figures is one of measurements
         return Evidence.BENCHMARKED if around.is_table or _is_measured(text, effect, around) else Evidence.FIGURES

@@ -65,7 +65,7 @@ _MORE, _FEWER = (
 def _is_worse(candidate: Candidate) -> bool:
     """`uses more memory, 735 MB vs 479 MB`, `378 ms vs 365 ms slower`: a word of comparison that says which is which."""
     told = candidate.left[-50:] + candidate.text[candidate.second.end : candidate.second.end + 20]
-    words = _FEWER if candidate.first.metric is ClaimMetric.THROUGHPUT else _MORE
+    words = _FEWER if ClaimMetric.THROUGHPUT in (candidate.first.metric, candidate.second.metric) else _MORE
     return bool(_WORSE.search(told) or words.search(candidate.left[-50:]))
 
 

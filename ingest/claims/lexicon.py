@@ -96,13 +96,15 @@ METRICS: dict[ClaimMetric, str] = {
         r"|(?!(?:m|km|px)/)[a-z]{1,12}/s(?:ec)?\b|/sec\b|per second|/s\b|/min\b|steps in"
     ),
     ClaimMetric.MEMORY: (
-        r"memory|max_mem|peak_mem|rss\b|heap|v?ram\b|arena|footprint|内存|メモリ|메모리|memoria|mémoire|speicher|resident|working set|gc pressure"
+        r"memory|max_mem|peak_mem|rss\b|heap|v?ram\b|arena|footprint|内存|メモリ|메모리|memoria|mémoire|speicher"
+        r"|resident|working set|gc pressure"
         r"|b/op|alloc/op|bytes/op|bytes allocated|allocated bytes|churn|(?:old|new|before|after) bytes\b"
     ),
     ClaimMetric.SIZE: (
         r"sizes?\b|体积|大小|传输|流量|サイズ|容量|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
         r"|apks?\b|storage|repositor\w+|compress\w*|download(?!s)|archive|on-disk|responses?\b|files?\b|logs?\b|index\b|wheel"
-        r"|egress|ingress|(?:network |egress )?bandwidth (?:usage|use|consumption)|(?:wal|data|network) (?:volume|traffic|transfer)|binary_size|bundle_size|dumps?\b"
+        r"|egress|ingress|(?:network |egress )?bandwidth (?:usage|use|consumption)|(?:wal|data|network) (?:volume|traffic|transfer)"
+        r"|binary_size|bundle_size|dumps?\b"
         r"|catalog|gzip\w*|zst\w*|serializ\w+"
     ),
     ClaimMetric.COST: r"costs?\b|cheaper|price|spend(?:ing)?\b|bills?\b|billing|invoice|dollars?|\$",
@@ -121,8 +123,9 @@ METRICS: dict[ClaimMetric, str] = {
     ),
     ClaimMetric.TIME: (
         r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?(?:clock|time)"
-        r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]?starts?|(?<!_)builds?\b"
-        r"|cpu(?: (?:usage|time|load|cycles))?\b|ttfb|[flt]cp\b|tti\b|tbt\b|inp\b|execution|milliseconds|seconds|minutes\b|(?<!gc )(?<!collection )(?<!duty )cycles?\b|took|takes"
+        r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]?starts?|pauses?\b|(?<!_)builds?\b"
+        r"|cpu(?: (?:usage|time|load|cycles))?\b|ttfb|[flt]cp\b|tti\b|tbt\b|inp\b|execution|milliseconds|seconds|minutes\b"
+        r"|(?<!gc )(?<!collection )(?<!duty )cycles?\b|took|takes"
         r"|runs in"
         r"|overhead|p50|p9[059]|acceler\w+|slow\w*|fast\b|wait\w*|tiempo|latencia|temps|zeit\b|延迟|耗时|时间|时长|性能|速度|启动|响应|加载|处理时长"
         r"|レイテンシ|時間|시간|속도|速度|高速化|パフォーマンス|起動|遅延"
@@ -137,7 +140,15 @@ OTHER_SPEEDS = re.compile(
 )
 """Of what people and films are said to be faster, or to take longer."""
 
+GAMES = (
+    r"(?:movement|move|attack|walk(?:ing)?|running|reload(?:ing)?|cast(?:ing)?|respawn|fire|firing|projectile|player|enemy|bullet|ball"
+    r"|character|vehicle|mining|growth|falling|swim) (?:speed|time|rate|velocity)s?\b"
+    r"|projectiles?\b|bullets?\b|enem(?:y|ies)\b|towers?\b|weapons?\b|damage\b|gravity\b"
+)
+"""What is fast, slow or strong in a game."""
+
 SETTINGS = words(
+    GAMES,
     r"(?:[a-z]{1,20}(?=timeouts?\b))?time-?outs?|intervals?|ttls?\b|limit(?:s|ed)?\b|thresholds?|retr(?:y|ies)\b|back-?off"
     r"|poll(?:s|ing)?\b|sleeps?\b"
     r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b"
@@ -165,20 +176,13 @@ SETTINGS = words(
     r"|life-?times?|pacing|spawn rate|respawn\w*|enem(?:y|ies)\b|cadence|trial\b|snooze|refresh (?:token|every|rate)"
     r"|(?:compression|log|zoom) levels?|period(?:[_ ]?seconds)?\b(?! of)"
     r"|(?:video|clip|audio|track|recording|movie|episode)s? (?:length|duration)s?\b"
-    r"|(?:speech|speaking|voice|walk\w*|movement|move|scroll|typing|rotation|turn\w*|player|game) (?:speed|rate)\b"
+    r"|(?:speech|speaking|voice|walk\w*|movement|move|scroll|typing|rotation|turn\w*|player|game) (?:speed|rate)\b",
 )
 """Words beside a pair of figures that make it one of settings, or of correctness, and not of performance."""
 
-_GAMES = (
-    r"(?:movement|move|attack|walk(?:ing)?|running|reload(?:ing)?|cast(?:ing)?|respawn|fire|firing|projectile|player|enemy|bullet|ball"
-    r"|character|vehicle|mining|growth|falling|swim) (?:speed|time|rate|velocity)s?\b"
-    r"|projectiles?\b|bullets?\b|enem(?:y|ies)\b|towers?\b|weapons?\b|damage\b|gravity\b|acceleration\b(?! structure)"
-)
-"""What is fast, slow or strong in a game."""
-
 NOT_PERFORMANCE = (
     r"tickets?\b|session (?:duration|length)s?\b|engagement|conversion|bounce rate|"
-    rf"{_GAMES}|"
+    rf"{GAMES}|"
     r"timeouts?|time-?outs?|intervals?|ttls?\b|limits?\b|thresholds?|retr(?:y|ies)\b|back-?off|goroutines?|workers?\b"
     r"|threads?\b|replicas?|concurrency|shards?\b|playback|zoom|resolution|viewport|padding|margins?\b|font|opacity|volume"
     r"|version|coverage|pass rate|accurac\w+|scores?\b|elo\b|win[- ]?rates?|bpb\b|loss\b|perplexity|recall|precision|f1\b"

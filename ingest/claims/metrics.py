@@ -6,7 +6,7 @@ import re
 
 from ingest.claims.around import Around
 from ingest.claims.effect import Effect
-from ingest.claims.lexicon import OTHER_SPEEDS, UNNAMED, Sense
+from ingest.claims.lexicon import BEGINS, GAMES, OTHER_SPEEDS, UNNAMED, Sense
 from ingest.claims.nouns import AFTERWARDS, NOUNS, PREFIX, SIGNED, last_noun, nearest_noun
 from ingest.claims.quantities import Kind
 from ingest.claims.settings import is_a_setting
@@ -64,8 +64,11 @@ def _is_of_cycles(effect: Effect) -> bool:
     return any(figure.unit.name.lower().startswith("cycle") for figure in (effect.before, effect.after) if figure and figure.unit)
 
 
+_OF_GAMES = re.compile(f"{BEGINS}(?:{GAMES})")
+
+
 def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:
-    is_other = OTHER_SPEEDS.match(around.right) or (around.is_table and _SCORED.search(around.left))
+    is_other = OTHER_SPEEDS.match(around.right) or (around.is_table and _SCORED.search(around.left)) or _OF_GAMES.search(around.left[-40:])
     nearest = "NONE" if is_other else nearest_noun(effect, around)
     is_of_size = nearest != "SIZE" or not effect.is_pair or _OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)
     if nearest == "NONE" or (not is_of_size and (not around.is_table or _COUNTED_ROW.search(around.left))):
