@@ -22,7 +22,7 @@ _NUMBER_STARTS = (
     "`~",
     *(f"`{digit}" for digit in _DIGITS),
     "**",
-    *(f"{word} " for word in (*HEDGE_WORDS, "only", "just")),
+    *(f"{word} " for word in (*HEDGE_WORDS, "only", "just") if " " not in word),
     "sub-",
 )
 
