@@ -47,7 +47,7 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
 _COMPARED = re.compile(
-    rf"[\s*_`]*\+?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:in\s(?=[\w ]{{0,20}}(?:reduction"
+    rf"[\s*_`]*\+?(?:\([\d.,]{{1,8}}[x×]\)[\s*_`]*)?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:in\s(?=[\w ]{{0,20}}(?:reduction"
     rf"|savings)))?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
     re.IGNORECASE,
 )
@@ -146,7 +146,8 @@ _THE = re.compile(
 
 def _times_the(place: Place) -> Effect | None:
     """`0.7x the runtime of main`, `3x the memory`."""
-    found = place.behind(_THE, 40) if place.quantity.kind is Kind.TIMES else None
+    is_factor = place.quantity.kind is Kind.TIMES and place.text[place.quantity.end - 1] in "xX×"
+    found = place.behind(_THE, 40) if is_factor else None
     return place.effect(place.before, found.end(), Sense.RISE, "the") if found else None
 
 

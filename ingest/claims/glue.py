@@ -14,7 +14,7 @@ SIGNS = "✅✓✔☑❌⚠🔹🔸🟢🔴🚀⚡📊📈📉🔥💾🎯✨⏱
 BULLETS = rf"\-*•+◦▪●▸►‣·{SIGNS}\ufe0f"
 """What lines of lists begin with, as the inside of a class of characters; the signs stand without a blank behind them, too."""
 
-_LOOSE = r"between|only|just|merely|a|an|un|um|una|steady|stable|constant|consistent|sustained|(?:average|mean|median) of"
+_LOOSE = r"fairly|rather|between|only|just|merely|a|an|un|um|una|steady|stable|constant|consistent|sustained|(?:average|mean|median) of"
 HEDGE = rf"(?:(?:{HEDGES}|{_LOOSE})\s+)*[~≈<>*_`]*"
 """Words and signs that make the number behind them inexact."""
 

@@ -9,6 +9,7 @@ from ingest.claims.effect import Effect
 from ingest.claims.lexicon import BEGINS, GAMES, OTHER_SPEEDS, UNNAMED, Sense
 from ingest.claims.nouns import AFTERWARDS, NOUNS, PREFIX, SIGNED, last_noun, nearest_noun
 from ingest.claims.quantities import Kind
+from ingest.claims.ratios import agrees
 from ingest.claims.settings import is_a_setting
 from ingest.claims.unnamed import of_title, unnamed
 from schemas.claim import ClaimMetric
@@ -36,6 +37,15 @@ def is_signed_alone(effect: Effect, around: Around) -> bool:
     """Whether it is a signed percentage of which no noun says of what it is."""
     is_bare = effect.word in SIGNED and effect.change is not None and not effect.is_pair and not around.is_table
     return is_bare and nearest_noun(effect, around) is None and not NOUNS.search(around.left[-_SUBJECT:])
+
+
+def is_unnamed_change(effect: Effect, around: Around) -> bool:
+    """Whether it is a reduction, or a row with a change that is that of its figures, of which no noun says of what it is."""
+    if effect.change is None or is_a_setting(effect, around) or nearest_noun(effect, around) is not None:
+        return False
+    if around.is_table:
+        return effect.is_pair and agrees(effect, effect.change)
+    return effect.sense is Sense.FALL and effect.after is None
 
 
 def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | None:

@@ -17,7 +17,7 @@ from ingest.claims.idioms import idiomatic
 from ingest.claims.labelled import labelled_effects
 from ingest.claims.lexicon import Sense
 from ingest.claims.merging import merged, with_remark
-from ingest.claims.metrics import is_signed_alone, metric_of, sense_of
+from ingest.claims.metrics import is_signed_alone, is_unnamed_change, metric_of, sense_of
 from ingest.claims.outputs import output_effects
 from ingest.claims.passages import Passage, passages
 from ingest.claims.qualitative import qualitative
@@ -69,10 +69,17 @@ def _quantified(text: str, numbers: list[int]) -> list[Claim]:
 def _with_repeated(judged: list[tuple[Effect, ClaimMetric | None, Around]]) -> Iterator[tuple[Effect, ClaimMetric, Around]]:
     """The effects of performance, and signed percentages of nothing that is named where the text says of what the same one is."""
     told = {_stated(effect): metric for effect, metric, _ in judged if metric and effect.change and effect.change.sign}
+    only = _the_only_one({metric for _, metric, _ in judged if metric})
     for effect, metric, near in judged:
         known = metric or (told.get(_stated(effect)) if told and is_signed_alone(effect, near) else None)
+        known = known or (only if only and is_unnamed_change(effect, near) else None)
         if known is not None:
             yield effect, known, near
+
+
+def _the_only_one(metrics: set[ClaimMetric]) -> ClaimMetric | None:
+    """What all other claims of the text are of, if that is one thing: then a `98% reduction` of nothing that is named is of it too."""
+    return next(iter(metrics)) if len(metrics) == 1 else None
 
 
 def _stated(effect: Effect) -> tuple[str, float, float] | None:
