@@ -28,7 +28,7 @@ MEASURED = words(
 )
 """Words that say how numbers came about."""
 
-TOOLS = words(
+_TOOLS = (
     r"hyperfine|wrk\b|pgbench|timeit|nsight|lighthouse|strace|ltrace|perf stat|perf record|explain \(?analyze|heaptrack|valgrind"
     r"|callgrind|massif|sysbench|fio\b|asv\b|k6\b|vegeta|apachebench|`?ab -|hey run|`?hey -|iperf\w*|`?time -v|`?dd (?:if|over)"
     r"|benchstat|pyperf|py-spy|jmh\b|source-map-explorer|bundle-?analyzer|max_memory_allocated|rocprof|nvprof|mprof|memray"
@@ -36,13 +36,16 @@ TOOLS = words(
 )
 """Tools that measure."""
 
-MACHINES = words(
+_MACHINES = (
     r"macbook|rtx\b|gtx\b|h100|a100|l4\b|t4\b|v100|(?:apple |on (?:an? )?)m[1-5]\b|m[1-5] (?:pro|max|ultra|mac|air)"
     r"|apple silicon|xeon|epyc|ryzen|threadripper|i[3579]-\d{4}|raspberry|rpi \d|jetson|steam deck|pixel \d|iphone \d|moto g"
     r"|haswell|skylake|tiger ?lake|ice ?lake|alder ?lake|sapphire rapids|zen ?[2-5]\b|graviton|neoverse|cortex-"
     r"|(?:dev|development|work|test) machine|nvme|sata|\d+[- ]cores?\b|[a-z]\d[a-z]?\.\d*x?large"
 )
 """Machines that numbers were seen on."""
+
+SEEN_ON = words(_TOOLS, _MACHINES)
+"""What numbers were seen with or on, as one alternation: it is looked for beside every claim."""
 
 _COUNTED = (
     r"(?:files|sessions|rows|records|texts|messages|issues|projects|tasks|documents|items|entries|nodes|objects|users|rounds|seeds|steps"

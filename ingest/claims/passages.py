@@ -30,6 +30,10 @@ _LABEL = re.compile(
     r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d))",
     re.IGNORECASE,
 )
+_ENDS_A_LABEL = re.compile(r"[:=]|[ \t][ \t–—-]")
+_LONGEST_LABEL = 160
+"""Characters in which one of these stands, if the line begins with a label at all: five times cheaper to see than a label."""
+
 _LONGEST = 20_000
 """Characters of a passage that are read behind its first sign; what follows is read as another."""
 
@@ -188,7 +192,7 @@ def _above_change(text: str, start: int, floor: int) -> Passage | None:
 
 def label(text: str, start: int) -> str | None:
     """What the label of the line names: `before`, `after` or `change`."""
-    found = _LABEL.match(text, start)
+    found = _LABEL.match(text, start) if _ENDS_A_LABEL.search(text, start, start + _LONGEST_LABEL) else None
     return found.lastgroup if found else None
 
 
