@@ -386,3 +386,19 @@ def test_rows_of_bare_figures_with_their_change_where_all_else_is_of_one_thing()
         [2.847, 4.278], rel=0.005
     )
     assert ratios(f"Trim descriptions\n\n{rows}") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The gate fails only when a scenario is more than 5 percent slower than on main.",
+        "GFLOPS at 705 MHz:\nKernel 11 --> 349.0\nKernel 12 --> 355.0",
+        "Throughput by load:\nqps = 1 => 23.3 ms\nqps = 2 => 25.4 ms",
+    ],
+)
+def test_conditions_and_names_with_numbers_are_no_claims(text: str) -> None:
+    assert ratios(text) == []
+
+
+def test_a_saving_that_restates_the_figures_is_told_once() -> None:
+    assert ratios("Token usage drops from 230,000 to 2,500 tokens - a 227,500 token savings.") == pytest.approx([92])

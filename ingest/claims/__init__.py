@@ -1,7 +1,8 @@
 """Performance claims of a text: what an agent says became faster, smaller or cheaper, by how much, and on what evidence.
 
 The path, a module each: `signs` (cheap) → `passages` around them → `quantities` with `units`, `spelled` ones too → effects. Of two
-figures: `pairs` with `remarks` between them, `formers` (but for `strangers`) and `tenses`, `legends` and `tags`, `parallel`, `columns`.
+figures: `pairs` with `arrows`, `remarks` between them, `formers` (but for `strangers`) and `tenses`, `legends` and `tags`, `parallel`,
+`columns`.
 Of one number in its `place`: `changes` with `coordinated` and `eastern` words, `factors` without a word, `savings`, `idioms`. By layout:
 `labelled` lines, `sections`, `outputs` of tools, and `tables`, drawn ones too (`boxes`), with `captions`, `cells`, `heads`, the figures
 of `rows`, `lone` changes and `transposed`. → `merging` to one effect per claim → `metrics` by `nouns`, or for the `unnamed`, with

@@ -10,7 +10,7 @@ from ingest.claims.lexicon import BEGINS, GAMES, OTHER_SPEEDS, UNNAMED, Sense
 from ingest.claims.nouns import AFTERWARDS, NOUNS, PREFIX, SIGNED, last_noun, nearest_noun
 from ingest.claims.quantities import Kind
 from ingest.claims.ratios import agrees
-from ingest.claims.settings import is_a_setting
+from ingest.claims.settings import is_a_setting, is_a_threshold
 from ingest.claims.unnamed import of_title, unnamed
 from schemas.claim import ClaimMetric
 
@@ -23,7 +23,7 @@ _BURDEN = re.compile(
 
 def metric_of(effect: Effect, around: Around) -> ClaimMetric | None:
     """What changed; None where it is no performance quantity."""
-    if (effect.before or effect.after) and is_a_setting(effect, around):
+    if is_a_setting(effect, around) if effect.before or effect.after else is_a_threshold(around):
         return None
     if effect.word == UNNAMED and not effect.is_pair:
         return of_title(around) if nearest_noun(effect, around) != "NONE" else None

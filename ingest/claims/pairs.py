@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ingest.claims.arrows import LEADS, by_arrow
 from ingest.claims.candidate import Candidate
 from ingest.claims.columns import columns
 from ingest.claims.effect import Effect
 from ingest.claims.formers import latter_first
-from ingest.claims.glue import ARROW, DECOR, HEDGE, SENTENCE, by_sense, sense_in
+from ingest.claims.glue import DECOR, HEDGE, SENTENCE, by_sense, sense_in
 from ingest.claims.lexicon import COMPARISONS, VERBS, Sense
 from ingest.claims.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.ratios import agrees
@@ -49,7 +50,7 @@ def _is_of_shares(text: str, found: list[Quantity], index: int) -> bool:
     """`overhead: 5% → 1%`: neither is a change."""
     first, second = found[index], found[index + 1] if index + 1 < len(found) else found[index]
     is_short = first.kind is second.kind is Kind.PERCENT and 0 < second.start - first.end <= 12 and not second.sign
-    return is_short and bool(_ARROW.fullmatch(text, first.end, second.start))
+    return is_short and bool(LEADS.fullmatch(text, first.end, second.start))
 
 
 def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
@@ -100,43 +101,6 @@ _TIMED = re.compile(
     re.IGNORECASE,
 )
 """What takes so many minutes and seconds, and does not happen at that time of day."""
-
-_ARROW = re.compile(
-    rf"[\s*_`'\")\]]*(?:\([^()\n]{{0,40}}\)\s*)?(?:[\w/.,-]+\s+){{0,4}}?(?:{ARROW}|から|에서)"
-    r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head)[*_`]*:?(?=\s))?"
-    rf"(?:\s?[\w.+-]{{1,20}}(?:\s\(|:\s))?{DECOR}{HEDGE}{DECOR}",
-    re.IGNORECASE,
-)
-
-
-def _by_arrow(candidate: Candidate) -> Effect | None:
-    if (
-        not _ARROW.fullmatch(candidate.glue)
-        and not _STRUCK.fullmatch(candidate.glue)
-        and not (candidate.has_units and _BEFORE_ARROW.fullmatch(candidate.glue))
-    ):
-        return None
-    if candidate.first.unit is None and candidate.second.unit is not None and _SET_TO.search(candidate.left):
-        return None
-    is_condition = candidate.second.unit is None and candidate.text[candidate.first.start] in "><≥≤"  # `> 10 MB → 413`
-    return None if is_condition or _NAME_GOES_ON.match(candidate.text, candidate.second.end) else candidate.whole
-
-
-_SET_TO = re.compile(r"\w\s?=\s?$")
-"""`qps = 4 => 43 ms`: what was seen at that setting."""
-
-_STRUCK = re.compile(rf"~~\s{{1,3}}{DECOR}{HEDGE}")
-"""`~~24 s~~ 12 s`"""
-
-_BEFORE_ARROW = re.compile(
-    rf"[*_`]*\s[^\n→.;:\d]{{0,60}}?\b(?:before|previously|baseline|today|currently|old|earlier)\b[*_`)]*\s*{ARROW}{DECOR}{HEDGE}{DECOR}",
-    re.IGNORECASE,
-)
-"""`60 s under bursts of reconnects before → 5 s`"""
-
-_NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
-"""`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
-
 
 _FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+)?{DECOR}{HEDGE}{DECOR}$|[从由]\s*$", re.IGNORECASE)
 _TO = re.compile(
@@ -269,7 +233,7 @@ def _by_bracket(candidate: Candidate) -> Effect | None:
 
 
 _RULES: tuple[Callable[[Candidate], Effect | None], ...] = (
-    _by_arrow,
+    by_arrow,
     _from_to,
     _by_bracket,
     _by_verb,
@@ -293,6 +257,6 @@ def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, t
 
 def _chained(text: str, effect: Effect, further: Quantity) -> Effect | None:
     glue = text[effect.end : further.start] if further.start - effect.end <= 12 else ""
-    if glue and effect.before and _alike(effect.before, further) and _ARROW.fullmatch(glue):
+    if glue and effect.before and _alike(effect.before, further) and LEADS.fullmatch(glue):
         return effect._replace(end=further.end, after=further)
     return None

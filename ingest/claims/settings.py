@@ -26,6 +26,7 @@ _ASIDE = re.compile(r"[,;:—–]\s")
 _CORRECTED = re.compile(r"[\s(\[]*fixed\b")
 _EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
 _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
+_THRESHOLD = re.compile(r"\b(?:if|when|whenever|unless)\b[^.,;]{0,50}\b(?:more than|at least|over|above|beyond)\s+[*_`]*$")
 _DIFFSTAT = re.compile(r"\| bin $")
 _RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
 _TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
@@ -63,6 +64,11 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
         return True
     before = f"{_said_before(around)} {around.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
+
+
+def is_a_threshold(around: Around) -> bool:
+    """`fails only when it is more than 5 percent slower`: nothing became slower."""
+    return _THRESHOLD.search(around.left) is not None
 
 
 def _said_before(around: Around) -> str:
