@@ -269,7 +269,8 @@ def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Itera
 
 def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
     place = location.replace("'", "''")
-    options = ["read_only"] if read_only else list(_FILE_OPTIONS) if is_path(location) else []
+    of_file = ["type duckdb"] if is_path(location) else []  # or a file called `runs.json` would be read as data, and written to nowhere
+    options = [*of_file, "read_only"] if read_only else [*of_file, *_FILE_OPTIONS] if of_file else []
     listed = f" ({', '.join(options)})" if options else ""
     return f"attach '{place}' as {alias}{listed}"
 

@@ -49,6 +49,16 @@ def test_a_file_that_is_no_database_is_refused(store: Store) -> None:
     assert Path(store.location).read_text() == "notes\n" * 2000
 
 
+@pytest.mark.parametrize("name", ["runs.json", "runs.csv"])
+def test_a_file_that_duckdb_would_read_as_data_is_refused(tmp_path: Path, name: str) -> None:
+    log = tmp_path / name
+    log.write_text('{"a": 1}\n')
+    for use in (Store(str(log)).reading, Store(str(log)).writing):
+        with pytest.raises(NotAStore, match="not a valid DuckDB database"), use():
+            pass
+    assert log.read_text() == '{"a": 1}\n'
+
+
 def test_somebody_elses_database_is_refused_and_left_alone(store: Store) -> None:
     with duckdb.connect(store.location) as connection:
         connection.execute("create table theirs as select 1 as one")
