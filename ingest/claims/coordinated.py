@@ -8,6 +8,7 @@ from ingest.claims.effect import Effect
 from ingest.claims.glue import HEDGE
 from ingest.claims.lexicon import METRICS, NOT_PERFORMANCE, Sense
 from ingest.claims.quantities import Kind, Quantity
+from schemas.claim import ClaimMetric
 
 APPLIED = re.compile(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against|vs|versus)\b")
 _COORDINATES = re.compile(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
@@ -16,7 +17,7 @@ _ELLIPTIC = re.compile(rf"[^.;\n]{{0,120}}[.;]\s+(?:(?:And|while|but)\s+)?it(?:[
 
 
 _LISTED_CHANGE = re.compile(rf"[*_`]*(?:,|,?\s+and)\s+(?P<name>(?:(?!\w+ed\s)[\w./`-]+:?\s+){{1,3}}){HEDGE}[*_`]*")
-_CLAUSE_ENDS = re.compile(r"[*_`]*(?:[,.;)](?!\d)|\s*$|\s+and\b)", re.MULTILINE)
+_CLAUSE_ENDS = re.compile(r"[*_`]*(?:[,.;)](?!\d)|\s*$|\s+and\b|\s\()", re.MULTILINE)
 """`parses 1.3x faster, lex 1.45x`"""
 
 
@@ -52,10 +53,21 @@ def _by_other_means(text: str, quantity: Quantity, last: Effect) -> Effect | Non
 
 def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effect | None:
     """`tokens fall from 48k to 9k and the bill by 70%`: the verb of the pair holds for the percentage too."""
+    if _goes_on(text, quantity, last):
+        return Effect(quantity.start, quantity.end, change=quantity, sense=Sense.GAIN, word="faster")
     if last.change or last.before is None or last.after is None or not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
         return None
     sense = Sense.FALL if last.after.sized() < last.before.sized() else Sense.RISE
     return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word="by")
+
+
+def _goes_on(text: str, quantity: Quantity, last: Effect) -> bool:
+    """`rebuild 27 → 13 ms, fit 1.4x`: the list of what takes less time goes on with a factor."""
+    before, after = last.before, last.after
+    if quantity.kind is not Kind.TIMES or quantity.high <= 1 or before is None or after is None or after.sized() >= before.sized():
+        return False
+    listed = _LISTED_CHANGE.fullmatch(text, last.end, quantity.start) if ClaimMetric.TIME in (before.metric, after.metric) else None
+    return bool(listed and not _NOUNS.search(listed["name"]) and _CLAUSE_ENDS.match(text, quantity.end))
 
 
 _SIGNED = ("+", "-")

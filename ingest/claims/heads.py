@@ -33,7 +33,7 @@ class Columns(NamedTuple):
 
 
 _ROLE = re.compile(
-    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*?[(\s])??(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))"
+    rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*?[(\s>])??(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))"
     r"(?![A-Za-z]|_(?!(?:[mnuµ]?s|[kmg]i?b|x|pct)$))",
     re.IGNORECASE,
 )
@@ -77,6 +77,8 @@ def by_heads(heads: Row) -> Columns:
             after.append(index)
         elif role == "change" and (change is None or (_DIFFERENCE.match(heads[change].words) and "%" in head.words)):
             change = index
+    if before is None and len(after) > 1 and _BASE_BRANCH.fullmatch(heads[after[0]].words):
+        before, after = after[0], after[1:]
     if before is not None:
         after = _alike(heads, before, after) if after else _named_alike(heads, before)
     achieved = _achieved(heads) if before is None and change is None else None
@@ -85,6 +87,9 @@ def by_heads(heads: Row) -> Columns:
     words = tuple(head.words for head in heads)
     return Columns(before, tuple(after), change, reciprocal, words, has_goals=achieved is not None)
 
+
+_BASE_BRANCH = re.compile(r"(?:dev|head)(?: \([^()]*\))?", re.IGNORECASE)
+"""`dev | This PR`: of two heads that may be after, the one that is a branch."""
 
 _BEFORE = re.compile(rf"[*_`\s]*\b(?:{BEFORE})(?![A-Za-z])\s*", re.IGNORECASE)
 

@@ -208,7 +208,7 @@ BEFORE = (
     r"|[一-鿿]{1,6}(?<=前)(?<!当前)(?<!目前)(?!端|缀)|原始|原来|原先|旧[一-鿿]{0,3}|基线|現状|従来"
 )
 AFTER = (
-    r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|dev(?=[*_`]*(?:[:(]|$))|#\d{2,}"
+    r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|dev(?=[*_`]*(?:[:(]|$)|\s\d)|#\d{2,}"
     r"|branch(?!\s[`*_]*(?:main|master|develop|trunk)\b)|final|current|cached|post|updated"
     r"|actual|result|candidate|pr\b|fix(?:ed)?\b|head|parallel|concurrent|batched|fast path|this\b|proposed|to(?=:)"
     r"|après|nachher|después|depois|dopo"

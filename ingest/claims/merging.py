@@ -17,7 +17,10 @@ _OPENS = re.compile(rf"[\s*_`]*(?:[\w/-]+\s+){{0,3}}?[\s*_`]*(?:[(\[]|[,:=;â€”â€
 _LEADS_TO = re.compile(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
 """`by over 15%, bringing the time from 27 s to 22.5 s`: the pair is what the percentage is of, however far it is from it."""
 
-_TAKES_UP = re.compile(r"\.\s+(?:This|That|Which|It) (?:(?:is|was|represents|amounts to|makes for) )?(?:an? |the )?(?:[\w-]+ )?[~*_]*$")
+_TAKES_UP = re.compile(
+    r"\.\s+(?:This|That|Which|It|(?:So|Thus|Hence),? (?:this|that|it)) "
+    r"(?:(?:is|was|represents|amounts to|makes for) )?(?:an? |the )?(?:[\w-]+ )?[~*_]*$"
+)
 """`at 50 s, against 40 s. This 25% regression`: the next sentence takes up what the pair told."""
 
 _OPENS_ON = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")

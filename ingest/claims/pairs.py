@@ -102,7 +102,10 @@ _TIMED = re.compile(
 )
 """What takes so many minutes and seconds, and does not happen at that time of day."""
 
-_FROM = re.compile(rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+)?{DECOR}{HEDGE}{DECOR}$|[从由]\s*$", re.IGNORECASE)
+_FROM = re.compile(
+    rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+|an?\s(?:[\w-]+\s){{1,3}}of\s+)?{DECOR}{HEDGE}{DECOR}$|[从由]\s*$",
+    re.IGNORECASE,
+)
 _TO = re.compile(
     rf"{SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+(?:taking\s+|needing\s+|using\s+)?|降到|降至|降低到|减少到|增至|升至|减至|降为|到){DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
@@ -115,11 +118,26 @@ def _from_to(candidate: Candidate) -> Effect | None:
     return candidate.whole._replace(start=candidate.first.start - len(candidate.left) + start.start())
 
 
+_STARTING = re.compile(rf"\b(?:starting|started|went|going) (?:from|at)\s+{DECOR}{HEDGE}{DECOR}$", re.IGNORECASE)
+_ACHIEVED = re.compile(
+    rf"(?:{SENTENCE}{{0,80}}?[,;]|{SENTENCE}{{0,40}})\s(?:(?:we|I|it|this) )?(?:now )?"
+    rf"(?:achieved?|reach(?:ed|es)?|got to|arrived at|ended (?:up )?at|landed at)"
+    rf"\s+{DECOR}{HEDGE}{DECOR}",
+    re.IGNORECASE,
+)
+
+
+def _from_start(candidate: Candidate) -> Effect | None:
+    """`starting from 15 FPS, we achieved 50 FPS`."""
+    reached = candidate.has_units and _ACHIEVED.fullmatch(candidate.glue)
+    return candidate.whole if reached and _STARTING.search(candidate.left) else None
+
+
 _BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{DECOR}{HEDGE}", re.IGNORECASE)
 _CHANGING = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
 _FALLING = re.compile(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", re.IGNORECASE)
 _BECAME = re.compile(
-    rf"{SENTENCE}{{0,50}}?(?:\.\s+(?:this|it|that|they|these)\b[^.;\n\d]{{0,20}}?)?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
+    rf"{SENTENCE}{{0,75}}?(?:\.\s+(?:this|it|that|they|these)\b[^.;\n\d]{{0,20}}?)?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
     rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )
@@ -235,6 +253,7 @@ def _by_bracket(candidate: Candidate) -> Effect | None:
 _RULES: tuple[Callable[[Candidate], Effect | None], ...] = (
     by_arrow,
     _from_to,
+    _from_start,
     _by_bracket,
     _by_verb,
     latter_first,

@@ -25,12 +25,12 @@ class Passage(NamedTuple):
 _BLOCK = re.compile(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{SIGNS}])", re.MULTILINE)
 _TABLE = re.compile(r"[ \t]*\|")
 _LABEL = re.compile(
-    rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,2}}?)[*_`]{{0,3}}"
+    rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,3}}?)[*_`]{{0,3}}"
     rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b"
-    r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d))",
-    re.IGNORECASE,
+    r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[A-Za-z/]{1,6}[ \t]*$))",
+    re.IGNORECASE | re.MULTILINE,
 )
-_ENDS_A_LABEL = re.compile(r"[:=]|[ \t][ \t–—-]")
+_ENDS_A_LABEL = re.compile(r"[:=]|[ \t][ \t–—\d-]")
 _LONGEST_LABEL = 160
 """Characters in which one of these stands, if the line begins with a label at all: five times cheaper to see than a label."""
 

@@ -115,7 +115,8 @@ _QUANTITY = re.compile(
       (?P<unit>\s?[%٪](?!\d)|\s?×(?![\dA-Z])|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\s?pct\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |\s?/\s?(?:s|sec|min|h)(?![\w/])
-        |(?:(?:\*\*)?[\s-]{{0,2}}|\n[ \t]{{1,12}})(?:(?:SQL|DB|API|HTTP)\s(?=quer|call|request|hit|round))?[A-Za-zµμ]{{1,14}}(?:-trips?)?
+        |(?:(?:\*\*)?[\s-]{{0,2}}|\n[ \t]{{1,12}})
+          (?:(?:SQL|DB|API|HTTP)\s(?=quer|call|request|hit|round|statement))?[A-Za-zµμ]{{1,14}}(?:-trips?)?
           (?:(?:/|\ per\ |\s/\s(?=(?:s|sec|min|h|hour)\b))[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
       {_SPREAD}?

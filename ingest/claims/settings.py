@@ -23,6 +23,9 @@ _BELOW_LIMIT = re.compile(r"[\s*_`]*\((?:[\d.,]+\s?\w+ )?(?:still |now |well )?(
 _ASIDE = re.compile(r"[,;:—–]\s")
 """What stands behind one of these is told of something else."""
 
+_CASE = re.compile(r"\b(?:where|when|if|with) the [^,;.()\d]{1,40}\b(?:is|are|at|of|=) [^,;]{1,15},")
+"""`in the case where the interval is 1, …`: where it was seen."""
+
 _CORRECTED = re.compile(r"[\s(\[]*fixed\b")
 _EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
 _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
@@ -62,7 +65,7 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
         return True
     if effect.is_pair and (_is_in_days(effect, around) or _is_a_price(effect, around)):
         return True
-    before = f"{_said_before(around)} {around.inside}"
+    before = f"{_CASE.sub('', _said_before(around))} {around.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
 
 

@@ -27,12 +27,13 @@ _NUMBER_STARTS = (
 )
 
 _BEHIND_A_DIGIT = (
-    "x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so", " times",
+    "x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " pct", " Prozent",
+    "-fold", "fold", "-mal ", " mal ", "mal so", " times",
 )  # fmt: skip
 _BEFORE_A_NUMBER = (*ARROWS, "➡️", "에서")
 _WORDS_BEFORE_A_NUMBER = (
     "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to",
-    "compared with", "was", "now", "took", "takes",
+    "compared with", "was", "now", "took", "takes", "taking",
     "factor of", "speedup of", "speed-up of", "speed up of", "saves", "Saves", "saving", "liminates",
     "nchanged at", "von", "de", "not the", "efore", "Main",
     "fter:",
@@ -73,12 +74,13 @@ _FORMER_LABELS = tuple(
 
 _CHANGE_LABELS = ("eduction:", "eduction**:", "peedup:", "peedup**:", "avings:", "mprovement:", "mprovement**:")
 _FORMER_HEADS = tuple(
-    f"| {form}"
+    f"|{gap}{form}"
     for word in (
         "before", "main", "baseline", "base", "old", "original", "previous", "naive", "legacy", "master", "unoptimized", "was ", "stock",
         "vanilla", "upstream", "current", "prior", "initial", "without ", "avant", "vorher", "antes", "trunk", "develop",
     )
     for form in (word, word.capitalize())
+    for gap in (" ", "")
 )  # fmt: skip
 """Heads of columns that hold what was."""
 
@@ -103,11 +105,12 @@ _WORDS = (
     "used to need", "ld = ", "efore = ", "aseline = ", "main = ", "ncached ", "ncached: ",
     " before, ", "/s before", "from taking ", "~~ ", "涨到", "增至", "升至", "Without ",
     "Old ", "Previous ", "Original ", "rom: ",
-    "Main branch ", "- before ", "- Before ", "# old", "\nBefore th", "\nBefore\n", "Relative |",
+    "Main branch ",
+    "\nBase ", "\nbase ", "\nMaster ", "\nmaster ", "\nmain ", "- before ", "- Before ", "# old", "\nBefore th", "\nBefore\n", "Relative |",
     "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",
     *(f"{word}fold" for word in NUMBER_WORDS),
     "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "# Before", "*Before",
-    "(old)", "it now ", "they now ", "\nwithout ",
+    "(old)", "to as low as ", "to as little as ", "it now ", "they now ", "\nwithout ",
     "ivided by ", "ivide ", "ivides ", "without it", "without the ", "without this ",
     "average of ", "median of ", "mean of ",
     "优化前", "修复前", "改善前", "変更前", "之前",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ingest.claims.cells import Row, layout
 from ingest.claims.effect import Effect
 from ingest.claims.grammar import effects
-from ingest.claims.heads import BRANCH, Columns, by_heads, completed, proven, side_by_side
+from ingest.claims.heads import BRANCH, Columns, by_heads, completed, proven, role_of, side_by_side
 from ingest.claims.lexicon import Sense
 from ingest.claims.lone import beside_its_figure, change_alone, each_named, per_cell
 from ingest.claims.quantities import Kind
@@ -25,7 +25,7 @@ _OF_SETTINGS = re.compile(
 
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
     """The effects of the table's rows, with the words of row and heads that tell what each measures, and with the rest of its cell."""
-    heads, rows = layout(text, start, end)
+    heads, rows = _labels_first(*layout(text, start, end))
     first = by_heads(heads)
     if _is_of_settings(heads, first):
         return
@@ -41,6 +41,13 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, 
         for others in several[1:]:
             for effect in pairs_by_heads(row, others):
                 yield effect, _words(row, others, effect), ""
+
+
+def _labels_first(heads: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
+    """`before | after | ratio | benchmark`, as asv prints it: with the column of labels, which is the last one, ahead of the others."""
+    if len(heads) < 3 or role_of(heads[0].words) != "before" or role_of(heads[1].words) != "after":
+        return heads, rows
+    return heads[-1:] + heads[:-1], [row[-1:] + row[:-1] for row in rows]
 
 
 def _is_of_settings(heads: Row, columns: Columns) -> bool:

@@ -18,10 +18,10 @@ _LATTER = (
     r"|cached|batched|indexed|fused|parallel|concurrent(?:ly)?"
 )
 _LABEL = (
-    r"[`*_]*(?:\s?[:=]|\s[—–]|\s(?:is|was|takes|took|at|uses|used|needs|does|reaches|hits|sustains|holds|handles|gets"
+    r"[`*_]*(?:\s?[:=]|\s[—–]|(?:,?\s(?:it|this|that))?(?:\s(?:only|just))?\s(?:is|was|takes|took|at|uses|used|needs|does|reaches|hits|sustains|holds|handles|gets"
     r"|(?:runs|finishes|completes) in))?\s*"
 )
-_WITH = r"(?: [\w./`-]+){0,3}"
+_WITH = r"(?:\s[\w./`-]+){0,3}"
 
 _FORMER_LABEL = re.compile(rf"\b(?:{_FORMER}|without{_WITH}){_LABEL}{DECOR}{HEDGE}$", re.IGNORECASE)
 _LATTER_LABEL = re.compile(rf"\b(?:{_LATTER}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECOR}{HEDGE}$", re.IGNORECASE)
