@@ -64,6 +64,15 @@ TABLES = [
     (table("metric | trunk | patched", "load time | 30 ms | 20 ms"), [1.5], TIME),
     (table("metric | HEAD~1 | HEAD", "load time | 30 ms | 20 ms"), [1.5], TIME),
     (table("Command | `dev` | This PR | Saved", "`az --help` | 900 ms ± 34 ms | 600 ms ± 10 ms | **-300 ms (33.3%)**"), [1.5], TIME),
+    # a loss among gains
+    (table("Op | Scalar (ns) | SSE2 (ns) | Speedup", "add | 60.0 | 20.0 | 200.0%", "mul | 40.0 | 42.0 | -4.8%"), [3, 40 / 42], TIME),
+    # nothing but changes
+    (table("Case | allocs/op | B/op | sec/op", "a | **−50.0%** | −10.0% | −20.0%"), [2, 1 / 0.9, 1.25], None),
+    (f"Cut it\n\nCuts latency.\n\n{table('Measurement | x86 | arm', 'Parse geomean | **-20.0%** | **-12.0%**')}", [1.25, 1 / 0.88], TIME),
+    (table("Metric | Before | After | Change", "Memory | All records | Paginated | 90% ↓"), [10], MEMORY),
+    # the head says of what a pair in a cell is
+    (table("Build | Wall ms before → after", "Full, bump | 800.5 → 700.5"), [800.5 / 700.5], TIME),
+    (table("Change | Kernel | End-to-end delta", "Fuse | 15.6 -> 9.8 us | +0.74 tok/s (+0.45%)"), [15.6 / 9.8, 1.0045], None),
     # the labels stand last
     (table("before<br><main> | after<br><#12> | ratio | benchmark", "517±30ms | 181±4ms | 0.35 | sparse.time(50)"), [517 / 181], TIME),
     # every further column against the one baseline

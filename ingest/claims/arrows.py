@@ -10,7 +10,7 @@ from ingest.claims.glue import ARROW, DECOR, HEDGE
 
 LEADS = re.compile(
     rf"[\s*_`'\")\]]*(?:\([^()\n]{{0,40}}\)\s*)?(?:[\w/.,-]+\s+){{0,4}}?(?:{ARROW}|から|에서)"
-    r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head)[*_`]*:?(?=\s))?"
+    r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head|warm|hot|cached|cache[- ]hit|steady)[*_`]*:?(?=\s))?"
     rf"(?:\s?[\w.+-]{{1,20}}(?:\s\(|:\s))?{DECOR}{HEDGE}{DECOR}",
     re.IGNORECASE,
 )

@@ -45,7 +45,7 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
     return quantity._replace(kind=Kind.TIMES, high=float(to["high"]), end=to.end()) if to else quantity._replace(kind=Kind.TIMES)
 
 
-_STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
+_STOP = r"(?!(?:via|through|thanks|by|using|of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
 _COMPARED = re.compile(
     rf"[\s*_`]*\+?(?:\([\d.,]{{1,8}}[x×]\)[\s*_`]*)?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:in\s(?=[\w ]{{0,20}}(?:reduction"
     rf"|savings)))?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
@@ -56,9 +56,13 @@ _COMPARED = re.compile(
 def _compared(place: Place) -> Effect | None:
     """`3x faster`, `42% less peak memory`, `27.7% latency reduction`."""
     found = place.behind(_COMPARED)
-    if found is None or _is_bound(place, found[(sense := sense_in(found)).name]):
+    if found is None or _is_bound(place, found[(sense := sense_in(found)).name]) or _ON_THE_NEXT.search(found[0]):
         return None
     return place.effect(place.before, found.end(), sense, found[sense.name])
+
+
+_ON_THE_NEXT = re.compile(r"\n[ \t]*(?:[A-Z]|[-*•+] )")
+"""A line that begins anew, and does not go on with the sentence."""
 
 
 def _is_bound(place: Place, word: str) -> bool:
@@ -96,7 +100,8 @@ def _part_gone(place: Place) -> Effect | None:
 
 _AMOUNT = re.compile(
     r"[\s*_`]*(?:of )?(?:the |higher |more |better )?(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
-    r"(?P<word>throughput|bandwidth|performance|speed|fps)\b",
+    r"(?P<word>throughput|bandwidth|performance|speed|fps|(?:ttft|decode|prefill|single-stream)"
+    r"(?! (?:cost|memory|steps?|calls?|tokens)))\b",
     re.IGNORECASE,
 )
 
@@ -188,7 +193,7 @@ def _named(place: Place) -> Effect | None:
     return place.effect(found.start(), place.quantity.end, sense, found[sense.name])
 
 
-_REDUCED = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|removes?|removing)\s[^.;:!?]{{0,50}}$", re.IGNORECASE)
+_REDUCED = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.GAIN]}|removes?|removing)\s[^.;:!?]{{0,50}}$", re.IGNORECASE)
 """`reduces the overhead by 40%`: what is bad became less."""
 
 _CHANGED_BY = re.compile(

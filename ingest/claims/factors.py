@@ -53,6 +53,6 @@ def bare(place: Place) -> Effect | None:
 _COUNTS = re.compile(
     r"(?:[x×],?\s(?:and\s)?|\b(?:called|timed|built|ran|run|repeated|done|executed|invoked|burst|retr(?:y|ied)|fan-?out|up to|by|zoom"
     r"|scale[sd]?|points|stacked|loaded|tried)"
-    rf"\s){HEDGE}{DECOR}$",
+    rf"\s|(?<!speedup )factor:\W{{0,3}}){HEDGE}{DECOR}$",
     re.IGNORECASE,
 )

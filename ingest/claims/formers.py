@@ -6,7 +6,7 @@ import re
 
 from ingest.claims.candidate import Candidate
 from ingest.claims.effect import Effect
-from ingest.claims.glue import DECOR, HEDGE, SENTENCE
+from ingest.claims.glue import ARROW, DECOR, HEDGE, SENTENCE
 from ingest.claims.legends import FORMER_FIRST, LATTER_FIRST, is_told
 from ingest.claims.lexicon import Sense
 from ingest.claims.strangers import are_strangers
@@ -14,7 +14,8 @@ from ingest.claims.tenses import EARLIER
 from schemas.claim import ClaimMetric
 
 _FORMER = re.compile(
-    rf"{SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
+    rf"{SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from"
+    r"|(?<=\()(?:improved|reduced|dropped|cut|decreased|lowered)\s+from(?![^()]*\sto\s)|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
     r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\b(?:antes|avant|vorher|zuvor)\b(?: era| était)?"
     r"|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)"
     r"(?!\w)\s*"
@@ -34,6 +35,11 @@ _ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vor
 _NAMED_OTHERWISE = re.compile(r"\s*[A-Za-z]")
 """`a 2.2 GHz board, where AES was at 250 MB/s`: what the first figure counts is not what the second is of."""
 
+_IN_BRACKET = re.compile(rf"\(from\s{DECOR}{HEDGE}$", re.IGNORECASE)
+"""`12 s (from 16 s)`"""
+
+_GOES_ON = re.compile(rf"[*_`]*\s(?:(?:down |up )?to\s|{ARROW})")
+
 _LATTER_BEFORE = re.compile(rf"(?:\bto\s+|\(\s*){HEDGE}$", re.IGNORECASE)
 """`to 5 s from 20 s`, `(5 s from 20 s)`"""
 
@@ -48,7 +54,10 @@ def latter_first(candidate: Candidate) -> Effect | None:
     if word.startswith(_SWAPPING) and (_OF_FORMER.match(candidate.glue) or is_told(candidate, FORMER_FIRST)):
         return candidate.whole
     is_aside = _ASIDE.search(candidate.glue) and (candidate.first.unit or not _NAMED_OTHERWISE.match(candidate.glue))
-    if (word == "from" and not _LATTER_BEFORE.search(candidate.left)) or (word in _AMBIGUOUS and not is_aside):
+    comes_first = _LATTER_BEFORE.search(candidate.left) or (
+        _IN_BRACKET.search(candidate.glue) and candidate.second.unit and not _GOES_ON.match(candidate.text, candidate.second.end)
+    )
+    if (word == "from" and not comes_first) or (word in _AMBIGUOUS and not is_aside):
         return None
     is_open = word.startswith(_SWAPPING) and not _is_told_which(candidate)
     sense = Sense.LOSS if is_open and _is_worse(candidate) else None

@@ -50,7 +50,7 @@ def _announced(text: str, before: Quantity, effect: Effect, floor: int) -> Effec
     return effect._replace(start=before.start, change=before) if is_own else effect
 
 
-_NAMED = re.compile(r"(?:\s*\([^()\n]*\))?[,;]\s+(?:and\s+)?(?P<name>(?:[\w./`'’-]+\s+){1,4})[*_]*")
+_NAMED = re.compile(r"(?:\s*\([^()\n]*\))?[,;]\s+(?:and\s+)?(?P<name>(?:[\w./`'’-]+\s+){0,4})[*_]*")
 _KNOWN = re.compile(rf"(?<![a-z])(?:{'|'.join([*METRICS.values(), NOT_PERFORMANCE])})|{SETTINGS}", re.IGNORECASE)
 
 

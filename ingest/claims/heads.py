@@ -173,23 +173,26 @@ def proven(row: Row, columns: Columns) -> Effect | None:
     """Two neighbouring figures with a factor or percentage behind them that is theirs, whatever the heads say."""
     for index, (first, second) in enumerate(pairwise(row)):
         if first.quantities and second.quantities and first.quantities[0].kind is second.quantities[0].kind:
-            one, other = (with_unit(cell.quantities[0], row[0].words) for cell in (first, second))
+            one, other = (
+                with_unit(cell.quantities[0], row[0].words, *columns.heads[at : at + 1])
+                for at, cell in ((index, first), (index + 1, second))
+            )
             pair = Effect(one.start, other.end, one, other)
-            for change, head in _stated(row, index + 1, columns):
-                if found := _theirs(pair, change, head):
+            for change, head, words in _stated(row, index + 1, columns):
+                if found := _theirs(pair, change, head, is_fall="↓" in words):
                     return found
     return None
 
 
-def _stated(row: Row, column: int, columns: Columns) -> Iterator[tuple[Quantity, str]]:
-    """The changes behind the figure of the column and in the next one, each with the head it is under."""
-    yield from ((change, "change") for change in row[column].quantities[1:])
+def _stated(row: Row, column: int, columns: Columns) -> Iterator[tuple[Quantity, str, str]]:
+    """The changes behind the figure of the column and in the next one, each with the head it is under and the words of its cell."""
+    yield from ((change, "change", row[column].words) for change in row[column].quantities[1:])
     if column + 1 < len(row):
         head = columns.heads[column + 1] if column + 1 < len(columns.heads) else ""
-        yield from ((change, head) for change in row[column + 1].quantities[:1])
+        yield from ((change, head, row[column + 1].words) for change in row[column + 1].quantities[:1])
 
 
-def _theirs(pair: Effect, change: Quantity, head: str) -> Effect | None:
+def _theirs(pair: Effect, change: Quantity, head: str, *, is_fall: bool) -> Effect | None:
     """The pair with the change that is of it. A sign tells which figure was first, unless the column is one of gains."""
     one, other = pair.before, pair.after
     assert one
@@ -201,7 +204,7 @@ def _theirs(pair: Effect, change: Quantity, head: str) -> Effect | None:
         return None
     falls = other.sized() < one.sized()
     is_gain = GAINING.search(head) is not None
-    in_order = not change.sign or (change.sign == "+" and is_gain) or falls is (change.sign != "+")
+    in_order = not change.sign or (is_gain and not is_fall) or falls is (change.sign != "+")
     if is_gain and change.kind is Kind.TIMES and change.low > 1 and one.unit:  # `ours | theirs | Speedup`
         in_order = falls is (one.metric is not ClaimMetric.THROUGHPUT)
     sense = Sense.GAIN if change.kind is Kind.TIMES else None

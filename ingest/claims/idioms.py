@@ -25,7 +25,7 @@ _ABOUT = rf"(?: (?:{HEDGES}))?"
 
 def _less_by(part: str) -> tuple[str, ...]:
     """`cuts the build time by a third`, `memory is down by a third`, `saves a third of the memory`."""
-    by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b"
+    by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b(?!-)"
     return (
         rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}",
         rf"\b{_NOUN} (?:[\w/`.-]+ ){{0,12}}?(?:{VERBS[Sense.FALL]}){by}",

@@ -54,14 +54,17 @@ COMPARISONS: dict[Sense, str] = {
     ),
     Sense.LOSS: (
         r"as slow\b|as long\b|slower|worst\b(?!-|\s(?:case|frames?|of))"
-        r"|loss\b|hit\b(?!s|[ -]?(?:rate|ratio))|penalty\b"
+        r"|degradations?\b|loss\b|hit\b(?!s|[ -]?(?:rate|ratio))|penalty\b"
         r"|langsamer|plus lent\w*|m[áa][si] lent\w*|slow-?downs?|regressions?|worse|overhead"
     ),
     Sense.FALL: (
         r"less\b|lower\b|fewer|smaller|shorter|reductions?|reduced|decrease\b|decreased|drop\b|compression|weniger|kleiner|menos"
         r"|moins|savings?|saved|cut\b|leaner|lighter|cheaper|shrink|removal\b"
     ),
-    Sense.RISE: r"more\b|higher|larger|bigger|increase\b|increased|longer|growth|greater|additional|rise\b|uplift\b|jump\b",
+    Sense.RISE: (
+        r"more\b|higher|larger|bigger|increase\b|increased|longer|growth|greater|rise\b|uplift\b|jump\b"
+        r"|additional(?=\s[a-z])(?! (?:\w+ )?(?:sav|reduc|speed|improv|gain|boost|less|lower|fewer|faster))"
+    ),
 }
 """Words behind (or before) a multiplier or percentage."""
 
@@ -91,7 +94,7 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.THROUGHPUT: (
         r"throughput|吞吐(?:量|率)?|スループット|req(?:uest)?s?/s|requests per sec|tokens per sec|tok/s|t/s\b|tokens?/s"
         r"|fps\b|frame ?rate|ops/s"
-        r"|operations per sec|(?<!egress )bandwidth(?! (?:usage|use|consumption|cost|bill))|[km]?nps\b|qps\b|rps\b|tps\b|iops\b"
+        r"|operations per sec|(?<!egress )bandwidth(?! (?:usage|use|consumption|cost|bill))|[km]?nps\b|[qrt]ps(?![a-z])|iops\b"
         r"|goodput|it(?:erations)?/s|steps/s|speeds?/s|gflops|tflops|samples/s"
         r"|(?!(?:m|km|px)/)[a-z]{1,12}/s(?:ec)?\b|/sec\b|per second|/s\b|/min\b|steps in"
     ),
@@ -103,6 +106,7 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.SIZE: (
         r"sizes?\b|体积|大小|传输|流量|サイズ|容量|chunks?\b|vendor|js\b|css\b|bundle|binar(?:y|ies)\b|disk|payloads?|packages?\b|artifacts?|images?\b"
         r"|apks?\b|storage|repositor\w+|compress\w*|download(?!s)|archive|on-disk|responses?\b|files?\b|logs?\b|index\b|wheel"
+        r"|flash(?!\s?-?(?:att|decod|mess|infer|mla|card|sale|light|back|crowd|fill))(?![a-z])|firmware|elf\b|(?<!network )traffic\b"
         r"|egress|ingress|(?:network |egress )?bandwidth (?:usage|use|consumption)|(?:wal|data|network) (?:volume|traffic|transfer)"
         r"|binary_size|bundle_size|dumps?\b"
         r"|catalog|gzip\w*|zst\w*|serializ\w+"
@@ -111,18 +115,19 @@ METRICS: dict[ClaimMetric, str] = {
     ClaimMetric.TOKENS: r"context(?= (?:usage|use|size|reduction|consumption|used|overhead|footprint)\b)|tokens?\b|tok\b|prompts?\b",
     ClaimMetric.OPERATIONS: (
         r"(?:event|draw|draw call|call|query|request|allocation|instruction|render|syscall|node|kernel) counts?\b|gen ?\d collections"
-        r"|(?:re)?alloc(?:ation)?s?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
+        r"|(?:re)?alloc(?:ation)?s?(?:/op)?\b|quer(?:y|ies)\b|calls?\b|requests?\b|syscalls?|cop(?:y|ies)\b|launch(?:es)?|round[- ]?trips?"
         r"|lookups?|syncs?\b|passes\b|re-?renders?|buffers\b|dispatch(?:es)?|encodes|instructions?(?: retired)?|cache misses|forks\b"
         r"|spawns\b"
         r"|db load|rows (?:read|examined|scanned|fetched|returned)|(?:gc|garbage) (?:runs|collections?|cycles)|cpb\b|reads\b|writes\b"
         r"|fetch(?:es)?|invocations?|transactions?|comparisons|operations?\b|computations?|compute\b"
         r"|(?:re)?creations\b|instantiations\b|evaluations|locks?\b|(?:forced )?reflows?\b|dom nodes\b"
         r"|(?:mounted|rendered) (?:rows|components|nodes)|event listeners\b|barriers|subprocess\w*|hits\b|ops\b|scans\b|kernels\b"
-        r"|stats?\(\)"
+        r"|stats?\(\)|(?:sql |db |database )?statements\b|rebuilds\b|repaints?\b|state changes\b|(?:re-?)?calculations\b|clones\b|thrash\w*"
         r"|查询|请求|调用|次数|渲染|クエリ|呼び出し|リクエスト"
     ),
     ClaimMetric.TIME: (
-        r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?|wall[- ]?(?:clock|time)"
+        r"faster|quicker|slower|speed\w*|latenc(?:y|ies)|run ?times?|durations?|start-?ups?|times?\b|timings?"
+        r"|wall(?: ms\b|[- ]?(?:clock|time)|(?= (?:on|for|per)\b))|blocking\b|jank\b"
         r"|elapsed|(?:ns|µs|us|ms|sec|s|time)/op|ttft|tpot|delay|performance|perf\b|cold[- ]?starts?|pauses?\b|(?<!_)builds?\b"
         r"|cpu(?: (?:usage|time|load|cycles))?\b|ttfb|[flt]cp\b|tti\b|tbt\b|inp\b|execution|milliseconds|seconds|minutes\b"
         r"|(?<!gc )(?<!collection )(?<!duty )cycles?\b|took|takes"
@@ -134,7 +139,7 @@ METRICS: dict[ClaimMetric, str] = {
 """What the words around a number say that it measures. A multiplier of "faster" needs none of them."""
 
 OTHER_SPEEDS = re.compile(
-    r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*"
+    r"[\s*_]*(?:\w+ )?(?:(?:win|pass|hit|success)[ -]?rates?|playback|develop\w*|onboarding|iteration|deliver\w*"
     r"|than (?:real[- ]time|normal|estimated|expected|planned|usual))\b",
     re.IGNORECASE,
 )
@@ -153,13 +158,15 @@ SETTINGS = words(
     r"|poll(?:s|ing)?\b|sleeps?\b"
     r"|debounc\w+|throttl(?:e|ing)\b|cool-?down|quota|rotated? at\b"
     r"|(?:log|key|secret|file|size|backup|token|cert\w*|daily)[- ]?(?:based )?rotation\b|xm[xs]\b"
-    r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle|hz\b|offsets?\b|drift|skew"
-    r"|deadline|grace|expir\w+|keep-?alive(?:_| (?:timeout|interval|time|duration))|lease|rate-?limit\w*"
+    r"|increased? (?:\w+ ){0,2}(?:heap|stack|buffer|cache)\b|retention|backups?\b|lifecycle"
+    r"|hz\b(?! (?:display|screen|monitor|panel))|offsets?\b|drift|skew"
+    r"|alignments?\b|deadline|grace|expir\w+|keep-?alive(?:_| (?:timeout|interval|time|duration))|leases?\b|rate-?limit\w*"
     r"|(?<!start-up )(?<!startup )(?<!input )(?<!initial )(?<!launch )(?<!typing )"
     r"(?<!render )(?<!load )(?<!response )(?<!queue )(?<!import )delays?\b"
     r"|(?<!m\d )max[_ ](?!\d|(?:[\w-]+ ){0,2}(?:rss|resident|memory(?:_\w+)?|latency|heap|time|rtt|pause|stall|gap|abs|rel|diff"
     r"|error)\b)\w+"
-    r"|min_\w+|bump(?:s|ed|ing)?\b|(?<!lock )(?<!queue )(?<!i/o )(?<!io )(?<!average )(?<!median )waits?\b(?! times?\b)|\w+wait\b"
+    r"|min_\w+|bump(?:s|ed|ing)\b|bump (?=[\w`])(?!alloc|heap|arena|pointer)|(?<!lock )(?<!queue )(?<!i/o )(?<!io )(?<!average )"
+    r"(?<!median )waits?\b(?! times?\b)|\w+wait\b"
     r"|multiplier"
     r"|stability|(?:maximum|minimum)(?! (?:\w+ ){0,3}(?:throughput|latency|memory|time|rss\b|heap (?:fell|dropped|shrank|went)))"
     r"|requirements?"
@@ -208,7 +215,7 @@ BEFORE = (
     r"|[一-鿿]{1,6}(?<=前)(?<!当前)(?<!目前)(?!端|缀)|原始|原来|原先|旧[一-鿿]{0,3}|基线|現状|従来"
 )
 AFTER = (
-    r"after|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|dev(?=[*_`]*(?:[:(]|$)|\s\d)|#\d{2,}"
+    r"after(?!\s+\d)|new|now|optimi[sz]ed|patched|improved|with|this (?:pr|change|branch|commit|patch)|dev(?=[*_`]*(?:[:(]|$)|\s\d)|#\d{2,}"
     r"|branch(?!\s[`*_]*(?:main|master|develop|trunk)\b)|final|current|cached|post|updated"
     r"|actual|result|candidate|pr\b|fix(?:ed)?\b|head|parallel|concurrent|batched|fast path|this\b|proposed|to(?=:)"
     r"|après|nachher|después|depois|dopo"
@@ -216,7 +223,8 @@ AFTER = (
 )
 CHANGE = (
     r"speed[- ]?up|boost|improvement|change|delta|Δ|diff(?:erence)?|gain|reduction|ratio|savings?|saved|faster|%|percent|impact|winner"
-    r"|advantage|factor|slowdown|vs\.?\b.*|performance|[一-鿿]{1,5}(?<=提升|改善|改进|减少|降低|下降|变化|加速|优化|节省|削減|短縮|向上|比率|比值|倍率)[一-鿿]{0,2}"
+    r"|advantage|(?<!waste )factor"
+    r"|slowdown|vs\.?\b.*|performance|[一-鿿]{1,5}(?<=提升|改善|改进|减少|降低|下降|变化|加速|优化|节省|削減|短縮|向上|比率|比值|倍率)[一-鿿]{0,2}"
 )
 """Labels of lines and heads of columns: the figure before, the figure after, and the change."""
 

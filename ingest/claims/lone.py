@@ -43,7 +43,9 @@ def change_alone(row: Row, columns: Columns) -> Effect | None:
         return None
     sense = Sense.LOSS if columns.is_reciprocal else Sense.GAIN
     if change.kind is Kind.PERCENT:
-        is_fall = change.sign in _SIGNS[1:] or (not change.sign and _FALLS.search(columns.heads[columns.change]))
+        is_fall = change.sign in _SIGNS[1:] or (
+            not change.sign and (_FALLS.search(columns.heads[columns.change]) or row[columns.change].words.endswith("↓"))
+        )
         sense = Sense.FALL if is_fall else Sense.RISE if change.sign else sense
     whole = Effect(change.start, change.end, change=change, sense=sense, word=columns.heads[columns.change].lower())
     beside = figures(row, columns, columns.change - 1) if change.sign and columns.change > 1 else []

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from ingest.claims.effect import Effect
 from ingest.claims.glue import ARROW, BULLETS
+from ingest.claims.lexicon import Sense
 from ingest.claims.quantities import Kind
 from ingest.claims.ratios import agrees, same_change
 
@@ -40,7 +41,7 @@ def merged(text: str, effects: Iterable[Effect]) -> list[Effect]:
     out: list[Effect] = []
     for effect in effects:
         if out and _is_same(text, out[-1], effect):
-            out[-1] = _joined(out[-1], effect)
+            out[-1] = joined(out[-1], effect)
         else:
             out.append(effect)
     return out
@@ -69,7 +70,7 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
         is_restated = pair is first and _RESTATES.fullmatch(gap) is not None
         is_spelled_out = pair is second and bare == "," and other.change.kind is Kind.PERCENT
         return (
-            bare in ("(", "[")
+            bare in ("(", "[", "(a", "(an", "(roughly a", "(about a", "(nearly a")
             or is_restated
             or is_spelled_out
             or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_ON.fullmatch(gap)))
@@ -87,9 +88,11 @@ def _has_unit(pair: Effect) -> bool:
     return any(figure.unit is not None for figure in (pair.before, pair.after) if figure)
 
 
-def _joined(first: Effect, second: Effect) -> Effect:
+def joined(first: Effect, second: Effect) -> Effect:
+    """One effect of two expressions of it."""
     pair = first if first.is_pair else second
     change = first if first.change else second
+    pair = _by_sign(pair, change) if pair.swaps and pair is second else pair
     return Effect(
         min(first.start, second.start),
         max(first.end, second.end),
@@ -100,6 +103,40 @@ def _joined(first: Effect, second: Effect) -> Effect:
         change.word,
         pair.swaps,
     )
+
+
+def _by_sign(pair: Effect, change: Effect) -> Effect:
+    """`-12% throughput (440 vs 500 ops/sec)`: less or more tells which of the two figures was first."""
+    assert pair.before
+    assert pair.after
+    if change.change is None or change.sense not in (Sense.RISE, Sense.FALL) or not agrees(pair, change.change):
+        return pair
+    is_in_order = (pair.after.sized() < pair.before.sized()) is (change.sense is Sense.FALL)
+    return pair._replace(swaps=False) if is_in_order else pair._replace(before=pair.after, after=pair.before, swaps=False)
+
+
+_ECHOES = re.compile(
+    r"[*_`).|!]*[ \t]*\n[ \t]*(?:[-*•+→✅][ \t]*)*[*_`]*"
+    r"(?:(?:this|that|it|which|effectively|result|i\.e\.|for)\b[^.;\n\d]{0,40}|(?:an?|the|roughly|about)?[ \t~≈*_`]*)",
+    re.IGNORECASE,
+)
+_SAYS_WHAT = re.compile(r"[*_`]*(?:total |overall )?(?:speed-?up|improvement|reduction|savings?|gain)s?\b", re.IGNORECASE)
+_THEN_FIGURES = re.compile(r"[*_`).!]*[ \t]*\n[ \t]*[-*•+]?[ \t]*[*_]*(?:before|was|from|baseline|old)\b[^\d\n]{0,30}", re.IGNORECASE)
+
+
+def is_told_again(text: str, first: Effect, second: Effect) -> bool:
+    """Whether one of two neighbouring lines has the figures and the other says what they come to.
+
+    `After: 51 ms` / `This is a roughly 10x improvement`; `Size reduction: 70%` / `Before: 1.6 MB → After: 480 KB`.
+    """
+    gap = text[first.end : second.start] if 0 < second.start - first.end <= _NEAR else ""
+    pair, other = (first, second) if first.is_pair else (second, first)
+    if "\n" not in gap or not pair.is_pair or other.is_pair or other.change is None or pair.change or not agrees(pair, other.change):
+        return False
+    if pair is second:
+        return _THEN_FIGURES.fullmatch(gap) is not None
+    echoes = _ECHOES.fullmatch(gap)
+    return echoes is not None and (echoes[0].strip(" \n*_`).|!-•+→✅\t") != "" or _SAYS_WHAT.match(text, second.start) is not None)
 
 
 def with_remark(text: str, effect: Effect, end: int) -> Effect:

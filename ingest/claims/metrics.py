@@ -71,7 +71,7 @@ def _are_speedups(effect: Effect, around: Around) -> bool:
 
 
 def _is_of_cycles(effect: Effect) -> bool:
-    return any(figure.unit.name.lower().startswith("cycle") for figure in (effect.before, effect.after) if figure and figure.unit)
+    return any(figure.unit.name.lower().startswith("cyc") for figure in (effect.before, effect.after) if figure and figure.unit)
 
 
 _OF_GAMES = re.compile(f"{BEGINS}(?:{GAMES})")
@@ -80,7 +80,8 @@ _OF_GAMES = re.compile(f"{BEGINS}(?:{GAMES})")
 def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:
     is_other = OTHER_SPEEDS.match(around.right) or (around.is_table and _SCORED.search(around.left)) or _OF_GAMES.search(around.left[-40:])
     nearest = "NONE" if is_other else nearest_noun(effect, around)
-    is_of_size = nearest != "SIZE" or not effect.is_pair or _OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)
+    is_load = effect.before is not None and effect.before.kind is Kind.PERCENT
+    is_of_size = nearest != "SIZE" or not effect.is_pair or is_load or _OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)
     if nearest == "NONE" or (not is_of_size and (not around.is_table or _COUNTED_ROW.search(around.left))):
         return None
     return ClaimMetric[nearest] if nearest else unnamed(effect, around)

@@ -11,7 +11,7 @@ from ingest.claims.spelled import NUMBER_WORDS
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
 NOUNS = re.compile(f"{BEGINS}(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
-PREFIX = re.compile(r"^\W*perf(?:\([^)]*\))?!?:")
+PREFIX = re.compile(r"^\W*(?:[\w-]+ )?perf(?:\([^)]*\))?!?:")
 """The word of a title, which says nothing of the figures behind it."""
 
 SIGNED = ("+", "-")
@@ -96,7 +96,7 @@ def _named_first(effect: Effect, around: Around) -> re.Match[str] | None:
 def _before(effect: Effect, around: Around) -> re.Match[str] | None:
     """The noun before it; the word of a title `perf: …` says nothing of bare figures."""
     left = PREFIX.sub("", around.left) if effect.is_pair else around.left
-    return last_noun(left[-80:])
+    return last_noun(_PER_ONE.sub(" ", left[-80:]))
 
 
 def _in_labels(around: Around) -> re.Match[str] | None:
@@ -121,6 +121,9 @@ _OWN = re.compile(
 """The words right behind a signed percentage that say of what it is: `-4% inference time`."""
 
 
+_PER_ONE = re.compile(r"\sper (?!(?:sec|s|second|min|minute)\b)[\w-]+(?=[\s*_`]*[:|])")
+"""`kernel launches per token: 79 → 53` is of launches."""
+
 _PER_PIECE = re.compile(r"\sper\s")
 """`-34% tokens per request` is of tokens."""
 
@@ -136,7 +139,7 @@ def _adjacent_noun(around: Around) -> str | None:
             return behind.lastgroup
         if around.left.endswith("("):  # `kernels (+4.1% decode)` is not of kernels
             return None
-    left = _HEDGED_LAST.sub("", around.left[-60:].rstrip(" *_`:|~≈"))
+    left = _HEDGED_LAST.sub("", PREFIX.sub("", around.left)[-60:].rstrip(" *_`:|~≈"))
     left = _BRACKET_LAST.sub("", left.rstrip(" *_`:|")).rstrip(" *_`:(|")
     named = last_noun(left)
     return named.lastgroup if named and named.end() >= len(left) and named[0] not in ("speed", "size") else None

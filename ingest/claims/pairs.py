@@ -46,10 +46,19 @@ def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple
     return None, 1
 
 
+_LOAD = re.compile(
+    r"\b(?:ram|memory|heap|flash)(?:[ -](?:usage|use|load|consumption|footprint))?\b"
+    r"[:*_`\s]*(?:(?:reduced|dropped|drops|fell|falls|went|goes|decreased|decreases|cut|down|is|now)\s)?(?:by\s)?(?:from\s)?[~*_`]*$",
+    re.IGNORECASE,
+)
+"""What takes so many percent of a machine."""
+
+
 def _is_of_shares(text: str, found: list[Quantity], index: int) -> bool:
     """`overhead: 5% → 1%`: neither is a change."""
     first, second = found[index], found[index + 1] if index + 1 < len(found) else found[index]
     is_short = first.kind is second.kind is Kind.PERCENT and 0 < second.start - first.end <= 12 and not second.sign
+    is_short = is_short and not _LOAD.search(text, max(0, first.start - _LEFT), first.start)
     return is_short and bool(LEADS.fullmatch(text, first.end, second.start))
 
 
@@ -82,7 +91,8 @@ def related(candidate: Candidate) -> Effect | None:
         return None
     if _OF_FACTOR.search(candidate.left):  # by a factor of 2 to 3
         return None
-    is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
+    is_rate = first.kind is Kind.PERCENT and not _LOAD.search(candidate.left)  # 62% → 95% is a rate, and no rate is performance
+    is_pair = first.kind is second.kind and not is_rate
     return _between(candidate) or (next((effect for rule in _RULES if (effect := rule(candidate))), None) if is_pair else None)
 
 

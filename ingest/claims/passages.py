@@ -203,7 +203,9 @@ _OTHER_LABEL = re.compile(
 
 
 _CHANGE_ALONE = re.compile(
-    r"[ \t]*[=≈~*_(+−-]{0,4}[ \t]?\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$", re.MULTILINE
+    rf"[ \t]*(?:[{BULLETS}][ \t]+)?(?:speed-?up|improvement|reduction) of (?=[~≈]?\d)|"
+    r"[ \t]*[=≈~*_(+−-]{0,4}[ \t]?\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
 )
 """`24% faster`, below the figures it is of."""
 

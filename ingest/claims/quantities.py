@@ -59,7 +59,7 @@ class Quantity(NamedTuple):
 CLOCK = Unit("s", ClaimMetric.TIME, 1.0)
 """The unit of `3:15`, which may also be a time of day, a ratio or a line of a file: two of them are a pair only of what is timed."""
 
-_SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
+_SPREAD = r"(?:\s{0,2}±\s{0,4}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
 """What a measured number is uncertain by; it is read over."""
 
 _SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
@@ -240,7 +240,9 @@ def _unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
     """What kind of quantity it is, its unit, and where it ends. Words that are no unit are none of it."""
     written = match["unit"]
     bare = written.strip() if written else ""
-    if bare in _MULTIPLIERS and not (bare in "xX" and number >= _MODEL_NUMBER and not _OF_SPEED.match(match.string, match.end())):
+    if bare in _MULTIPLIERS and not (
+        bare in "xX" and number >= _MODEL_NUMBER and "," not in match["low"] and not _OF_SPEED.match(match.string, match.end())
+    ):
         return Kind.TIMES, None, match.end()
     if bare in _PERCENT:
         return Kind.PERCENT, None, match.end()

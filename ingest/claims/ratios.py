@@ -78,7 +78,7 @@ def _factor(number: float, kind: Kind, is_good: bool, sense: Sense) -> float | N
     if number <= 0:
         return None
     if kind is Kind.TIMES:
-        return number if is_good else 1 / number
+        return number if is_good or (number < 1 and sense is Sense.LOSS) else 1 / number  # `slower (0.8x)`
     share = number / 100
     if sense is Sense.SHARE:
         return 1 / share if is_good else share

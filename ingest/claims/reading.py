@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
 
@@ -16,7 +16,7 @@ from ingest.claims.grammar import effects
 from ingest.claims.idioms import idiomatic
 from ingest.claims.labelled import labelled_effects
 from ingest.claims.lexicon import Sense
-from ingest.claims.merging import merged, with_remark
+from ingest.claims.merging import is_told_again, joined, merged, with_remark
 from ingest.claims.metrics import is_signed_alone, is_unnamed_change, metric_of, sense_of
 from ingest.claims.outputs import output_effects
 from ingest.claims.passages import Passage, passages
@@ -55,7 +55,8 @@ def extract(text: str) -> tuple[Claim, ...]:
 
 
 def _quantified(text: str, numbers: list[int]) -> list[Claim]:
-    judged = [(effect, metric_of(effect, near), near) for effect, near in islice(_effects(text, numbers), MOST_SIGNS)]
+    told = _told_once(text, islice(_effects(text, numbers), MOST_SIGNS))
+    judged = [(effect, metric_of(effect, near), near) for effect, near in told]
     found = list(islice(_with_repeated(judged), MOST_CLAIMS))
     pairs = [(effect, context.evidence_of(text, effect, near, None)) for effect, _, near in found if effect.is_pair]
     own = iter(pairs)
@@ -64,6 +65,18 @@ def _quantified(text: str, numbers: list[int]) -> list[Claim]:
         for effect, metric, near in found
     )
     return sorted(filter(None, claims), key=_PLACE)
+
+
+def _told_once(text: str, effects: Iterable[tuple[Effect, Around]]) -> list[tuple[Effect, Around]]:
+    """The effects, what two neighbouring lines tell of one and the same but once."""
+    told: list[tuple[Effect, Around]] = []
+    for effect, near in effects:
+        if told and is_told_again(text, told[-1][0], effect):
+            former, around_it = told[-1]
+            told[-1] = joined(former, effect), near if effect.is_pair else around_it
+        else:
+            told.append((effect, near))
+    return told
 
 
 def _with_repeated(judged: list[tuple[Effect, ClaimMetric | None, Around]]) -> Iterator[tuple[Effect, ClaimMetric, Around]]:

@@ -59,8 +59,8 @@ def _behind_remark(text: str, ahead: list[Quantity]) -> int:
         return 1
     step = next((index for index, quantity in enumerate(ahead) if quantity.start >= remark.end()), 0)
     is_bare = step == 2 and ahead[1].unit is None
-    is_other = step > 1 and ahead[step].metric is first.metric and (is_bare or bool(_LEADS_ON.match(text, remark.end())))
+    is_other = step > 1 and ahead[step].metric in (first.metric, None) and (is_bare or bool(_LEADS_ON.match(text, remark.end())))
     return step if is_other else 1
 
 
-_LEADS_ON = re.compile(rf"(?:down |up )?to\s|{ARROW}")
+_LEADS_ON = re.compile(rf"(?:down |up )?to\s|{ARROW}|\((?:was|previously|formerly|from|down from|up from)\s")

@@ -26,6 +26,20 @@ _ASIDE = re.compile(r"[,;:—–]\s")
 _CASE = re.compile(r"\b(?:where|when|if|with) the [^,;.()\d]{1,40}\b(?:is|are|at|of|=) [^,;]{1,15},")
 """`in the case where the interval is 1, …`: where it was seen."""
 
+_COMPOUND = re.compile(
+    r"(?<![\w-])[a-z]+[ -](?:trees?|wheels?|queues?|kernels?|matri(?:x|ces)|lookups?|inserts?|redraws?|decod\w+|drains?|pushdown|filters?"
+    r"|alloc\w*|paths?|layouts?|scans?|search(?:es)?|pars\w+|render\w*|comput\w+|calculations?|joins?|sort(?:ing|s)?|fixtures?"
+    r"|handling|handlers?|lines?)\b"
+)
+"""`interval-tree lookup`, `retry path`: what is named after a setting is none."""
+
+_SUBJECT = re.compile(
+    r"\b(?:latenc(?:y|ies)|throughput|run ?time|p50|p9[059]|rss|wall[- ]?(?:clock|time)|startup|build time|response time|ttft|tpot"
+    r"|memory)\b"
+    r"[^.;:]{0,30}\b(?:fell|falls?|drop\w*|went|goes|rose|rises|improv\w*|reduced|decreased|from)\s(?:from\s)?[*_`~]*$"
+)
+"""`latency fell from 98 ms to 31 ms in the retry path`: what changed is said, whatever stands behind."""
+
 _CORRECTED = re.compile(r"[\s(\[]*fixed\b")
 _EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
 _CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
@@ -54,8 +68,8 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
     """Whether the figures are of a setting, a condition or a corrected error."""
     behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
     behind = _BELOW_LIMIT.sub("", behind, 1) if "(" in behind else behind
-    behind = _ASIDE.split(behind[:_AFTERWARDS], maxsplit=1)[0]
-    if _CORRECTED.match(behind) or _SETTINGS.search(behind):
+    behind = _COMPOUND.sub("", _ASIDE.split(behind[:_AFTERWARDS], maxsplit=1)[0])
+    if _CORRECTED.match(behind) or (_SETTINGS.search(behind) and not _SUBJECT.search(around.left)):
         return True
     if _DIFFSTAT.search(around.near) or (effect.is_pair and _RAISED.search(around.left) and _is_of_setting(effect, around)):
         return True
@@ -65,7 +79,7 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
         return True
     if effect.is_pair and (_is_in_days(effect, around) or _is_a_price(effect, around)):
         return True
-    before = f"{_CASE.sub('', _said_before(around))} {around.inside}"
+    before = f"{_COMPOUND.sub('', _CASE.sub('', _said_before(around)))} {around.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
 
 
@@ -112,7 +126,7 @@ def _is_of_places(effect: Effect, around: Around) -> bool:
 
 def _is_of_set_times(effect: Effect, around: Around) -> bool:
     """Whether the text is of timeouts, as its title says, the times are round and nobody says that they are spent."""
-    if around.is_table or effect.change or not _OF_SET_TIMES.search(around.title.lower) or _is_told(_TIME, around):
+    if around.is_table or effect.change or not _OF_SET_TIMES.search(_COMPOUND.sub("", around.title.lower)) or _is_told(_TIME, around):
         return False
     return all(figure is not None and figure.metric is ClaimMetric.TIME and _is_round(figure) for figure in (effect.before, effect.after))
 

@@ -118,7 +118,9 @@ _WORDS = (
 
 
 def _literals() -> list[str]:
-    arrows_to = [f"{arrow} {word} " for arrow, word in product(ARROWS, ("now", "new", "after", "branch", "PR", "this PR"))]
+    arrows_to = [
+        f"{arrow} {word} " for arrow, word in product(ARROWS, ("now", "new", "after", "branch", "PR", "this PR", "warm", "hot", "cached"))
+    ]
     prefixed = [f"{start}{sign}{digit}" for start, sign, digit in product((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)]
     numbers = [f"{digit}{sign}" for digit, sign in product((*_DIGITS, "+"), _BEHIND_A_DIGIT)]
     arrows = [f"{arrow}{gap}{start}" for arrow, gap, start in product(_BEFORE_A_NUMBER, ("", " "), _NUMBER_STARTS)]

@@ -59,7 +59,8 @@ def _is_of_settings(heads: Row, columns: Columns) -> bool:
 def _effects(text: str, row: Row, columns: Columns) -> list[Effect]:
     inline = [effect for cell in row for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
     if pairs := [effect for effect in inline if effect.is_pair]:
-        return [*_beside(pairs, row, columns), *(_with_next_cell(text, effect, row) for effect in pairs)]
+        whole = [_with_next_cell(text, effect, row) for effect in pairs]
+        return [*_beside(pairs, row, columns), *whole, *_led_to(inline, whole)]
     if of_heads := each_against_first(text, row, columns) or pairs_by_heads(row, columns):
         return [] if _is_of_marks(row, of_heads) else of_heads
     alone = change_alone(row, columns)
@@ -68,8 +69,16 @@ def _effects(text: str, row: Row, columns: Columns) -> list[Effect]:
         return [] if _is_of_marks(row, [effect]) else [effect]
     if each := each_named(text, row, columns):
         return each
+    if _is_of_changes(row):
+        return [effect._replace(word="change") for effect in inline]
     said = [effect for effect in inline if effect.word not in _SIGNS]
     return said or ([alone] if alone else [beside_its_figure(text, effect, row) for effect in inline])
+
+
+def _is_of_changes(row: Row) -> bool:
+    """Whether several cells of the row hold a signed percentage, and none any other number: what they are of, label and head say."""
+    told = [cell.quantities for cell in row[1:] if cell.quantities]
+    return len(told) > 1 and all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign for found in told)
 
 
 _MARK, _BEST_MARK = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
@@ -80,6 +89,12 @@ def _is_of_marks(row: Row, found: list[Effect]) -> bool:
     figures = [figure for effect in found for figure in (effect.before, effect.after) if figure]
     are_marks = all(figure.unit is None and figure.low.is_integer() and figure.within(0, _BEST_MARK) for figure in figures)
     return bool(figures) and are_marks and _MARK.match(row[0].words) is not None
+
+
+def _led_to(inline: list[Effect], pairs: list[Effect]) -> list[Effect]:
+    """`+0.7 tok/s (+0.45%)` in a cell of its own, beside one that holds a pair."""
+    figures = [effect for effect in inline if effect.after and effect.change and not effect.is_pair]
+    return [effect for effect in figures if not any(pair.start < effect.end and effect.start < pair.end for pair in pairs)]
 
 
 def _beside(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:

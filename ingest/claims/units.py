@@ -67,7 +67,7 @@ _SIZES = {
             "syscall syscalls launch launches sync syncs copies memcpy memcpys dispatches lookups roundtrips round-trips": 1.0,
             "renders re-renders rerenders encodes instructions cycles passes misses spawns forks reads writes fetches": 1.0,
             "cpb scans hits invocations transactions subprocesses compilations round-trip kernels 次 barriers flushes fsyncs": 1.0,
-            "statement statements selects": 1.0,
+            "statement statements selects cyc": 1.0,
         },
     ),
 }

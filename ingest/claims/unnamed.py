@@ -78,7 +78,7 @@ def _by_word(effect: Effect) -> ClaimMetric | None:
     return None
 
 
-_GENERATION = re.compile(r"(?<![a-z])(?:prefill|decod(?:e|ing)|generation|pp ?\d+|tg ?\d+|inference|imgs?)\b")
+_GENERATION = re.compile(r"(?<![a-z])(?:prefill|decod(?:e|ing)|generation|single-stream|pp ?\d+|tg ?\d+|inference|imgs?)\b")
 _PERF = re.compile(r"\W*(?:\w+: )?perf\b")
 
 
