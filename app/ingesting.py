@@ -10,6 +10,7 @@ from app.filters import parse_label
 from ingest import containers, pipeline
 from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
+from ingest.lean_arrow import spare_pandas
 from ingest.pipeline import IngestReport, Options
 from ingest.price_file import read_price_file
 from ingest.retrying import retried
@@ -33,6 +34,7 @@ def ingest_paths(
     own = read_price_file(prices) if prices else None
     options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects, own)
     wanted = [*paths, *(_rejected(store) if retry_rejects else ())]
+    spare_pandas()
     with terminal.reading_progress() as bar:
         return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
 

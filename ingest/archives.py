@@ -113,11 +113,15 @@ class _Archive:
             yield self._unreadable(source.name, "the archive cannot be read to its end", error)
 
     def _in_zip(self, stream: BinaryIO, name: str, depth: int) -> Iterator[Member]:
+        if not zipfile.is_zipfile(stream):  # it looks for the directory, which stands at the end
+            raise Broken("the zip ends before its directory", early=True)
         with zipfile.ZipFile(stream) as archive:
             for entry in archive.infolist():
                 inner = f"{name}!{_printable(entry.filename)}"
-                if entry.is_dir() or self.allowance.exhausted or not self.only(inner):
+                if entry.is_dir() or not self.only(inner):
                     continue
+                if self.allowance.exhausted:
+                    raise Broken("what is left of it stands behind a decompression bomb")
                 if entry.flag_bits & _ENCRYPTED:
                     yield self._unreadable(inner, "it is encrypted")
                     continue

@@ -9,7 +9,10 @@ import pyarrow as pa
 
 
 def spare_pandas() -> None:
-    """Let pyarrow ask for pandas once and find none, unless it is loaded. Whoever asks for it by name still gets it."""
+    """Let pyarrow ask for pandas once and find none, unless it is loaded. Whoever asks for it by name afterwards gets it.
+
+    Another thread that imports it in that instant does not: only for a process that has no other threads.
+    """
     if "pandas" in sys.modules:
         return
     sys.modules["pandas"] = None  # type: ignore[assignment]  # what tells Python that there is none

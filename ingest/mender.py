@@ -7,6 +7,7 @@ import re
 from typing import Any, NamedTuple
 
 from ingest.broken_json import Failure
+from ingest.document import parse
 from ingest.mending import MENDED_CHARACTERS, Mended, decoded_without, mended, near_injection, prefix_of_lines
 from ingest.window import Window, bytes_of, clean
 
@@ -78,4 +79,6 @@ class Mender:
 
 def _found(start: int, text: str, object_: Mended, prefix: re.Pattern[str] | None = None) -> Found:
     own = text[: object_.end]
-    return Found(start, start + bytes_of(own), prefix.sub("", clean(own)) if prefix else clean(own), object_.value)
+    kept = clean(own)
+    without = prefix.sub("", kept) if prefix else kept
+    return Found(start, start + bytes_of(own), without, object_.value if kept == own else parse(without))

@@ -87,7 +87,7 @@ def _own_values(value: dict[str, Any]) -> Iterable[Any]:
 
 def _in_value(value: Any, depth: int, *, stream: bool) -> Iterator[Nested]:
     if is_record(value) or (stream and is_event(value)):
-        yield Nested(simplejson.dumps(value, ensure_ascii=False, use_decimal=True, allow_nan=True))
+        yield Nested(simplejson.dumps(value, use_decimal=True, allow_nan=True))  # in ASCII: a text may hold half of a surrogate pair
     elif not is_event(value):
         yield from _search(value, depth + 1)
 

@@ -6,14 +6,10 @@ the same record again change nothing, and no order, batching or repetition of lo
 
 from __future__ import annotations
 
-import glob
 import os
-import shutil
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain
@@ -24,14 +20,13 @@ from ingest.commit import commit
 from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
-from ingest.interrupts import put_off
-from ingest.lean_arrow import spare_pandas
 from ingest.plan import Plan
 from ingest.reading import SHOWN, Card, Settings
 from ingest.retrying import drop_superseded
+from ingest.spool_folder import spool_folder
 from ingest.store import Store
 from ingest.workers import Task, work_here, work_in_processes
-from schemas.errors import InputUnreadable, StoreError
+from schemas.errors import InputUnreadable
 from schemas.price import PriceFileRow
 from schemas.source import RejectRow
 
@@ -126,12 +121,11 @@ def ingest(
     What could not be opened is reported and the others go on; where nothing could be opened no store is made.
     """
     started = time.monotonic()
-    spare_pandas()
     unreadable: list[InputUnreadable] = []
     known = store.known_sources(without_rejects=options.retry_rejects)
     settings = Settings(dict(options.labels), options.template, known, Sidecars(options.unpacked))
     cards: list[Card] = []
-    with _spool_beside(store) as spool, Plan(settings) as plan:
+    with spool_folder(store) as spool, Plan(settings) as plan:
         for done in _read(_readable(sources, store, unreadable), plan, settings, spool, options.processes):
             cards += done
             if on_progress and done:
@@ -167,36 +161,6 @@ def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path
         yield from work_here(chain(first, tasks), settings, spool)
     else:
         yield from work_in_processes(chain(first, tasks), settings, spool, processes)
-
-
-@contextmanager
-def _spool_beside(store: Store) -> Iterator[Path]:
-    """A folder for the spool, on the store's disk where that is a file; gone afterwards, with what a killed ingest left behind."""
-    for left in store.folder.glob(f"{glob.escape(store.spool_prefix)}*"):
-        if not _is_alive(left.name.removeprefix(store.spool_prefix).partition("-")[0]):
-            shutil.rmtree(left, ignore_errors=True)
-    with ExitStack() as stack:
-        with put_off():
-            spool = _made_beside(store)
-            stack.callback(shutil.rmtree, spool, ignore_errors=True)
-        yield spool
-
-
-def _made_beside(store: Store) -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix=f"{store.spool_prefix}{os.getpid()}-", dir=store.folder))
-    except OSError as error:
-        raise StoreError(f"cannot write beside {store.location}: {error.strerror}", "Choose another place with --db.") from error
-
-
-def _is_alive(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except OSError:
-        return True  # somebody else's process
-    return True
 
 
 def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[tuple[SourceReport, ...], tuple[str, ...]]:

@@ -204,7 +204,9 @@ class Scanner:
             cut = self._window.ended and len(self._window.data) <= start + size
             try:
                 value, end = _DECODER.raw_decode(text)
-                return self._whole(start, start + bytes_of(text[:end]), clean(text[:end]), value)
+                own = clean(text[:end])
+                value = value if own == text[:end] else _DECODER.decode(own)
+                return self._whole(start, start + bytes_of(text[:end]), own, value)
             except RecursionError:
                 return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
             except json.JSONDecodeError as error:

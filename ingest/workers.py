@@ -23,7 +23,7 @@ from ingest.interrupts import inherited_block, put_off
 from ingest.lean_arrow import spare_pandas
 from ingest.reading import Card, Settings, read_members, read_portion
 from ingest.spool import Key, SpoolWriter
-from schemas.errors import TachographError
+from schemas.errors import WorkerDied
 
 UNDER_WAY = 3
 """Tasks per process that are handed out at a time: enough to keep it busy, few enough to bound what waits."""
@@ -40,15 +40,7 @@ class Task:
 
 
 def work(task: Task, settings: Settings, spool: Path) -> list[Card]:
-    """Do one task: rows into the spool, cards back. What reading makes has no cycles: collecting garbage would only cost time."""
-    gc.disable()
-    try:
-        return _cards(task, settings, spool)
-    finally:
-        gc.enable()
-
-
-def _cards(task: Task, settings: Settings, spool: Path) -> list[Card]:
+    """Do one task: rows into the spool, cards back."""
     writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}")
     if task.portion:
         cards = [read_portion(task.sources[0], Key(task.name, task.portion_number), task.portion, settings, writer)]
@@ -70,7 +62,9 @@ def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, sp
     try:
         yield from _bounded(partial(_submit, pool), iter(tasks), jobs * UNDER_WAY)
     except BrokenProcessPool as error:
-        raise TachographError("a worker process died while reading.", "Memory may be short: try again with --jobs 1.") from error
+        raise WorkerDied(
+            "a worker process died while reading: nothing was written.", "Memory may be short: try again with --jobs 1."
+        ) from error
     except BaseException:
         _kill(pool)
         raise
@@ -127,4 +121,9 @@ def _end_with_parent() -> None:
 
 
 def _work(task: Task) -> list[Card]:
-    return work(task, _settings, _spool)
+    """What reading makes has no cycles: collecting garbage would only cost time."""
+    gc.disable()  # for the whole process, so only in one of ours
+    try:
+        return work(task, _settings, _spool)
+    finally:
+        gc.enable()

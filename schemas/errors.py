@@ -8,7 +8,8 @@
         ├── StoreMissing      nothing there yet
         ├── NotAStore         something else is there
         ├── StoreVersionMismatch
-        └── StoreBusy         another process holds it
+        ├── StoreBusy         another process holds it
+        └── WorkerDied        a process that reads for it did not come to its end
 
 A message says what was wrong and where; `hint` says what to do next.
 """
@@ -98,3 +99,7 @@ class StoreVersionMismatch(StoreError):
 
 class StoreBusy(StoreError):
     """Another process held the store for longer than we wait."""
+
+
+class WorkerDied(StoreError):
+    """A process that reads for the store was killed, or crashed: nothing was written."""

@@ -86,9 +86,18 @@ def _check(row: type[Row], name: str) -> Callable[[Sequence[Any]], Sequence[Any]
 
 
 def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
-    if pa.types.is_map(field.type):
-        return pa.array([sorted(value.items()) for value in values], field.type)
-    return pa.array(values, field.type)
+    made = [sorted(value.items()) for value in values] if pa.types.is_map(field.type) else values
+    try:
+        return pa.array(made, field.type)
+    except UnicodeEncodeError:
+        return pa.array(_paired(made), field.type)
+
+
+def _paired(value: Any) -> Any:
+    """The same with U+FFFD for halves of surrogate pairs, which JSON can spell and no encoding can; in lists and tuples too."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [_paired(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _arrow_field(row: type[Row], name: str) -> pa.Field:
