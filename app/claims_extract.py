@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ingest.claims import extract
-from ingest.sources import standard_input
+from ingest.pipes import standard_input
 from schemas.errors import InputUnreadable
 
 STDIN = "-"

@@ -12,9 +12,9 @@ from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
 from ingest.lean_arrow import spare_pandas
 from ingest.pipeline import IngestReport, Options
+from ingest.pipes import ITS_NAME
 from ingest.price_file import read_price_file
 from ingest.retrying import retried
-from ingest.sources import ITS_NAME
 from ingest.store import Store
 from schemas.errors import InputUnreadable
 

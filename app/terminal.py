@@ -145,8 +145,10 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     """What became of everything that was read: totals, what could not be opened, what was rejected and why."""
     for error in report.unreadable:
         fail(error)
-    for name in report.superseded:
+    for name in report.superseded.changed:
         note(f"{plain(name)} was changed since: what had been rejected of its former content is no longer kept")
+    for name in report.superseded.grown:
+        note(f"{plain(name)} has grown since: what had been rejected of it was read again, and is no longer counted twice")
     if not report.sources:
         note("Read nothing: there is no file in what was named." if not report.unreadable else "Read nothing.")
         return

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
 from ingest.archives import archive_kind, members, names
 from ingest.context.times import time_of_line
 from ingest.decoding import SNIFFED_BYTES, Allowance, Broken, Opened, Utf8, is_binary
 from ingest.document import Document, is_whole_record
+from ingest.identity import Passing
 from ingest.nesting import event_in, is_event, is_record, nested
 from ingest.portions import Limited, Portion, portions
 from ingest.relayed import Relayed, relay_of
 from ingest.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, Scanner, Span
-from ingest.sources import Source, Unreadable, find_files, read_paths
+from ingest.sources import Source, Unreadable
+from ingest.walking import find_files, read_paths
 from ingest.window import WINDOW_BYTES, Window
 from schemas.errors import RejectReason
 
@@ -40,6 +42,7 @@ __all__ = [
     "read_paths",
 ]
 
+Show = Callable[[bytes], None]
 _BEGINNING = "line 1, byte 0"
 _MARK = r'(?:\\"|""|&quot;|&#34;|\x27)'
 _QUOTED = re.compile(rf"{_MARK}total_cost_usd{_MARK}|\bResultMessage\([^\n]{{0,2000}}?total_cost_usd=")
@@ -52,9 +55,12 @@ _KINDS = {str: "string", list: "array", bool: "truth value", type(None): "null"}
 _JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
 
 
-def read(source: Source, start: Portion | None = None, window_bytes: int = WINDOW_BYTES) -> Contents:
-    """Every document of a source (or of a portion of it), in order, and what could not be read. Read while iterated."""
-    return Contents(source, start, window_bytes)
+def read(source: Source, start: Portion | None = None, window_bytes: int = WINDOW_BYTES, show: Show = lambda _: None) -> Contents:
+    """Every document of a source (or of a portion of it), in order, and what could not be read. Read while iterated.
+
+    All bytes of it are shown to `show`, in order, as they are read.
+    """
+    return Contents(source, start, window_bytes, show)
 
 
 def excerpt(text: str) -> str:
@@ -66,14 +72,15 @@ class Contents:
     """What a source holds; to be iterated once.
 
     `kind`, once that is done: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between), none.
-    Raises OSError where the file itself cannot be read.
+    Raises OSError where the file itself cannot be read, InputUnreadable where it does not stay as long as it was.
     """
 
-    def __init__(self, source: Source, portion: Portion | None, window_bytes: int) -> None:
+    def __init__(self, source: Source, portion: Portion | None, window_bytes: int, show: Show) -> None:
         self.kind = "none"
         self._source = source
         self._portion = portion
         self._window_bytes = window_bytes
+        self._show = show
         self._ordinal = 0
         self._documents = 0
         self._mere_objects = 0
@@ -84,13 +91,16 @@ class Contents:
     def __iter__(self) -> Iterator[Document | Unreadable]:
         if record := self._one_record():
             self.kind = "object"
+            self._show(self._source.data or b"")
             yield Document(0, _BEGINNING, record)
             return
         with self._source.open() as stream:
+            passing = Passing(self._limited(stream), self._show)
             try:
-                yield from self._parts(Opened(self._limited(stream), Allowance(self._source.size)))
+                yield from self._parts(Opened(cast("BinaryIO", passing), Allowance(self._source.size)))
             except Broken as error:
                 yield self._stopped(error)
+            passing.pass_rest()
 
     def _one_record(self) -> bytes:
         """The source, where it is in memory and nothing but one record on one line, as most small files are: no scanner is needed."""

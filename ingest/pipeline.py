@@ -10,6 +10,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain
@@ -20,11 +21,13 @@ from ingest.commit import commit
 from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
+from ingest.known import known_to
 from ingest.plan import Plan
 from ingest.reading import SHOWN, Card, Settings
-from ingest.retrying import drop_superseded
+from ingest.retrying import Superseded, drop_superseded
 from ingest.spool_folder import spool_folder
 from ingest.store import Store
+from ingest.temporary import temporary_folder
 from ingest.workers import Task, work_here, work_in_processes
 from schemas.errors import InputUnreadable
 from schemas.price import PriceFileRow
@@ -93,12 +96,12 @@ class SourceReport:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What became of all sources of one ingest; `seconds` is wall time. `superseded`: names of sources whose former rejects went."""
+    """What became of all sources of one ingest; `seconds` is wall time. `superseded`: whose former rejects went."""
 
     sources: tuple[SourceReport, ...]
     unreadable: tuple[InputUnreadable, ...]
     seconds: float
-    superseded: tuple[str, ...] = ()
+    superseded: Superseded = field(default_factory=Superseded)
 
     def total(self, count: str) -> int:
         """Sum of one of the counts over the sources."""
@@ -122,18 +125,21 @@ def ingest(
     """
     started = time.monotonic()
     unreadable: list[InputUnreadable] = []
-    known = store.known_sources(without_rejects=options.retry_rejects)
-    settings = Settings(dict(options.labels), options.template, known, Sidecars(options.unpacked))
+    known = known_to(store, without_rejects=options.retry_rejects)
+    settings = Settings(dict(options.labels), options.template, known.source_ids, known.rejected, Sidecars(options.unpacked))
+    with suppress(OSError):  # it may never be needed; what killed processes left there goes
+        temporary_folder()
     cards: list[Card] = []
     with spool_folder(store) as spool, Plan(settings) as plan:
         for done in _read(_readable(sources, store, unreadable), plan, settings, spool, options.processes):
             cards += done
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
+        cards = [plan.identified(card) for card in cards]
         broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
         unreadable += broken.values()
-        cards = [plan.identified(card) for card in cards if card.key.reading not in broken]
-        reports, superseded = _written(store, spool, cards, options) if cards else ((), ())
+        cards = [card for card in cards if card.key.reading not in broken]
+        reports, superseded = _written(store, spool, cards, options) if cards else ((), Superseded())
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started, superseded)
 
 
@@ -163,13 +169,11 @@ def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path
         yield from work_in_processes(chain(first, tasks), settings, spool, processes)
 
 
-def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[tuple[SourceReport, ...], tuple[str, ...]]:
+def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[tuple[SourceReport, ...], Superseded]:
     """Commit the spool and say what became of each source, and whose former rejects went."""
     with store.writing() as writer:
         accepted = commit(writer, spool, cards, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
-        superseded: tuple[str, ...] = ()
-        if options.retry_rejects:
-            superseded = drop_superseded(writer, {card.name for card in cards}, {card.source_id for card in cards})
+        superseded = drop_superseded(writer, cards, retried=options.retry_rejects)
         stored = writer.cards([card.source_id for card in cards if card.known])
     readings: dict[str, list[Card]] = defaultdict(list)
     for card in cards:
@@ -185,7 +189,7 @@ def _by_name(item: tuple[str, list[Card]]) -> tuple[str, str]:
 def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
     first = parts[0]
     if first.known:
-        counts = stored[first.source_id]
+        counts = stored.get(first.source_id, {})  # another ingest may have read it grown meanwhile, and dropped its rejects
         return SourceReport(first.name, first.source_id, known=True, **counts)
     records = sum(card.records for card in parts)
     return SourceReport(
@@ -197,5 +201,5 @@ def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, Any]])
         rejected=sum(card.rejected for card in parts),
         ignored=sum(card.ignored for card in parts),
         run_ids=tuple(run_id for card in parts for run_id in card.run_ids)[:SHOWN],
-        rejects=tuple(row for card in parts for row in card.rejects)[:SHOWN],
+        rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for card in parts for row in card.rejects)[:SHOWN],
     )

@@ -10,8 +10,11 @@ from types import TracebackType
 from typing import Self
 
 from ingest.containers import Source, archive_kind, portions
+from ingest.identity import Identity, identify_in_portions
 from ingest.reading import SMALL_BYTES, Card, Settings, known_card
+from ingest.sources import CHANGED, changed
 from ingest.workers import Task
+from schemas.errors import InputUnreadable
 
 TASK_BYTES = 1 << 22
 TASK_SOURCES = 1000
@@ -22,13 +25,16 @@ BIG_BYTES = 1 << 25
 
 
 class Plan:
-    """Makes tasks of sources. A file read in portions is hashed meanwhile; `identified` puts the hash on its cards."""
+    """Makes tasks of sources. A file read in portions is hashed meanwhile; `identified` puts the hash on its cards.
+
+    A source is as long as its file is when its turn comes. What is appended later is for the next ingest.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._hasher = ThreadPoolExecutor(1)
         self._numbers = count()
-        self._hashes: dict[str, Future[str]] = {}
+        self._identities: dict[str, Future[Identity]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -65,31 +71,50 @@ class Plan:
             yield Task(f"small{number}", tuple(batch))
 
     def identified(self, card: Card) -> Card:
-        """The card with the source_id that a portion's reader did not know."""
-        return card if card.source_id else replace(card, source_id=self._hashes[card.key.reading].result())
-
-    def _big(self, source: Source, name: str) -> Iterator[Task]:
+        """The card with what a portion's reader did not know: the source_id. Told as unreadable, where the file did not stay as it was."""
+        if card.source_id or card.unreadable:
+            return card
         try:
-            parts = [] if self._is_known(source) or archive_kind(source) else portions(source)
-        except OSError:  # its reader will say so
+            identity = self._identities[card.key.reading].result()
+        except OSError as error:
+            return replace(card, unreadable=InputUnreadable(f"cannot read {card.name}: {error.strerror or error}"))
+        except InputUnreadable as error:
+            return replace(card, unreadable=error)
+        if identity.checksums[card.key.portion] != card.checksum:
+            return replace(card, unreadable=changed(card.name, CHANGED))
+        return replace(card, source_id=identity.source_id, begins_with=identity.begins_with)
+
+    def _big(self, source: Source, name: str) -> Iterator[Task | list[Card]]:
+        try:
+            parts = [] if archive_kind(source) else portions(source)
+        except (OSError, InputUnreadable):  # its reader will say so
             parts = []
         if len(parts) < 2:
             yield Task(name, (source,))
-            return
-        self._hashes[name] = self._hasher.submit(lambda: source.source_id)
-        for number, part in enumerate(parts):
-            yield Task(name, (source,), part, number)
+        elif card := self._known(source, name):
+            yield [card]
+        else:
+            self._identities[name] = self._hasher.submit(identify_in_portions, source, self._settings.earlier(source), parts)
+            for number, part in enumerate(parts):
+                yield Task(name, (source,), part, number)
 
     def _looked_at(self, source: Source) -> Source | Card:
-        """The card of a small file that is known. Any other small file comes back with its bytes, unless the store knows none."""
-        if not self._settings.known or source.size > SMALL_BYTES:
-            return source
+        """The source as it is now, or the card of a small file that is known. Other small ones have their bytes with them.
+
+        Of a new store's, nothing is known: their readers load them.
+        """
         try:
+            source = source.as_it_is_now()
+            if not self._settings.known or source.size > SMALL_BYTES:
+                return source
             source = source.loaded()
         except OSError:  # its reader will say so
             return source
-        return known_card(source, f"known{next(self._numbers)}") if self._is_known(source) else source
+        return self._known(source, f"known{next(self._numbers)}") or source
 
-    def _is_known(self, source: Source) -> bool:
-        """Whether the store has it. Costs reading the file once, so not asked of a new store."""
-        return bool(self._settings.known) and source.source_id in self._settings.known
+    def _known(self, source: Source, name: str) -> Card | None:
+        """Its card, if the store has it. Costs reading the file once, so not asked of a new store."""
+        try:
+            return known_card(source, name, self._settings)
+        except (OSError, InputUnreadable):  # its reader will say so
+            return None

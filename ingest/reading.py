@@ -6,7 +6,7 @@ This is the part of the path of data that runs in worker processes: it opens fil
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -25,6 +25,8 @@ from ingest.decoding import Allowance
 from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context
+from ingest.identity import Checksum, Earlier, Fingerprint, Identity, identify
+from ingest.sources import CHANGED, changed
 from ingest.spool import Key, SpoolWriter
 from ingest.summary_facts import complete
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
@@ -39,17 +41,28 @@ SHOWN = 100
 
 @dataclass(frozen=True)
 class Settings:
-    """What an ingest was asked for. `known`: source_ids that are in the store already and need no reading."""
+    """What an ingest was asked for. `known`: source_ids that are in the store already and need no reading.
+
+    `rejected`: by name, the sources in the store of which something was rejected.
+    """
 
     labels: dict[str, str] = field(default_factory=dict)
     template: PathTemplate | None = None
     known: frozenset[str] = frozenset()
+    rejected: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
     sidecars: Sidecars = field(default_factory=Sidecars)
+
+    def earlier(self, source: Source) -> Sequence[Earlier]:
+        """What the source may have been, shorter and with something rejected, when it was read before."""
+        return self.rejected.get(source.name, ())
 
 
 @dataclass
 class Card:
-    """What became of one reading of one source (or one portion of it). documents = records + rejected + ignored."""
+    """What became of one reading of one source (or one portion of it). documents = records + rejected + ignored.
+
+    `begins_with`: source_ids of what it was, shorter, when it was read before. `checksum`: of a portion.
+    """
 
     key: Key
     source_id: str
@@ -61,6 +74,8 @@ class Card:
     rejected: int = 0
     ignored: int = 0
     known: bool = False
+    begins_with: tuple[str, ...] = ()
+    checksum: int = 0
     unreadable: InputUnreadable | None = None
     run_ids: list[str] = field(default_factory=list)
     rejects: list[RejectRow] = field(default_factory=list)
@@ -70,36 +85,49 @@ class Card:
         """Documents found."""
         return self.records + self.rejected + self.ignored
 
+    def identify(self, identity: Identity) -> None:
+        """Put on it what the source is known by."""
+        self.source_id, self.begins_with = identity.source_id, identity.begins_with
+
 
 def read_members(source: Source, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
     """Read a file, or everything in an archive. `name` tells this reading from all others of the ingest."""
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
-        if source.source_id in settings.known:
-            yield known_card(source, name)
+        if card := known_card(source, name, settings):
+            yield card
             return
         if kind := containers.archive_kind(source):
             yield from _read_archive(source, kind, name, settings, spool)
         else:
             yield read_source(source, Key(name), settings, spool)
-    except OSError as error:
+    except (OSError, InputUnreadable) as error:
         yield _unreadable(source, Key(name), error)
 
 
-def known_card(source: Source, name: str) -> Card:
-    """The card of a source that the store has. Raises OSError."""
-    return Card(Key(name), source.source_id, source.name, source.size, source.size, known=True)
+def known_card(source: Source, name: str, settings: Settings) -> Card | None:
+    """The card of a source that the store has, None for any other. Of a new store it asks nothing. Raises OSError, InputUnreadable."""
+    if not settings.known:
+        return None
+    identity = identify(source, settings.earlier(source))
+    if identity.source_id not in settings.known:
+        return None
+    card = Card(Key(name), "", source.name, source.size, source.size, known=True)
+    card.identify(identity)
+    return card
 
 
 def read_portion(source: Source, key: Key, portion: Portion, settings: Settings, spool: SpoolWriter) -> Card:
     """Read a portion of a big file."""
     try:
         return read_source(source, key, settings, spool, portion)
-    except OSError as error:
+    except (OSError, InputUnreadable) as error:
         return _unreadable(source, key, error)
 
 
-def _unreadable(source: Source, key: Key, error: OSError) -> Card:
+def _unreadable(source: Source, key: Key, error: OSError | InputUnreadable) -> Card:
+    if isinstance(error, InputUnreadable):
+        return Card(key, "", source.name, 0, unreadable=error)
     said = InputUnreadable(f"cannot read {source.name}: {error.strerror or error}")
     if error.errno in NO_ROOM:
         said.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or name another folder in $TMPDIR."
@@ -108,7 +136,8 @@ def _unreadable(source: Source, key: Key, error: OSError) -> Card:
 
 def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
     """A card for the archive itself, whose own documents are only the members that cannot be opened, and one for each other."""
-    archive = Card(Key(name), source.source_id, source.name, source.size, container=kind)
+    archive = Card(Key(name), "", source.name, source.size, container=kind)
+    archive.identify(before := identify(source, settings.earlier(source)))
     folders: dict[str, Path] = {}
     inside = replace(settings, sidecars=Sidecars(folders))
     around = partial(_sidecars_in, folders, Allowance(source.size))
@@ -117,6 +146,8 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
             _reject(archive, spool, member)
         else:
             yield from read_members(member, f"{name}.{number}", inside, spool)
+    if source.path and not source.temporary and identify(source, settings.earlier(source)) != before:
+        raise changed(source.name, CHANGED)
     yield archive
 
 
@@ -134,13 +165,18 @@ def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source
 
 def read_source(source: Source, key: Key, settings: Settings, spool: SpoolWriter, portion: Portion | None = None) -> Card:
     """Read one source, or one portion of it (whose source_id is not known yet, and empty)."""
-    card = Card(key, "" if portion else source.source_id, source.name, source.size, portion.length if portion else source.size)
+    card = Card(key, "", source.name, source.size, portion.length if portion else source.size)
     path = None if source.temporary else source.path  # a temporary file's place says nothing
     if settings.sidecars.has(path, source.name):
         card.container, card.ignored = "sidecar", 1
+        card.identify(identify(source, settings.earlier(source)))
         return card
     context = gather(card.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
-    _Reader(card, context, spool).read(source, portion)
+    fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
+    _Reader(card, context, spool).read(source, portion, checksum.update if portion else fingerprint.update)
+    card.checksum = checksum.value
+    if not portion:
+        card.identify(fingerprint.identity())
     return card
 
 
@@ -155,8 +191,8 @@ class _Reader:
         self._streaming = False
         self._last_ignored: Document | None = None
 
-    def read(self, source: Source, portion: Portion | None) -> None:
-        contents = containers.read(source, portion)
+    def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None]) -> None:
+        contents = containers.read(source, portion, show=show)
         for part in contents:
             if isinstance(part, Unreadable):
                 _reject(self._card, self._spool, part)

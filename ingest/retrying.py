@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from ingest.reading import Card
 from ingest.store import Store, Writer
 
 MEMBER = "!"
@@ -40,13 +41,30 @@ def _file(name: str) -> Path | None:
     return next((Path(path) for path in candidates if os.path.isfile(path)), None)  # noqa: PTH113  Path.is_file() may raise
 
 
-def drop_superseded(writer: Writer, names: Collection[str], source_ids: Collection[str]) -> tuple[str, ...]:
-    """Remove the rejects of what once stood under these names and was changed since. Returns whose rejects went.
+@dataclass(frozen=True)
+class Superseded:
+    """Names of sources whose former rejects went: of those that were `changed`, and of those that have `grown`."""
 
-    `source_ids` are what stands there now. The runs that a former content gave stay; a source of which nothing is left goes too.
+    changed: tuple[str, ...] = ()
+    grown: tuple[str, ...] = ()
+
+
+def drop_superseded(writer: Writer, cards: Collection[Card], *, retried: bool) -> Superseded:
+    """Remove the rejects of what was read again since: of files that have grown, whose beginning is read anew with the rest.
+
+    `retried`: also of files whose content was changed in any other way. The runs that a former content gave stay; a source of which
+    nothing is left goes too.
     """
-    writer.connection.execute((_STEPS / "01_superseded.sql").read_text(), {"names": list(names), "source_ids": list(source_ids)})
-    went = writer.connection.execute("select name from superseded order by name").fetchall()
+    now = {
+        "names": sorted({card.name for card in cards}) if retried else [],
+        "grown": sorted({source_id for card in cards for source_id in card.begins_with}),
+        "source_ids": sorted({card.source_id for card in cards}),
+    }
+    if not (now["names"] or now["grown"]):
+        return Superseded()
+    writer.connection.execute((_STEPS / "01_superseded.sql").read_text(), now)
+    went = writer.connection.execute("select name, has_grown from superseded order by name").fetchall()
     if went:
         writer.connection.execute((_STEPS / "02_dropped.sql").read_text())
-    return tuple(str(name) for (name,) in went)
+    grown = tuple(str(name) for name, has_grown in went if has_grown)
+    return Superseded(tuple(str(name) for name, has_grown in went if not has_grown), grown)

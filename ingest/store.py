@@ -24,7 +24,7 @@ import pyarrow as pa
 from ingest.interrupts import put_off
 from ingest.store_errors import FAILURES, INTERRUPTED, busy, failed, is_held, missing, other_version, unreachable, unusable
 from ingest.store_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database
-from schemas.errors import NotAStore, StoreError, StoreMissing
+from schemas.errors import NotAStore, StoreError
 from schemas.row import Row
 from schemas.source import StoreMetaRow
 from schemas.tables import SCHEMA_VERSION, TABLES, arrow_table
@@ -103,18 +103,6 @@ class Store:
         with self._attached(read_only=True) as connection:
             _require_version(connection, self.location)
             yield connection
-
-    def known_sources(self, *, without_rejects: bool = False) -> frozenset[str]:
-        """The source_ids the store has, none where there is no store. Raises StoreError.
-
-        `without_rejects`: only those of which nothing was rejected, and no archive (no document is its own): a member may be at fault.
-        """
-        try:
-            with self.reading() as connection:
-                condition = "where rejected = 0 and documents > 0" if without_rejects else ""
-                return frozenset(str(found) for (found,) in connection.execute(f"select source_id from sources {condition}").fetchall())
-        except StoreMissing:
-            return frozenset()
 
     @contextmanager
     def writing(self, *, make: bool = True) -> Iterator[Writer]:

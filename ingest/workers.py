@@ -23,6 +23,7 @@ from ingest.interrupts import inherited_block, put_off
 from ingest.lean_arrow import spare_pandas
 from ingest.reading import Card, Settings, read_members, read_portion
 from ingest.spool import Key, SpoolWriter
+from ingest.temporary import temporary_folder, use_folder_of_parent
 from schemas.errors import WorkerDied
 
 UNDER_WAY = 3
@@ -58,7 +59,7 @@ def work_here(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Pat
 
 def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path, jobs: int) -> Iterator[list[Card]]:
     """Do the tasks in worker processes; cards come back as they are done. Closing the iterator early ends the workers at once."""
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool))
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool, _temporary()))
     try:
         yield from _bounded(partial(_submit, pool), iter(tasks), jobs * UNDER_WAY)
     except BrokenProcessPool as error:
@@ -104,10 +105,20 @@ _settings = Settings()
 _spool = Path()
 
 
-def _begin(settings: Settings, spool: Path) -> None:
+def _temporary() -> Path | None:
+    """Where workers put temporary files, so that they go with ours however a worker ends; None where there is no such place."""
+    try:
+        return temporary_folder()
+    except OSError:
+        return None
+
+
+def _begin(settings: Settings, spool: Path, temporary: Path | None) -> None:
     """Set up a worker process."""
     global _settings, _spool  # (sent once per process, not once per task: the set of known sources may be large)
     _settings, _spool = settings, spool
+    if temporary:
+        use_folder_of_parent(temporary)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where no block is inherited
     spare_pandas()
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -104,7 +104,7 @@ def test_what_is_not_found_is_told_with_the_folder_it_was_looked_for_in(tachogra
 def test_a_file_that_was_mended_keeps_no_reject(tachograph: Run, tmp_path: Path) -> None:
     """Whether the retry reads it or an ingest did before; what its former content was accepted for stays."""
     (tmp_path / "log.jsonl").write_text(mixed("a", "b"))
-    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "bad.json").write_text("[")
     (tmp_path / "still.json").write_text("{ ")
     tachograph("ingest", ".")
     (tmp_path / "log.jsonl").write_text(record_text(uuid="a") + "\n" + record_text(uuid="b"))

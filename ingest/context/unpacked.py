@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ingest.context.sidecars import LARGEST_READ, SIDECAR_NAMES, Unpacked, split
 from ingest.sources import Source
+from ingest.temporary import temporary_folder
 
 _LONGEST = 100
 _UNSAFE = re.compile(r"[^\w.-]")
@@ -26,7 +27,7 @@ def is_named_as_sidecar(name: str) -> bool:
 @contextmanager
 def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
     """The files among the sources that are named as sidecars, by their folder's name. Raises OSError."""
-    with tempfile.TemporaryDirectory(prefix="tachograph-") as place:
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) as place:
         folders: dict[str, Path] = {}
         for source in sources:
             folder, name = split(source.name)

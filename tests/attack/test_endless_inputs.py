@@ -1,0 +1,240 @@
+"""D6 and D11: what has no end, or holds up whoever opens it. It is refused, bounded or passed by, and told in a sentence."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ingest import pipes, temporary
+from ingest.containers import Source, read_paths
+from ingest.held_folder import held_folder
+from ingest.pipeline import ingest
+from ingest.sources import spooled
+from ingest.store import Store
+from schemas.errors import ExitCode, InputUnreadable
+from tests.conftest import environment, record_text
+
+BOUNDED = """
+import sys
+import ingest.pipes, ingest.sources
+ingest.pipes.MOST_BYTES = 3_000_000
+ingest.pipes.WRITER_SECONDS = 0.2
+ingest.sources.IN_MEMORY_BYTES = 1_000_000
+from app.cli import main
+sys.argv = ["tachograph", *sys.argv[1:]]
+sys.exit(main())
+"""
+"""The command, with bounds that are met at once."""
+
+
+def command(*arguments: str, shell_before: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+    """The command with low bounds in a shell, so that pipes are those of a shell."""
+    given = " ".join(arguments)
+    line = f'{shell_before} "$PYTHON" -c "$BOUNDED" ingest {given} --db "$DB"'
+    variables = environment(PYTHON=sys.executable, BOUNDED=BOUNDED, **more)
+    return subprocess.run(["bash", "-c", line], env=variables, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def db(store: Store) -> str:
+    return store.location
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder for temporary files."""
+    (tmp_path / "temporary").mkdir()
+    return tmp_path / "temporary"
+
+
+def unreadable(*paths: str | Path) -> list[str]:
+    return [found.message for found in read_paths(list(map(Path, paths))) if isinstance(found, InputUnreadable)]
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/urandom"])
+def test_d6_d11_devices_are_refused(tmp_path: Path, device: str) -> None:
+    (tmp_path / "link").symlink_to(device)
+    assert unreadable(device, tmp_path / "link") == [
+        f"cannot read {device}: it is a device, and no file",
+        f"cannot read {tmp_path / 'link'}: it is a device, and no file",
+    ]
+
+
+@pytest.mark.parametrize("path", ["/proc/self", "/proc/self/status", "/proc/kmsg", "/sys/kernel", "/sys"])
+def test_d11_what_the_system_makes_up_is_refused_by_name_once(tmp_path: Path, path: str) -> None:
+    if not os.path.lexists(path):
+        pytest.skip(f"no {path} here")
+    (tmp_path / "link").symlink_to(path)
+    (tmp_path / "log.json").write_text(record_text())
+    [named] = unreadable(path)
+    [inside] = unreadable(tmp_path)
+    assert f"cannot read {path}: what lies in {path[:5].rstrip('/')}" in named
+    assert inside.startswith(f"cannot read {tmp_path / 'link'}: what lies in ")
+
+
+def test_d11_the_working_folder_of_a_process_is_a_folder_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log.json").write_text(record_text())
+    monkeypatch.chdir(tmp_path)
+    [source] = read_paths([Path("/proc/self/cwd")])
+    assert isinstance(source, Source)
+
+
+def test_d11_a_socket_is_refused_where_it_is_named_and_passed_by_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket may not be long
+    (tmp_path / "log.json").write_text(record_text())
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as opened:
+        opened.bind("socket")
+        assert unreadable("socket") == ["cannot read socket: it is a socket, and no file"]
+        [found] = read_paths([tmp_path])
+    assert isinstance(found, Source)
+    assert found.path == tmp_path / "log.json"
+
+
+def test_d11_a_pipe_nobody_writes_to_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(pipes, "WRITER_SECONDS", 0.1)
+    assert unreadable(tmp_path / "pipe") == [f"cannot read {tmp_path / 'pipe'}: nobody has written to this pipe for 0.1 s"]
+
+
+def test_d11_a_pipe_whose_writer_is_slow_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slow to come, and slow to say something: only that nobody is there is a reason to give up."""
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(pipes, "WRITER_SECONDS", 30)
+    text = record_text().encode() * 2000
+
+    def write() -> None:
+        time.sleep(0.1)
+        with (tmp_path / "pipe").open("wb", buffering=0) as pipe:
+            monkeypatch.setattr(pipes, "WRITER_SECONDS", 0)
+            for part in (text[:1000], text[1000:500_000], text[500_000:]):
+                time.sleep(0.1)
+                pipe.write(part)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    [source] = read_paths([tmp_path / "pipe"])
+    writer.join()
+    assert isinstance(source, Source)
+    assert source.data == text
+
+
+@pytest.mark.parametrize(
+    ("before", "named", "became"),
+    [
+        ('printf %s "$RECORD" |', "-", "1 document = 1 accepted"),
+        ('printf %s "$RECORD" |', "/dev/stdin", "1 document = 1 accepted"),
+        ("", '<(printf %s "$RECORD") <(printf %s "$RECORD")', "2 documents = 1 accepted + 1 duplicates"),
+        ("", "<(true)", "1 document = 0 accepted + 0 duplicates + 1 rejected"),
+        ("", "- < /dev/null", "1 document = 0 accepted + 0 duplicates + 1 rejected"),
+        ("", "/dev/null", "1 document = 0 accepted + 0 duplicates + 1 rejected"),
+        ("", '- < "$LOG"', "1 document = 1 accepted"),
+        ("", '/dev/stdin < "$LOG"', "1 document = 1 accepted"),
+    ],
+)
+def test_d6_pipes_of_a_shell_are_read(db: str, tmp_path: Path, before: str, named: str, became: str) -> None:
+    (tmp_path / "log").write_text(record_text())
+    done = command(named, shell_before=before, DB=db, RECORD=record_text(), LOG=str(tmp_path / "log"))
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert became in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "named"),
+    [
+        ("yes |", "-"),
+        ("cat /dev/zero |", "-"),
+        ("", "<(yes)"),
+        ("yes x | tr -d '\\n' |", "/dev/stdin"),
+    ],
+)
+def test_d6_an_endless_pipe_ends_with_a_message(db: str, place: Path, before: str, named: str) -> None:
+    done = command(named, shell_before=before, DB=db, TMPDIR=str(place))
+    assert done.returncode == ExitCode.INPUT_UNREADABLE
+    assert "more than 3000000 bytes came, and no more than that is copied" in done.stderr
+    assert "Write it to a file" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(place.iterdir()) == []
+
+
+def test_d6_an_endless_device_on_standard_input_is_refused(db: str) -> None:
+    done = command("- < /dev/zero", DB=db)
+    assert (done.returncode, done.stdout) == (ExitCode.INPUT_UNREADABLE, "")
+    assert "cannot read stdin: it is a device, and no file" in done.stderr
+
+
+def test_d6_a_pipe_stops_before_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.sources.IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr("ingest.sources.LEFT_FREE_BYTES", 1 << 60)
+    monkeypatch.setattr("ingest.sources.LEFT_FREE_SHARE", 1.0)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}" * 100)))
+    [error] = read_paths([Path("-")])
+    assert isinstance(error, InputUnreadable)
+    assert "would be left free" in error.message
+    assert "Write it to a file" in error.hint
+
+
+@pytest.fixture
+def killed(place: Path) -> Path:
+    """The folder that a killed process left, in which it was copying a pipe."""
+    line = f'yes | "{sys.executable}" -c "$BOUNDED" ingest - --db "$DB"'
+    slow = BOUNDED.replace("3_000_000", "1 << 40")
+    variables = environment(BOUNDED=slow, DB=str(place.parent / "s.duckdb"), TMPDIR=str(place))
+    with subprocess.Popen(["bash", "-c", line], env=variables, start_new_session=True, stderr=subprocess.DEVNULL) as process:
+        while not list(place.glob("tachograph-*/tmp*")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+    [folder] = place.iterdir()
+    return folder
+
+
+def test_d6_what_a_killed_process_left_is_swept_by_the_next_call(killed: Path, place: Path, db: str) -> None:
+    """Also where the next has nothing to copy, while what a living process holds stays, and what is somebody else's."""
+    (place / "tachograph-notes").mkdir()
+    with held_folder(place, temporary.PREFIX) as alive:
+        done = command('"$LOG"', DB=db, TMPDIR=str(place), LOG=str(Path(__file__)))
+        assert done.returncode == ExitCode.OK, done.stderr
+        assert sorted(place.iterdir()) == sorted([alive, place / "tachograph-notes"])
+    assert not killed.exists()
+
+
+def test_d6_a_link_among_what_is_to_be_swept_leads_nowhere(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "kept").touch()
+    (place / "tachograph-1-x").symlink_to(tmp_path / "mine")
+    with held_folder(place, temporary.PREFIX):
+        assert [path.name for path in (tmp_path / "mine").iterdir()] == ["kept"]
+
+
+def test_d6_the_folder_for_temporary_files_is_made_again_where_it_was_cleared_away(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.sources.IN_MEMORY_BYTES", 10)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    temporary.temporary_folder().joinpath("lock").unlink()
+    temporary.temporary_folder().rmdir()
+    with spooled(io.BytesIO(b"x" * 100), "x") as source:
+        assert source.path
+        assert source.path.parent == temporary.temporary_folder()
+        assert source.size == 100
+
+
+def test_d6_several_processes_leave_no_temporary_file(store: Store, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers use the folder of the process that started them."""
+    from ingest import workers  # noqa: PLC0415
+
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    assert workers._temporary() == temporary.temporary_folder()
+    [folder] = place.iterdir()
+    assert folder.name.startswith(f"{temporary.PREFIX}{os.getpid()}-")
+    ingest([Source("a", b"{}")], store)
+    assert list(place.iterdir()) == [folder]
