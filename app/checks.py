@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from app import queries
@@ -23,6 +23,7 @@ from ingest.store import Store
 from schemas.errors import UsageError
 from schemas.limits import LIMITS, Limit
 from schemas.metrics import RUN_METRICS
+from schemas.money import amount, decimal
 from schemas.unit_names import Unit
 
 
@@ -134,18 +135,21 @@ def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequ
 def parse_allowed(limit: Limit, text: str) -> Decimal:
     """What a limit allows, from `20`, `$20` or, for a share, `0.05` or `5%`. Raises UsageError."""
     unit = RUN_METRICS[limit.metric].unit
-    digits = text.strip().removeprefix("$") if unit is Unit.USD else text.strip()
-    try:
-        number = Decimal(digits.removesuffix("%")) / 100 if unit is Unit.SHARE and digits.endswith("%") else Decimal(digits)
-    except InvalidOperation:
-        number = Decimal("NaN")
-    most = 1 if unit is Unit.SHARE else 10**9
-    if not (number.is_finite() and 0 <= number <= most):
-        example = (
-            "a share such as 0.05 or 5%" if unit is Unit.SHARE else "an amount such as 20" if unit is Unit.USD else "a number such as 1"
-        )
+    if unit is Unit.SHARE:
+        number, example = _share(text.strip()), "a share such as 0.05 or 5%"
+    elif unit is Unit.USD:
+        number, example = amount(text), "an amount such as 20, with nine decimals at most"
+    else:
+        number, example = decimal(text), "a number such as 1"
+    if number is None:
         raise UsageError(f"--{limit.key} takes {example}, not {text!r}.")
     return number
+
+
+def _share(text: str) -> Decimal | None:
+    number = decimal(text.removesuffix("%"))
+    share = number / 100 if number is not None and text.endswith("%") else number
+    return share if share is not None and share <= 1 else None
 
 
 def cells(verdict: Verdict) -> dict[str, str]:

@@ -9,15 +9,13 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
 from math import inf, nan
 from typing import Any
 
 from schemas.errors import UsageError
-
-LARGEST = Decimal(10**9)
-"""No store holds a larger amount (DECIMAL(18,9))."""
+from schemas.money import amount
 
 
 class Kind(StrEnum):
@@ -246,13 +244,10 @@ def _time(text: str, key: str) -> datetime:
 
 
 def _usd(text: str, key: str) -> Decimal:
-    try:
-        amount = Decimal(text.strip().removeprefix("$"))
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or amount < 0 or amount > LARGEST:
-        raise UsageError(f"--{key} takes an amount in US dollars such as 0.50, not {text!r}.")
-    return amount
+    found = amount(text)
+    if found is None:
+        raise UsageError(f"--{key} takes an amount in US dollars such as 0.50, with nine decimals at most, not {text!r}.")
+    return found
 
 
 def _factor(text: str, key: str) -> float:

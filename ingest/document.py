@@ -9,13 +9,13 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from ingest.mending import Mended, mended, near_injection
+from ingest.mending import Mended, ParseFloat, mended, near_injection
+from schemas.wire.values import WrittenFloat
 
 _TYPED = b'{"type":'
 _RESULT = b'{"type":"result"'
 _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
 _RECORD_END_BYTES = 46
-_LENIENT_DECODER = json.JSONDecoder(strict=False)
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,14 @@ class Document:
         """The parsed JSON, mended where log text was injected. Raises ValueError where the text is none."""
         return parse(self.text)
 
+    @cached_property
+    def written(self) -> Any:
+        """The same value with numbers that keep all their digits (`WrittenFloat`), as far as the text alone tells them."""
+        try:
+            return parse(self.text, WrittenFloat)
+        except ValueError:
+            return self.value
+
     def parsed_as(self, value: Any) -> Document:
         """The same document, which need not be parsed any more."""
         self.__dict__["value"] = value
@@ -59,26 +67,26 @@ def is_whole_record(line: bytes) -> bool:
     return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")
 
 
-def parse(text: str) -> Any:
+def parse(text: str, parse_float: ParseFloat = None) -> Any:
     """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError.
 
     Only where nothing was injected may a string hold a line break: a prefix within a name would otherwise become a part of it.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=parse_float, parse_constant=parse_float)
     except RecursionError as error:
         raise ValueError("the JSON is nested too deep") from error
     except json.JSONDecodeError as error:
-        if near_injection(text, error.pos) and (found := _mended_whole(text)):
+        if near_injection(text, error.pos) and (found := _mended_whole(text, parse_float)):
             return found.value
     try:
-        return _LENIENT_DECODER.decode(text)
+        return json.loads(text, parse_float=parse_float, parse_constant=parse_float, strict=False)
     except ValueError:
-        if found := _mended_whole(text):
+        if found := _mended_whole(text, parse_float):
             return found.value
         raise
 
 
-def _mended_whole(text: str) -> Mended | None:
-    found = mended(text)
+def _mended_whole(text: str, parse_float: ParseFloat) -> Mended | None:
+    found = mended(text, parse_float)
     return None if found is None or text[found.end :].strip() else found

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 MENDED_CHARACTERS = 1 << 20
 """No more of a text than this is mended."""
 
-_LENIENT_DECODER = json.JSONDecoder(strict=False)
+ParseFloat = Callable[[str], Any] | None
+"""What makes a number of its digits, or of NaN and the infinities; None is `float`."""
+
 _BROKE_IN = re.compile(
     r"\r?\n\[\d{4}-\d\d-\d\dT[^\]\n]{0,40}\](?: ?\[\w{1,20}\])? ?"  # a log prefix that broke a line in two
     r"|^[ \t]{0,100}//[^\n]*\n"  # a comment on a line of its own
@@ -36,20 +39,20 @@ def near_injection(text: str, at: int) -> bool:
     return any(injected.search(text, max(0, at - _NEAR), at + _NEAR) for injected in _INJECTED)
 
 
-def mended(text: str) -> Mended | None:
+def mended(text: str, parse_float: ParseFloat = None) -> Mended | None:
     """The JSON value the text begins with once what was injected is taken out, or None."""
     region = text[:MENDED_CHARACTERS]
     for injected in _INJECTED:
         try:
-            return decoded_without(injected, region)
+            return decoded_without(injected, region, parse_float)
         except (ValueError, RecursionError):
             continue
     return None
 
 
-def decoded_without(injected: re.Pattern[str], text: str) -> Mended:
+def decoded_without(injected: re.Pattern[str], text: str, parse_float: ParseFloat = None) -> Mended:
     """The JSON value the text begins with once all of a kind is taken out. Raises ValueError or RecursionError where it is none."""
-    value, end = _LENIENT_DECODER.raw_decode(injected.sub("", text))
+    value, end = json.JSONDecoder(parse_float=parse_float, parse_constant=parse_float, strict=False).raw_decode(injected.sub("", text))
     for one in injected.finditer(text):
         if one.start() >= end:
             break

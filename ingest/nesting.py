@@ -7,13 +7,13 @@ What the messages of other agents hold (a `role`, and what was said in that role
 
 from __future__ import annotations
 
-import decimal
-import json
 from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import simplejson
 
+from ingest.document import parse
 from ingest.scanner import scan
 
 DEPTH = 8
@@ -57,11 +57,22 @@ def nested(text: str, value: dict[str, Any]) -> list[Nested]:
         return []
     if not any(True for _ in _search(value, 0)):
         return []
+    return list(_search(_exact(text, value), 0))
+
+
+def _exact(text: str, value: Any) -> Any:
+    """The value of a text with all digits of its numbers; as it was parsed before where the text alone does not give it."""
     try:
-        exact = json.loads(text, parse_float=decimal.Decimal, strict=False)
-    except (ValueError, RecursionError, decimal.DecimalException):
-        exact = value  # it was mended
-    return list(_search(exact, 0))
+        return parse(text, _all_digits)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _all_digits(written: str) -> Decimal | float:
+    try:
+        return Decimal(written)
+    except InvalidOperation:  # an exponent of twenty digits
+        return float(written)
 
 
 def _search(value: Any, depth: int) -> Iterator[Nested]:
@@ -99,4 +110,4 @@ def _in_text(text: str, depth: int) -> Iterator[Nested]:
         if is_record(span.value):
             yield Nested(span.text, span.value)
         elif isinstance(span.value, dict) and not is_event(span.value):
-            yield from _search(span.value, depth + 1)
+            yield from _search(_exact(span.text, span.value), depth + 1)

@@ -54,7 +54,7 @@ RUN_METRICS = table(
         Unit.USD,
         "lower",
         "Reported cost divided by the runs that report one.",
-        "cast(avg({}) as decimal(18, 9))",
+        "cast(avg({}) as decimal(38, 9))",
     ),
     over(
         "cost_own_usd", "cost_median_usd", "Reported cost per run, median", Unit.USD, "lower", "Half of the runs report less.", "median({})"
@@ -66,14 +66,14 @@ RUN_METRICS = table(
         Unit.USD,
         "lower",
         "Nine of ten runs report less.",
-        "cast(quantile_cont({}, 0.9) as decimal(18, 9))",
+        "cast(quantile_cont({}, 0.9) as decimal(38, 9))",
     ),
     over("cost_own_usd", "cost_max_usd", "Reported cost, dearest run", Unit.USD, "lower", "The most that one run reports.", "max({})"),
     Metric(
         "cost_per_turn_usd",
         "Reported cost per turn",
         "cast(sum(cost_own_usd) filter (num_turns > 0)"
-        " / sum(num_turns) filter (num_turns > 0 and cost_own_usd is not null) as decimal(18, 9))",
+        " / sum(num_turns) filter (num_turns > 0 and cost_own_usd is not null) as decimal(38, 9))",
         "count(*) filter (num_turns > 0 and cost_own_usd is not null)",
         Unit.USD,
         "lower",
@@ -82,7 +82,7 @@ RUN_METRICS = table(
     Metric(
         "cost_per_completed_usd",
         "Reported cost of all runs per completed run",
-        "cast(sum(cost_own_usd) / nullif(count(*) filter (is_completed and cost_own_usd is not null), 0) as decimal(18, 9))",
+        "cast(sum(cost_own_usd) / nullif(count(*) filter (is_completed and cost_own_usd is not null), 0) as decimal(38, 9))",
         "count(cost_own_usd)",
         Unit.USD,
         "lower",
@@ -91,7 +91,7 @@ RUN_METRICS = table(
     Metric(
         "cost_completed_mean_usd",
         "Reported cost of completed runs, mean",
-        "cast(avg(cost_own_usd) filter (is_completed) as decimal(18, 9))",
+        "cast(avg(cost_own_usd) filter (is_completed) as decimal(38, 9))",
         "count(cost_own_usd) filter (is_completed)",
         Unit.USD,
         "lower",
@@ -100,7 +100,7 @@ RUN_METRICS = table(
     Metric(
         "cost_per_claimed_usd",
         "Reported cost of all runs per run with a claimed speedup",
-        "cast(sum(cost_own_usd) / nullif(count(*) filter (claimed_speedup is not null and cost_own_usd is not null), 0) as decimal(18, 9))",
+        "cast(sum(cost_own_usd) / nullif(count(*) filter (claimed_speedup is not null and cost_own_usd is not null), 0) as decimal(38, 9))",
         "count(cost_own_usd)",
         Unit.USD,
         "lower",

@@ -20,6 +20,7 @@ from schemas.row import Row
 from schemas.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
 from schemas.statement import StatementRow
+from schemas.text import paired
 from schemas.units import ArrowType
 
 SCHEMA_VERSION = 3
@@ -90,14 +91,7 @@ def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
     try:
         return pa.array(made, field.type)
     except UnicodeEncodeError:
-        return pa.array(_paired(made), field.type)
-
-
-def _paired(value: Any) -> Any:
-    """The same with U+FFFD for halves of surrogate pairs, which JSON can spell and no encoding can; in lists and tuples too."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return [_paired(item) for item in value] if isinstance(value, list | tuple) else value
+        return pa.array(paired(made), field.type)
 
 
 def _arrow_field(row: type[Row], name: str) -> pa.Field:

@@ -132,7 +132,7 @@ def test_what_no_figure_rests_on_refuses_no_record() -> None:
         ("total_cost_usd", -0.5, "greater than or equal to 0"),
         ("total_cost_usd", "1.5", "number of US dollars"),
         ("total_cost_usd", True, "number of US dollars"),
-        ("total_cost_usd", 10**9, "below 1,000,000,000"),
+        ("total_cost_usd", 10**9, "at most 999,999,999.999999999"),
         ("num_turns", "24", "should be a whole number"),
         ("num_turns", 24.5, "should be a whole number"),
         ("num_turns", 2**60, "should be a whole number"),

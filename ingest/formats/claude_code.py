@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -17,9 +16,10 @@ from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.text import paired
 from schemas.units import LARGEST_USD
 from schemas.wire.claude_code import FORMER_COST_NAMES, ModelUsage, ResultRecord, Usage
-from schemas.wire.values import LARGEST_INT
+from schemas.wire.values import DIGITS_LOST, LARGEST_INT
 
 _LEADING = '{"type":"result"'
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
@@ -88,21 +88,20 @@ def _strict_or_mended(document: Document) -> tuple[ResultRecord, str | bytes]:
     try:
         return ResultRecord.model_validate_json(document.content), document.content
     except ValidationError as error:
-        if error.errors()[0]["type"] != "json_invalid":
-            raise
-        return ResultRecord.model_validate_json(_mended(document.value)), document.text
+        kinds = {detail["type"] for detail in error.errors(include_url=False, include_context=False)}
+        if "json_invalid" in kinds:
+            return ResultRecord.model_validate(paired(document.written)), document.text
+        if DIGITS_LOST in kinds:
+            return ResultRecord.model_validate(paired(document.written)), document.content
+        raise
 
 
 def _with_cost(record: ResultRecord, document: Document) -> ResultRecord:
     """The record; read again, if its cost is null under one name and told under another."""
     if record.total_cost_usd is not None or all((record.model_extra or {}).get(name) is None for name in FORMER_COST_NAMES):
         return record
-    return ResultRecord.model_validate_json(_mended({name: value for name, value in document.value.items() if value is not None}))
-
-
-def _mended(value: Any) -> str:
-    """JSON text that a strict parser reads too: control characters escaped, halves of surrogate pairs replaced."""
-    return json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    told = {name: value for name, value in document.written.items() if value is not None}
+    return ResultRecord.model_validate(paired(told))
 
 
 def _look_alike(record: ResultRecord) -> str:

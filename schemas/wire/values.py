@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Annotated, Any, TypeVar
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -16,14 +16,51 @@ LARGEST_INT = 2**53
 T = TypeVar("T")
 
 
+class WrittenFloat(float):
+    """A float that keeps how it was written, for `json.loads(text, parse_float=WrittenFloat)`."""
+
+    written: str
+
+    def __new__(cls, written: str) -> Self:
+        """The float nearest to what is written."""
+        made = super().__new__(cls, written)
+        made.written = written
+        return made
+
+    def __repr__(self) -> str:
+        return self.written
+
+
+DIGITS_LOST = "usd_digits_lost"
+"""The type of the error that asks for the record to be read again, with `WrittenFloat`: a float does not tell the amount exactly."""
+
+_FLOAT_TELLS = 1e6
+"""Below this amount a float tells every nanodollar, unless it is next to the middle between two of them."""
+
+_MIDDLE = 3e-16
+"""How near to it a float may have been rounded, as a share of the amount: the float's own rounding, and one multiplication."""
+
+
 def _money(value: object) -> object:
-    """A JSON number as exact dollars: the shortest decimal that reads back as the float, rounded to nanodollars."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+    """A JSON number as exact dollars, rounded once, to nanodollars. A float that leaves a doubt about them is refused as DIGITS_LOST."""
+    if type(value) is float:
+        if not abs(value) < _FLOAT_TELLS or abs(abs(value) * 1e9 % 1.0 - 0.5) <= abs(value) * 1e9 * _MIDDLE:
+            raise PydanticCustomError(DIGITS_LOST, "Input should be read with all its digits")
+        return usd(Decimal(repr(value)))
+    amount = _amount(value)
+    if not amount.is_finite() or abs(amount) > LARGEST_USD + 1 or abs(rounded := usd(amount)) > LARGEST_USD:
+        raise PydanticCustomError("usd_range", f"Input should be a finite number of US dollars, at most {LARGEST_USD:,}")
+    return rounded
+
+
+def _amount(value: object) -> Decimal:
+    """What was written, not yet rounded; NaN for an exponent that no Decimal can have."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | WrittenFloat):
         raise PydanticCustomError("usd_type", "Input should be a number of US dollars")
-    amount = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-    if not amount.is_finite() or abs(amount) > LARGEST_USD:
-        raise PydanticCustomError("usd_range", "Input should be a finite number of US dollars below 1,000,000,000")
-    return usd(amount)
+    try:
+        return Decimal(value.written if isinstance(value, WrittenFloat) else value)
+    except InvalidOperation:
+        return Decimal("NaN")
 
 
 class _WholeNumber:
@@ -54,7 +91,7 @@ WireMilliseconds = Annotated[float, Strict(), Field(ge=0, le=2**53, allow_inf_na
 """Milliseconds as a JSON number, fractions allowed; never a string."""
 
 WireUsd = Annotated[Decimal, BeforeValidator(_money), Field(ge=0)]
-"""US dollars as a JSON number, read exactly and rounded once; never a string, never negative."""
+"""US dollars as a JSON number, read exactly and rounded once; never a string, never negative. See DIGITS_LOST."""
 
 WireFlag = Annotated[bool, Strict()]
 WireText = Annotated[str, Strict()]

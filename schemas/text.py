@@ -1,0 +1,78 @@
+r"""Characters that deceive people, or that a terminal obeys: which they are, once, and what becomes of them in each place.
+
+| Place | What becomes of them |
+|---|---|
+| terminal: tables, notes, errors, `-o FILE.txt` | `one_line`: U+FFFD for each, a blank for ends of lines |
+| md, html, pages of the dashboard | `visible` or `one_line` |
+| json, jsonl | `in_json`: `\u009b`, so that a program reads exactly what the record says and a terminal obeys nothing |
+| csv in a file or a pipe | exact, but for the `'` in front of what a spreadsheet would run (`app.exports.values`) |
+| csv on a terminal | `visible` |
+| xlsx | `visible`; U+FFFE and U+FFFF, which XML forbids too, are replaced |
+| parquet, the store, downloads of raw records | exact |
+
+Halves of surrogate pairs, which JSON can spell and no encoding can, are replaced before anything is stored: `paired`. The raw record keeps
+them as it spelled them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+REPLACEMENT = "\ufffd"
+
+_COMMANDS = "\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f"
+"""C0, DEL and C1, but for ends of lines and the tab."""
+
+_DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""Marks, embeddings, overrides and isolates that make text read in another order than it is written."""
+
+_INVISIBLE = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e007f"
+"""What has no width and makes two texts look alike. Variation selectors stay: they choose how a character is drawn."""
+
+_JOINERS = "\u200c\u200d"
+"""Needed by emoji and by scripts from Arabic on; invisible between the letters of the others."""
+
+_JOINED = "[\u0600-\u1fff\u2190-\ud7ff\uf900-\ufefe\uff00-\uffef\U00010000-\U0010ffff]"
+_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
+"""The flag of a region, such as Scotland: the one use of tag characters."""
+
+_ENDS = "\\x0b\\x0c\\x85\u2028\u2029"
+"""Ends of lines to some programs and not to others."""
+
+_HOSTILE = re.compile(f"({_FLAG})|[{_COMMANDS}{_DIRECTIONS}{_INVISIBLE}{_ENDS}\ud800-\udfff]|(?<!{_JOINED})[{_JOINERS}]|\r(?!\n)")
+_ENDS_OF_LINES = dict.fromkeys(map(ord, "\x0b\x0c\x85\u2028\u2029\r"), "\n")
+_ON_ONE_LINE = dict.fromkeys(map(ord, "\t\n\r"), " ")
+
+
+def visible(text: str) -> str:
+    """The text with a visible sign for every character that deceives or commands, one for one; its lines and tabs stay."""
+    return text if text.isprintable() else _HOSTILE.sub(_sign, text)
+
+
+def one_line(text: str) -> str:
+    """The same on one line: blanks for ends of lines and tabs."""
+    return text if text.isprintable() else visible(text).translate(_ON_ONE_LINE)
+
+
+def in_json(text: str) -> str:
+    r"""JSON text with `\u….` for every such character in its strings: the same value, and nothing that a terminal obeys."""
+    return text if text.isprintable() else _HOSTILE.sub(_escape, text)
+
+
+def paired(value: Any) -> Any:
+    """The same with U+FFFD for halves of surrogate pairs, in lists, tuples and dicts too."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {paired(key): paired(item) for key, item in value.items()}
+    return [paired(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _sign(found: re.Match[str]) -> str:
+    return found[1] or _ENDS_OF_LINES.get(ord(found[0]), REPLACEMENT)
+
+
+def _escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return found[1] or "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

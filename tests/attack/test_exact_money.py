@@ -1,0 +1,221 @@
+"""D16: money is read digit by digit, in every shape a record comes in; what no store can hold is refused with field, value and bound."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from streamlit.testing.v1 import AppTest
+
+from app.exports import EXPORTS
+from app.filters import choose
+from app.queries import runs
+from app.reports import Request, report
+from ingest.canonical import canonical_hash
+from ingest.containers import Source
+from ingest.pipeline import Options, ingest
+from ingest.rebuild import rebuild
+from ingest.store import Store
+from schemas.errors import UsageError
+from schemas.units import LARGEST_USD, usd
+from schemas.wire.claude_code import ResultRecord
+from schemas.wire.values import DIGITS_LOST
+from tests.attack.commands import tachograph
+from tests.conftest import ROOT, record_text
+from tests.reporting import READERS
+
+MOST = "999999999.999999999"
+TOKENS = {"inputTokens": 1, "outputTokens": 1, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
+MODELS = {"claude-opus-4-6": TOKENS | {"costUSD": "COST"}}
+
+
+def text_of(cost: str, **changes: object) -> str:
+    """A record that costs so much, in these digits."""
+    return record_text(**{"total_cost_usd": "COST", "modelUsage": MODELS, **changes}).replace('"COST"', cost)
+
+
+def costs(store: Store) -> list[tuple[Decimal, Decimal]]:
+    with store.reading() as connection:
+        sql = "select runs.cost_reported_usd, model_usage.cost_reported_usd from runs join model_usage using (run_id) order by run_id"
+        return connection.execute(sql).fetchall()
+
+
+def rejected(store: Store) -> list[str]:
+    with store.reading() as connection:
+        return [detail for (detail,) in connection.execute("select detail from rejects order by ordinal").fetchall()]
+
+
+SHAPES = {
+    "a line": lambda text: text,
+    "laid out": lambda text: text.replace(", ", ",\n  "),
+    "in a wrapper": lambda text: f'{{"log": {{"data": [{text}]}}}}',
+    "in a string": lambda text: json.dumps({"output": f"done {text} bye"}),
+    "in a wrapper in a string": lambda text: json.dumps({"output": f'{{"log": {text}}}'}),
+    "with a comment": lambda text: text.replace('"num_turns"', '\n// of the log\n"num_turns"'),
+    "in a wrapper with a comment": lambda text: f'{{"log": {{"data": [{text}]}}}}'.replace('"num_turns"', '\n// of the log\n"num_turns"'),
+    "with a raw control": lambda text: text.replace("Done.", "Do\x02ne."),
+    "with half a pair": lambda text: text.replace("Done.", "\\ud800"),
+    "under a former name": lambda text: text.replace('"total_cost_usd"', '"total_cost_usd": null, "cost_usd"'),
+    "with a prefix on each line": lambda text: "".join(f"web | {line}\n" for line in text.replace(", ", ",\n").split("\n")),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_d16_the_largest_amount_is_read_to_its_last_digit_in_every_shape(store: Store, shape: str) -> None:
+    ingest([Source("log", SHAPES[shape](text_of(MOST)).encode())], store)
+    assert costs(store) == [(Decimal(MOST), Decimal(MOST))]
+    rebuild(store)
+    assert costs(store) == [(Decimal(MOST), Decimal(MOST))]
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("1e-9", "0.000000001"),
+        ("1E+3", "1000"),
+        ("0.1234567890123456789012345678901234567890", "0.123456789"),
+        ("0.00000000250000000000000000001", "0.000000003"),  # a float is the middle here, which would go to the even 2
+        ("0.0000000025", "0.000000002"),
+        ("4000000.123456789", "4000000.123456789"),
+        ("999999999.9999999994", MOST),
+        ("0.24123400000000001", "0.241234"),
+        ("12", "12"),
+        ("-0.0", "0"),
+    ],
+)
+def test_d16_what_is_written_is_rounded_once(store: Store, written: str, kept: str) -> None:
+    ingest([Source("log", text_of(written).encode())], store)
+    assert costs(store) == [(Decimal(kept), Decimal(kept))]
+
+
+@given(st.decimals(0, LARGEST_USD, places=12) | st.floats(0, 1e9 - 1).map(lambda number: Decimal(repr(number))))
+@example(Decimal("123456.0000000005"))
+@example(Decimal("999999.9999999995"))
+def test_d16_a_float_is_trusted_only_where_it_tells_every_nanodollar(amount: Decimal) -> None:
+    """The quick way and the exact one agree, or the quick one says that it cannot tell."""
+    try:
+        quick = ResultRecord.model_validate_json(f'{{"total_cost_usd": {amount}}}').total_cost_usd
+    except ValidationError as error:
+        kinds = {detail["type"] for detail in error.errors()}
+    else:
+        kinds = {DIGITS_LOST} if quick == usd(amount) else {"wrong"}
+    assert kinds == {DIGITS_LOST}
+
+
+@pytest.mark.parametrize(
+    ("written", "complaint"),
+    [
+        ("1000000000", "(found 1000000000)"),
+        ("1000000000.000000001", "(found 1000000000.000000001)"),
+        ("999999999.9999999996", "(found 999999999.9999999996)"),
+        ("123456789012.123456789", "(found 123456789012.123456789)"),
+        ("1e12", "(found 1e12)"),
+        ("1e400", "(found 1e400)"),
+        ("1e99999999999999999999", "(found 1e99999999999999999999)"),
+        ("1" * 40, f"(found {'1' * 40})"),
+        ("-0.5", "greater than or equal to 0"),
+        ("-4000000.5", "greater than or equal to 0"),
+        ('"0.25"', "should be a number of US dollars (found '0.25')"),
+        ("NaN", "finite"),
+        ("Infinity", "finite"),
+        ("-Infinity", "finite"),
+        ("true", "should be a number of US dollars"),
+    ],
+)
+def test_d16_what_cannot_be_kept_is_a_reject_that_names_field_value_and_bound(store: Store, written: str, complaint: str) -> None:
+    ingest([Source("log", f"{text_of(written)}\n{text_of('1', uuid='other')}".encode())], store)
+    assert len(costs(store)) == 1
+    [detail] = rejected(store)
+    assert "total_cost_usd" in detail
+    assert "modelUsage.claude-opus-4-6.costUSD" in detail
+    assert complaint in detail
+    assert "at most 999,999,999.999999999" in detail or "found" not in complaint or "'" in complaint
+
+
+def test_d16_a_record_without_an_id_keeps_the_one_it_has(store: Store) -> None:
+    body = text_of(MOST, uuid=...)
+    ingest([Source("log", body.encode())], store)
+    with store.reading() as connection:
+        assert connection.execute("select run_id from runs").fetchall() == [(canonical_hash(json.loads(body)),)]
+
+
+@pytest.fixture(scope="module")
+def dear(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A thousand runs that cost as much as a record may say."""
+    store = Store(tmp_path_factory.mktemp("dear") / "runs.duckdb")
+    lines = (text_of(MOST, uuid=f"u{n}", session_id=f"s{n}", num_turns=1, duration_ms=2**53, duration_api_ms=2**53) for n in range(1000))
+    ingest([Source("log", "\n".join(lines).encode())], store, Options((("team", "a"),)))
+    return store
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if name not in ("table", "xlsx")])
+@pytest.mark.parametrize("by", [(), ("label:team", "model")])
+def test_d16_sums_of_the_largest_amounts_are_exact_in_every_format(dear: Store, name: str, by: tuple[str, ...]) -> None:
+    body = EXPORTS[name].write_report(report(dear, Request(by=by)))
+    total = 1000 * Decimal(MOST)
+    if by:
+        assert str(total).encode() in body or f"{total:,}".encode() in body or name in ("parquet", "md", "html")
+    else:
+        assert READERS[name](body)["cost_usd"] == total
+
+
+def test_d16_a_table_and_a_workbook_of_the_largest_amounts_are_made(dear: Store, tmp_path: Path) -> None:
+    assert EXPORTS["xlsx"].write_report(report(dear, Request(by=("model",))))
+    done = tachograph("report", "--by", "model,day", "--reprice", "claude-opus-4-6", "--db", dear.location, cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert b"$1,000,000,000,000.00" in done.stdout
+
+
+def test_d16_budgets_and_filters_are_exact(dear: Store, tmp_path: Path) -> None:
+    def exit_code(*words: str) -> int:
+        return tachograph(*words, "--db", dear.location, cwd=tmp_path).code
+
+    total = 1000 * Decimal(MOST)
+    assert exit_code("check", "--max-total-usd", str(total)) == 0
+    assert exit_code("check", "--max-total-usd", str(total - Decimal("1e-9"))) == 1
+    assert exit_code("check", "--max-run-usd", MOST) == 0
+    assert exit_code("check", "--max-run-usd", "999999999.999999998") == 1
+    assert runs(dear, choose({"min-cost": MOST, "max-cost": MOST})).num_rows == 1000
+    assert runs(dear, choose({"max-cost": "999999999.999999998"})).num_rows == 0
+    assert runs(dear, choose({"min-cost": "1e12"})).num_rows == 0
+
+
+@pytest.mark.parametrize("text", ["1e-400000", "1e400000", "0.0000000001", "1e999999999999", "NaN", "Infinity", "-1", "1e13", "", "one"])
+def test_d16_amounts_on_the_command_line_that_no_figure_can_be_are_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="min-cost"):
+        choose({"min-cost": text or " "})
+    done = tachograph("check", "--max-total-usd", text, cwd=tmp_path)
+    assert (done.code, "--max-total-usd takes an amount" in done.stderr) == (2, True)
+
+
+def test_d16_tokens_beyond_all_measure_have_no_list_cost_rather_than_a_wrong_one(store: Store) -> None:
+    usage = {"inputTokens": 10**15, "outputTokens": 10**15, "cacheReadInputTokens": 10**15, "cacheCreationInputTokens": 10**15}
+    usages = {"claude-opus-4-6": usage | {"costUSD": 1}}
+    ingest([Source("log", record_text(uuid=None, usage=..., modelUsage=usages, total_cost_usd=1).encode())], store)
+    with store.reading() as connection:
+        assert connection.execute("select cost_list_usd, input_tokens from runs").fetchall() == [(None, 10**15)]
+    assert report(store, Request(by=("model",)))
+
+
+def test_d16_a_price_file_is_exact(dear: Store, tmp_path: Path) -> None:
+    """Nine decimals of USD per million tokens, of which a float would keep six here."""
+    (prices := tmp_path / "own.toml").write_text('[[price]]\nmodel = "claude-opus-4-6"\ninput = 99999999.999999999\noutput = 0\n')
+    done = tachograph("reprice", "--prices", prices, "--db", dear.location, cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    with duckdb.connect(dear.location, read_only=True) as connection:
+        assert connection.execute("select distinct cost_list_usd from runs").fetchall() == [(Decimal("100.000000000"),)]
+
+
+@pytest.mark.parametrize("screen", ["overview", "runs", "cost", "duration", "compare", "quality", "reports"])
+def test_d16_every_screen_draws_the_largest_amounts(dear: Store, screen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACHOGRAPH_DB", dear.location)
+    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=60).run()
+    app.switch_page(f"screens/{screen}.py").run()
+    assert not app.exception
+    assert not app.error
