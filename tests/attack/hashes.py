@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -59,27 +62,43 @@ class Hasher:
         """What the store holds. Reads every block of it; raises duckdb.Error where one is corrupt."""
         if not store.exists() or _is_header_only(store):
             return State()
-        self._engine.execute(f"attach '{store}' as attacked (read_only)")
-        try:
+        with self._attached(store):
             return State({name: self._hash(name, columns) for name, columns in self._columns().items()})
+
+    def rows(self, store: Path, sql: str) -> list[tuple[Any, ...]]:
+        """The answer of a query."""
+        with self._attached(store):
+            return self._engine.execute(sql).fetchall()
+
+    @contextmanager
+    def _attached(self, store: Path) -> Iterator[None]:
+        self._engine.execute(f"attach '{store}' as attacked (type duckdb, read_only)")
+        try:
+            self._engine.execute("use attacked")
+            yield
         finally:
-            self._engine.execute("detach attacked")
+            self._engine.execute("use memory; detach attacked")
 
     def _columns(self) -> dict[str, list[tuple[str, str]]]:
-        sql = "select table_name, column_name, data_type from duckdb_columns() where database_name = 'attacked' and not internal and table_name in"
+        """Table → its columns, each with its type."""
         found: dict[str, list[tuple[str, str]]] = {}
-        tables = "(select table_name from duckdb_tables() where database_name = 'attacked') order by table_name, column_index"
-        for table, column, type_ in self._engine.execute(f"{sql} {tables}").fetchall():
+        for table, column, type_ in self._engine.execute(_COLUMNS).fetchall():
             found.setdefault(table, []).append((column, type_))
         return found
 
     def _hash(self, table: str, columns: list[tuple[str, str]]) -> TableHash:
+        """Of each row as it is and as text: to `hash`, an empty list is as good as none."""
         names = [f'"{name}"' for name, _ in columns]
         lasting = [f'"{name}"' for name, type_ in columns if not (table in CLOCKED and type_.startswith("TIMESTAMP"))]
-        sums = ", ".join(f"coalesce(sum(hash(row({', '.join(some)}))::hugeint), 0)" for some in (names, lasting))
+        sums = ", ".join(f"coalesce(sum(hash(row({row}), row({row})::varchar)::hugeint), 0)" for row in map(", ".join, (names, lasting)))
         [(rows, exact, timeless)] = self._engine.execute(f'select count(*), {sums} from attacked."{table}"').fetchall()
         return TableHash(rows, int(exact), int(timeless))
 
+
+_COLUMNS = """
+    select table_name, column_name, data_type
+    from duckdb_columns() join duckdb_tables() using (database_name, schema_name, table_name)
+    where database_name = 'attacked' order by table_name, column_index"""
 
 HEADER_BYTES = 3 * 4096
 """A database file of this size holds its headers and no block."""

@@ -149,7 +149,7 @@ class Blow:
         return self.lab.forks.start(self.folder, *arguments, "--db", self.store)
 
     def left_over(self) -> list[str]:
-        """Names beside the store and in the temporary folder that an undisturbed command does not leave. A write-ahead log is the store's."""
+        """Names beside the store and in the temporary folder that no undisturbed command leaves. The write-ahead log is the store's."""
         beside = {path.name for path in self.store.parent.iterdir()} - {STORE, f"{STORE}.wal"} - self.stays
         return sorted(beside | {f"tmp/{path.name}" for path in (self.folder / "tmp").iterdir()})
 

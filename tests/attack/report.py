@@ -29,11 +29,10 @@ def _markdown(rows: Sequence[tuple[str, ...]]) -> str:
 
 def _plain(rows: Sequence[tuple[str, ...]]) -> str:
     widths = [max(len(row[place]) for row in (HEADER, *rows)) for place in range(len(HEADER))]
-    lines = []
-    for row in (HEADER, *rows):
-        cells = [
-            cell.rjust(width) if place in NUMBERS else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    return "\n".join(_line(row, widths) for row in (HEADER, *rows))
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Numbers to the right, words to the left."""
+    cells = zip(row, widths, strict=True)
+    return "  ".join(cell.rjust(width) if place in NUMBERS else cell.ljust(width) for place, (cell, width) in enumerate(cells)).rstrip()

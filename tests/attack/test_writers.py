@@ -1,4 +1,7 @@
-"""Several ingests at once with readers, on a busy machine: all arrive, each once (D8 at full size: `python -m tests.attack --only writers`)."""
+"""Several ingests at once with readers, on a busy machine: all arrive, each once.
+
+D8 shows at full size only: `python -m tests.attack --only writers`.
+"""
 
 from __future__ import annotations
 

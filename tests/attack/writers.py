@@ -16,7 +16,6 @@ from tests.attack.forks import Ended, Running
 from tests.attack.hashes import differences
 from tests.attack.kills import STORE
 from tests.attack.lab import Lab
-from tests.attack.tally import Tally
 from tests.serving import chromium, served
 
 RUNS = 6
