@@ -26,8 +26,8 @@ def command(*arguments: str | Path) -> list[str]:
 
 def fresh(*arguments: str | Path, cwd: Path, environment: dict[str, str], **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the command in an interpreter of its own, which takes a second to import what a command needs."""
-    how: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8", "timeout": PATIENCE_SECONDS, "check": False}
-    return subprocess.run(command(*arguments), cwd=cwd, env=environment, **how | options)
+    how: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8", "timeout": PATIENCE_SECONDS}
+    return subprocess.run(command(*arguments), cwd=cwd, env=environment, check=False, **how | options)
 
 
 class CommandServer:
@@ -91,12 +91,12 @@ class CommandServer:
 def _feed(stream: int, text: str) -> None:
     """Write the standard input; a command that does not want all of it is no error."""
     try:
-        with open(stream, "w", encoding="utf-8") as pipe:  # noqa: PTH123  a descriptor
+        with open(stream, "w", encoding="utf-8") as pipe:
             pipe.write(text)
     except BrokenPipeError:
         pass
 
 
 def _drain(stream: int) -> str:
-    with open(stream, encoding="utf-8") as pipe:  # noqa: PTH123  a descriptor
+    with open(stream, encoding="utf-8") as pipe:
         return pipe.read()

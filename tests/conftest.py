@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -69,6 +70,17 @@ def record_text(**changes: Any) -> str:
 def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     """Ingest files and folders into the store, in this process."""
     return ingest(containers.read_paths(paths), store, Options(tuple(labels.items())))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_once() -> Iterator[None]:
+    """With each new AppTest, Streamlit looks through all that is installed for components: half of the time of a screen."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "streamlit" in sys.modules:
+            from streamlit.components.v2 import manifest_scanner as scanner  # noqa: PLC0415  of tests without screens it is no part
+
+            patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")
