@@ -76,8 +76,10 @@ def with_store(command: Command) -> Command:
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
+        from ingest.lean_arrow import spare_pandas
         from ingest.store import Store
 
+        spare_pandas()
         store = Store(_location(db), wait, note)
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser
 from ingest import containers
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store import Store
+from tests.commands import CommandServer, fresh
 from tests.serving import NoBrowser, chromium
 
 settings.register_profile("tachograph", deadline=None)  # a test asserts no time; a busy machine is no failure
@@ -69,6 +70,17 @@ def record_text(**changes: Any) -> str:
 def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     """Ingest files and folders into the store, in this process."""
     return ingest(containers.read_paths(paths), store, Options(tuple(labels.items())))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_once() -> Iterator[None]:
+    """With each new AppTest, Streamlit looks through all that is installed for components: half of the time of a screen."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "streamlit" in sys.modules:
+            from streamlit.components.v2 import manifest_scanner as scanner  # noqa: PLC0415  of tests without screens it is no part
+
+            patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -122,14 +134,23 @@ def environment(**more: str) -> dict[str, str]:
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(scope="session")
+def command_server() -> Iterator[CommandServer]:
+    """Runs commands in forks of a process that has imported all they need."""
+    with CommandServer() as server:
+        yield server
+
+
 @pytest.fixture
-def tachograph(tmp_path: Path) -> Run:
-    """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`."""
+def tachograph(tmp_path: Path, command_server: CommandServer) -> Run:
+    """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`.
+
+    Options of `subprocess.run`, of which only `cwd` and `input` are free, start a fresh interpreter.
+    """
 
     def run(*arguments: str | Path, cwd: Path = tmp_path, **options: Any) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "app.cli", *map(str, arguments)]
-        return subprocess.run(
-            command, cwd=cwd, env=environment(), capture_output=True, text=True, encoding="utf-8", timeout=120, check=False, **options
-        )
+        if options.keys() <= {"input"}:
+            return command_server.run([*map(str, arguments)], cwd, environment(), options.get("input"))
+        return fresh(*arguments, cwd=cwd, environment=environment(), **options)
 
     return run

@@ -19,7 +19,7 @@ from ingest.pipeline import ingest
 from ingest.store import Store
 from schemas.measures import MEASURES
 from tests.conftest import record_text
-from tests.serving import ENTRY
+from tests.screens import visit
 
 MODELS = {"a": "claude-opus-4-6", "b": "claude-opus-4-6", "c": "glm-5.1", "d": "claude-haiku-4-5"}
 
@@ -50,13 +50,7 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def opened(four: Store, monkeypatch: pytest.MonkeyPatch) -> Any:
     def open_(screen: str, **query: str) -> AppTest:
         monkeypatch.setenv("TACHOGRAPH_DB", four.location)
-        app = AppTest.from_file(str(ENTRY), default_timeout=30).run()
-        app.switch_page(f"screens/{screen}.py")
-        for key, value in query.items():
-            app.query_params[key] = value
-        app.run()
-        assert not app.exception
-        return app
+        return visit(f"screens/{screen}.py", **query)
 
     return open_
 

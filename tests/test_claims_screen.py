@@ -33,6 +33,7 @@ from schemas.statement import StatementKind
 from schemas.tables import arrow_schema
 from tests.conftest import ROOT, record_text
 from tests.labelled.texts import labelled_texts
+from tests.screens import visit
 from tests.test_charts import luminance
 
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
@@ -74,12 +75,7 @@ Open = Callable[..., AppTest]
 def open_screen(monkeypatch: pytest.MonkeyPatch) -> Open:
     def open_(screen: str, store: Store, **query: str) -> AppTest:
         monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-        app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30).run()
-        for key, value in query.items():
-            app.query_params[key] = value
-        app.switch_page(f"screens/{screen}.py").run()
-        assert not app.exception
-        return app
+        return visit(f"screens/{screen}.py", **query)
 
     return open_
 

@@ -57,6 +57,15 @@ def test_starting_loads_nothing_heavy() -> None:
     assert done.stdout == "\n"
 
 
+def test_a_command_never_loads_pandas(filled: Path) -> None:
+    """It is installed with Streamlit; pyarrow would import it, half a second, for the first list that becomes an array."""
+    code = "import atexit, sys; from app.cli import main; atexit.register(lambda: print('pandas' in sys.modules)); main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "rebuild"], cwd=filled, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+
+
 def test_the_version_is_the_distributions(tachograph: Run) -> None:
     done = tachograph("--version")
     assert done.stdout == "tachograph 0.1.0\n"

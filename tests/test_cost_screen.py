@@ -15,14 +15,14 @@ from app import cost_grids, cost_words, queries, queries_cost
 from app.charts import cost, cost_over, list_cost, looks
 from app.charts.base import INKS
 from app.columns import columns
-from app.data import WAIT_SECONDS
 from app.filters import Filters, choose
 from app.queries_cost import PARTS, RECEIVED, TIME, Groups
 from ingest.containers import Source
 from ingest.pipeline import Options, ingest
 from ingest.store import Store
 from schemas.metrics import RUN_METRICS
-from tests.conftest import ROOT, TOTAL_COST, record_text
+from tests.conftest import TOTAL_COST, record_text
+from tests.screens import visit
 
 ALL = Filters()
 GROUPINGS = ("model", "outcome", "day", "week", "cause", "label:team", "label:nobody")
@@ -67,11 +67,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def open_(store: Store, **query: str) -> AppTest:
         monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-        app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=WAIT_SECONDS + 20).run()
-        for key, value in query.items():
-            app.query_params[key] = value
-        app.switch_page("screens/cost.py").run()
-        assert not app.exception
+        app = visit("screens/cost.py", **query)
         assert not app.error
         return app
 

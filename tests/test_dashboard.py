@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 
 from app import data, grids
 from app.charts.looks import OUTCOMES
-from app.data import WAIT_SECONDS
 from app.filters import FILTERS, Filters
 from app.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
 from app.queries import summary
@@ -25,8 +24,8 @@ from ingest.pipeline import ingest
 from ingest.store import Store
 from schemas.metrics import RUN_METRICS
 from tests.conftest import ROOT, SAMPLES, record_text
+from tests.screens import visit
 
-ENTRY = ROOT / "app" / "dashboard.py"
 SCREENS = sorted(
     f"screens/{path.name}" for path in (ROOT / "app" / "screens").glob("*.py") if path.stem not in ("__init__", "parts", "bar", "gate")
 )
@@ -50,12 +49,7 @@ def open_screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Open:
 
     def open_(screen: str, location: str | Path = store.location, **query: str) -> AppTest:
         monkeypatch.setenv("TACHOGRAPH_DB", str(location))
-        app = AppTest.from_file(str(ENTRY), default_timeout=WAIT_SECONDS + 20).run()
-        for key, value in query.items():
-            app.query_params[key] = value
-        app.switch_page(screen).run()
-        assert not app.exception
-        return app
+        return visit(screen, **query)
 
     return open_
 

@@ -15,10 +15,10 @@ from app.filters import FILTERS, Filters, Kind, choose, parse
 from app.screens.bar import POPOVERS
 from ingest.store import Store
 from schemas.errors import UsageError
-from tests.conftest import ROOT, record_text
+from tests.conftest import record_text
+from tests.screens import visit
 from tests.test_dashboard import add, figures
 
-ENTRY = ROOT / "app" / "dashboard.py"
 OF_KIND = {
     Kind.NAMES: st.text("abc-/ .é'\"=", min_size=1, max_size=8).filter(str.strip).map(str.strip),
     Kind.LABELS: st.just("branch=main"),
@@ -100,12 +100,7 @@ def two_runs(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def opened(**query: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(ENTRY), default_timeout=30)
-    for key, value in query.items():
-        app.query_params[key.replace("_", "-")] = value
-    app.run()
-    assert not app.exception
-    return app
+    return visit(**{key.replace("_", "-"): value for key, value in query.items()})
 
 
 def test_a_link_opens_the_filtered_view_on_every_screen(two_runs: Store) -> None:

@@ -11,14 +11,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import queries, report_grids
-from app.data import WAIT_SECONDS
 from app.exports import EXPORTS
 from app.filters import Filters, choose
 from app.report_files import command, file_name, formats, of_format, written
 from app.reports import Request, report
 from ingest.store import Store
-from tests.conftest import ROOT, TOTAL_COST, Run
+from tests.conftest import TOTAL_COST, Run
 from tests.reporting import READERS, fill
+from tests.screens import visit
 
 HAIKU = choose({"model": "claude-haiku-4-5"})
 Open = Callable[..., AppTest]
@@ -30,12 +30,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Open:
 
     def open_(store: Store, **query: str) -> AppTest:
         monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-        app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=WAIT_SECONDS + 20).run()
-        for key, value in query.items():
-            app.query_params[key] = value
-        app.switch_page("screens/reports.py").run()
-        assert not app.exception
-        return app
+        return visit("screens/reports.py", **query)
 
     return open_
 
