@@ -86,7 +86,7 @@ def test_a_commit_is_not_interrupted_but_followed_by_the_interrupt() -> None:
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_a_store_that_was_not_made_in_the_end_is_not_there(store: Store, error: type[BaseException]) -> None:
     with pytest.raises(error), store.writing():
-        assert store.exists()
+        assert not store.exists(), "half a store has not the store's name"
         raise error
     assert list(Path(store.location).parent.iterdir()) == []
     assert not store.has_written
