@@ -20,7 +20,8 @@ _HEADERS_BYTES = 3 * 4096
 """The first three blocks of a DuckDB file. One that is no longer has no content: a table takes a block of 16 KiB or more."""
 
 _MAGIC = b"DUCK"
-"""Bytes 8 to 11 of every DuckDB file."""
+_VERSIONS = 1 << 16
+"""Bytes 8 to 11 of every DuckDB file, and what the number in the next eight is below: no text has the zeros of so small a number."""
 
 
 def is_blank(place: str, descriptor: int | None = None) -> bool:
@@ -37,10 +38,11 @@ def is_blank(place: str, descriptor: int | None = None) -> bool:
 
 
 def _begins_as_database(place: str, descriptor: int | None) -> bool:
-    if descriptor is not None:
-        return os.pread(descriptor, 16, 0)[8:12] == _MAGIC
-    with open(place, "rb") as file:  # noqa: PTH123  so small a file is attached by nobody here, see file_locks.sole_use
-        return file.read(16)[8:12] == _MAGIC
+    if descriptor is None:
+        with open(place, "rb") as file:  # noqa: PTH123  so small a file is attached by nobody here, see file_locks.sole_use
+            return _begins_as_database(place, file.fileno())
+    begin = os.pread(descriptor, 20, 0)
+    return begin[8:12] == _MAGIC and 0 < int.from_bytes(begin[12:20], "little") < _VERSIONS
 
 
 class NewStore:

@@ -42,7 +42,7 @@ class Keeper(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where we stand in the queue: the tickets before us, and who has the store if the first of them knows."""
+    """Where we stand in the queue: how many tickets we wait for, and who has the store if one of those before us knows."""
 
     ahead: int
     keeper: Keeper | None
@@ -54,22 +54,26 @@ class Ticket:
     def __init__(self, queue: Queue, name: str, descriptor: int) -> None:
         self._queue = queue
         self._name = name
-        self._descriptor = descriptor
+        self._descriptor: int | None = descriptor
 
     def standing(self) -> Standing:
         """Where we stand now. A reader waits for writers alone, a writer for everyone who came before it."""
         before = [name for name in self._queue.tickets() if name < self._name]
-        blocking = before if "-writer-" in self._name else [name for name in before if "-writer-" in name]
+        blocking = [name for name in before if "-writer-" in self._name or "-writer-" in name]
         while blocking and not self._queue.lives(blocking[-1]):
-            before.remove(blocking.pop())
-        return Standing(len(blocking), self._queue.keeper(before[0])) if blocking else Standing(0, None)
+            blocking.pop()
+        keepers = map(self._queue.keeper, before if blocking else ())
+        return Standing(len(blocking), next(filter(None, keepers), None))
 
-    def others(self) -> int:
-        """How many others have a ticket, whoever has the store included."""
-        return len(self._queue.tickets()) - 1
+    def others(self, keeper: Keeper | None) -> int:
+        """How many others wait, the keeper of the store not counted."""
+        having = keeper.token if keeper else ""
+        return sum(name != self._name and not having.endswith(name) for name in self._queue.tickets())
 
     def tell(self, keeper: Keeper) -> None:
         """Tell those behind us who has the store."""
+        if self._descriptor is None:
+            return
         with suppress(OSError):
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, "\t".join(keeper).encode(), 0)
@@ -79,8 +83,10 @@ class Ticket:
         self.tell(Keeper(self._name, f"pid {os.getpid()}", "writing"))
 
     def leave(self) -> None:
-        """Give the ticket back."""
-        self._queue.remove(self._name, self._descriptor)
+        """Give the ticket back, once."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            self._queue.remove(self._name, descriptor)
 
 
 class Queue:

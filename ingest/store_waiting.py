@@ -49,7 +49,7 @@ class Patience:
     def wait_for_turn(self, ticket: Ticket | None) -> None:
         """Return once nobody is before us in the queue; at once without a ticket. Raises StoreBusy."""
         while ticket and (standing := ticket.standing()).ahead:
-            self._wait(standing.keeper, standing.ahead, ticket.others())
+            self._wait(standing.keeper, ticket, standing.ahead)
 
     def repeat(self, attempt: Callable[[], T], ticket: Ticket | None) -> T:
         """What `attempt` returns once it does not raise Held any more. Raises StoreBusy."""
@@ -59,10 +59,10 @@ class Patience:
             except Held as held:
                 if ticket and held.keeper:
                     ticket.tell(held.keeper)
-                self._wait(held.keeper, 0, ticket.others() if ticket else 0)
+                self._wait(held.keeper, ticket)
 
-    def _wait(self, keeper: Keeper | None, ahead: int, others: int) -> None:
-        """Sleep a moment. `keeper`: who has the store, where that is known; `ahead`: tickets before ours; `others`: all other tickets.
+    def _wait(self, keeper: Keeper | None, ticket: Ticket | None, ahead: int = 0) -> None:
+        """Sleep a moment. `keeper`: who has the store, where that is known; `ahead`: how many tickets we wait for.
 
         Raises StoreBusy once the same one has kept the store for too long.
         """
@@ -71,7 +71,7 @@ class Patience:
             self._counted_from = now
         self._keeper = keeper or self._keeper
         if now - self._counted_from >= self._seconds:
-            raise self._busy(others)
+            raise self._busy(ticket.others(self._keeper) if ticket else 0)
         if now - self._began >= min(TOLD_AFTER_SECONDS, self._seconds):
             self._tell()
         time.sleep(min(_FIRST_SECONDS * (ahead + 1), _LONGEST_SECONDS) * random.uniform(0.5, 1.5))  # noqa: S311
