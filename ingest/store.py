@@ -62,7 +62,7 @@ class Store:
     """
 
     def __init__(
-        self, location: str | Path, wait_seconds: float = DEFAULT_WAIT_SECONDS, on_wait: Callable[[str], None] | None = None
+        self, location: str | Path, wait_seconds: float = DEFAULT_WAIT_SECONDS, on_wait: Callable[[str], object] | None = None
     ) -> None:
         self.location = str(location)
         self._wait_seconds = wait_seconds
@@ -226,7 +226,7 @@ class Store:
             if ticket:
                 ticket.tell_ours()
             if self.is_file:
-                sweep(self._place, new and new.path, is_our_turn=ticket is not None)
+                sweep(self._place, new.path if new else None, is_our_turn=ticket is not None)
             after.push(turn.pop_all())
         return new
 

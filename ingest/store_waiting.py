@@ -38,7 +38,7 @@ class Held(Exception):
 class Patience:
     """Counts the time in which the same one keeps the store. While it goes from hand to hand, waiting goes on."""
 
-    def __init__(self, location: str, seconds: float, on_wait: Callable[[str], None]) -> None:
+    def __init__(self, location: str, seconds: float, on_wait: Callable[[str], object]) -> None:
         self._location = location
         self._seconds = seconds
         self._on_wait = on_wait

@@ -133,12 +133,14 @@ def test_where_files_cannot_be_locked_the_store_is_asked_again_and_again(sample_
     """As on Windows: without the module there is no queue."""
     monkeypatch.setattr("ingest.file_locks.fcntl", None)
     told: list[str] = []
-    with holder(sample_store) as other:
-        waiting = Store(
-            sample_store.location, wait_seconds=20, on_wait=lambda said: (told.append(said), other.stdin and other.stdin.close())
-        )
-        with waiting.writing():
-            assert other.wait(10) == 0
+
+    def let_go(said: str) -> None:
+        told.append(said)
+        assert other.stdin is not None
+        other.stdin.close()
+
+    with holder(sample_store) as other, Store(sample_store.location, wait_seconds=20, on_wait=let_go).writing():
+        assert other.wait(20) == 0
     assert f"(pid {other.pid}, " in told[0]
     assert (runs(sample_store), litter(sample_store)) == (3, [])
 
