@@ -85,16 +85,13 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     """
     if not paths and not how["retry_rejects"]:
         raise click.UsageError("Nothing to ingest. Name a file or a folder: tachograph ingest PATH")
-    try:
+    with terminal.told_interrupts(store):
         from app.ingesting import ingest_paths
 
         report = ingest_paths(paths, store, **how)
         terminal.tell_ingest(report, store.location)
         if as_json:
             terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
-    except KeyboardInterrupt:
-        terminal.note("Interrupted: all was written already." if store.has_written else "Interrupted: nothing was written.")
-        return terminal.INTERRUPTED
     if report.unreadable:
         return ExitCode.INPUT_UNREADABLE
     return ExitCode.CHECK_FAILED if strict and report.total("rejected") else ExitCode.OK
@@ -214,13 +211,14 @@ def rebuild(store: Store) -> None:
     The store keeps the records, so nothing has to be read again. Needed after an upgrade that changed the tables or reads
     records better than before. The old store stays until the new one is whole.
     """
-    from ingest.rebuild import rebuild as rebuild_store
+    with terminal.told_interrupts(store):
+        from ingest.rebuild import rebuild as rebuild_store
 
-    with terminal.progress("Rebuilding") as on_progress:
-        done = rebuild_store(store, on_progress)
-    terminal.note(f"Made {terminal.plural(done.runs, 'run')} anew in {terminal.plain(store.location)}")
-    if done.rejects:
-        terminal.note(f"{terminal.plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
+        with terminal.progress("Rebuilding") as on_progress:
+            done = rebuild_store(store, on_progress)
+        terminal.note(f"Made {terminal.plural(done.runs, 'run')} anew in {terminal.plain(store.location)}")
+        if done.rejects:
+            terminal.note(f"{terminal.plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
 
 
 cli.add_command(reprice)

@@ -19,16 +19,20 @@ import streamlit as st
 from app import queries, queries_screens
 from app.filters import Filters
 from app.held import HeldStore
+from app.presentation import plain
 from app.uploads import Upload
 from ingest.containers import Source, read_paths
 from ingest.context.unpacked import unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store import Store
-from schemas.errors import UsageError
+from schemas.errors import StoreBusy, StoreError, UsageError
 
 DEFAULT_LOCATION = "tachograph.duckdb"
 WAIT_SECONDS = 10.0
 """How long a screen waits for a store that another process writes: a reader at a screen loses patience before a script does."""
+
+GLANCE_SECONDS = 0.5
+"""How long each look takes at most by which a screen that gave up finds out that the store is free."""
 
 REMOTE_SECONDS = 10
 """How long an answer about a store without a file holds: nothing tells us that it changed."""
@@ -59,9 +63,21 @@ class Snapshot:
     marks: tuple[int, ...]
 
 
-def store() -> Store:
-    """The store the dashboard was started on."""
-    return Store(os.environ.get("TACHOGRAPH_DB") or DEFAULT_LOCATION, wait_seconds=WAIT_SECONDS)
+def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
+    """The store the dashboard was started on. `on_wait` is told who keeps it from us."""
+    location, seconds = os.environ.get("TACHOGRAPH_DB") or DEFAULT_LOCATION, WAIT_SECONDS if wait_seconds is None else wait_seconds
+    return Store(location, wait_seconds=seconds, on_wait=on_wait)
+
+
+def is_free() -> bool:
+    """Whether the store is no longer kept from us: it can be read, or something else is the matter with it."""
+    try:
+        with store(wait_seconds=GLANCE_SECONDS).reading():
+            return True
+    except StoreBusy:
+        return False
+    except StoreError:
+        return True
 
 
 def is_read_only() -> bool:
@@ -72,7 +88,7 @@ def is_read_only() -> bool:
 @contextmanager
 def one_look() -> Iterator[None]:
     """All queries of one run of a screen share a connection, made by the first that no cache answers."""
-    held = HeldStore(store().location, WAIT_SECONDS)
+    held = HeldStore(store().location)
     token = _held.set(held)
     try:
         yield
@@ -100,8 +116,35 @@ def _marks(file: Path) -> tuple[int, ...]:
 
 def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **named: P.kwargs) -> T:
     """The answer of a query function (`app.queries` and its kin), asked once as long as the store does not change. Raises StoreError."""
-    answer: T = _answer(snapshot(), f"{question.__module__}.{question.__qualname__}", arguments, named, question)
-    return answer
+    name = f"{question.__module__}.{question.__qualname__}"
+    while True:
+        try:
+            answer: T = _answer(snapshot(), name, arguments, named, question)
+        except StoreBusy:  # the cache would keep what is said meanwhile with the answer: we wait outside it
+            _wait_until_free()
+        else:
+            return answer
+
+
+def _wait_until_free() -> None:
+    """Wait for the store, and say so. What shares a connection has it open then. Raises StoreError."""
+    with _said() as say:
+        waiting = store(on_wait=say)
+        if held := _held.get():
+            held.open_by(waiting)
+        else:
+            with waiting.reading():
+                pass
+
+
+@contextmanager
+def _said() -> Iterator[Callable[[str], object]]:
+    """Where a screen says what it waits for, until the end of the block."""
+    place = st.empty()
+    try:
+        yield lambda said: place.info(plain(said), icon=":material/hourglass_top:")
+    finally:
+        place.empty()
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
@@ -132,11 +175,17 @@ def samples() -> list[Path]:
 
 def ingest_samples() -> IngestReport:
     """Read the sample logs into the store. Raises StoreError, UsageError."""
-    return _ingest(list(read_paths(samples())), None, Options())
+    with _said() as say:
+        return _ingest(list(read_paths(samples())), None, say, Options())
 
 
-def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str], object]) -> IngestReport:
-    """Ingest the files, telling `on_progress` the share read and the name of each. Raises StoreError, UsageError."""
+def ingest_uploads(
+    uploads: Sequence[Upload], on_progress: Callable[[float, str], object], on_wait: Callable[[str], object] | None = None
+) -> IngestReport:
+    """Ingest the files, telling `on_progress` the share read and the name of each, `on_wait` who keeps the store from us.
+
+    Raises StoreError, UsageError.
+    """
     done = 0
 
     def read(progress: Progress) -> None:
@@ -147,19 +196,21 @@ def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str]
     sources = [Source(upload.name, upload.getvalue()) for upload in uploads]
     size = sum(source.size for source in sources) or 1
     with unpacked(sources) as folders:
-        return _ingest(sources, read, Options(unpacked=folders))
+        return _ingest(sources, read, on_wait, Options(unpacked=folders))
 
 
-def _ingest(sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, options: Options) -> IngestReport:
+def _ingest(
+    sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, on_wait: Callable[[str], object] | None, options: Options
+) -> IngestReport:
     if is_read_only():
         raise UsageError("this dashboard is read-only.", "Ask whoever serves it to ingest the logs, or to leave --read-only out.")
     if held := _held.get():
         held.release()  # who reads shuts out who writes, also in one process
-    return ingest(sources, store(), options, on_progress)
+    return ingest(sources, store(on_wait=on_wait), options, on_progress)
 
 
 def _store(at: Snapshot) -> Store:
     held = _held.get()
     if held is not None and Path(held.location).absolute() == Path(at.location).absolute():
         return held
-    return Store(at.location, wait_seconds=WAIT_SECONDS)
+    return Store(at.location, wait_seconds=0)

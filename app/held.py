@@ -12,10 +12,13 @@ from ingest.store import Store
 
 
 class HeldStore(Store):
-    """Opened by the first query, closed by `release`; for one thread. Writers wait for it as for any reader."""
+    """Opened by the first query, closed by `release`; for one thread. Writers wait for it as for any reader.
 
-    def __init__(self, location: str, wait_seconds: float) -> None:
-        super().__init__(location, wait_seconds)
+    It never waits: whoever asks it waits for the store and hands it on open (`open_by`).
+    """
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location, wait_seconds=0)
         self._open = ExitStack()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._searched: set[str] = set()
@@ -26,6 +29,10 @@ class HeldStore(Store):
         if self._connection is None:
             self._connection = self._open.enter_context(super().reading())
         yield self._connection
+
+    def open_by(self, patient: Store) -> None:
+        """Open it as `patient`, a store of the same place, waits for it. Raises StoreError."""
+        self._connection = self._open.enter_context(patient.reading())
 
     def looked_up(self, filters: Filters) -> Filters:
         """The filters for queries of this store: each text is looked for in all summaries once, not by every query. Raises StoreError."""

@@ -15,7 +15,7 @@ import click
 from app.exports import EXPORTS, REPORT_RUNS
 from app.filters import FILTERS, Filter, Kind, choose
 from app.grouping import LABEL_PREFIX, groups
-from app.terminal import note
+from app.terminal import note, plain
 from schemas.dimensions import DIMENSIONS
 from schemas.errors import UsageError
 
@@ -80,15 +80,27 @@ def with_store(command: Command) -> Command:
         from ingest.store import Store
 
         spare_pandas()
-        store = Store(_location(db), wait, note)
+        store = Store(_location(db), wait, _told_once())
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store, or a file of the store's.", "Choose another file with -o.")
         return command(*arguments, store=store, **options)
 
-    waits = "Seconds to wait while another process holds the store."
+    waits = "Seconds to wait while the same other process holds the store."
     packed = click.option("--wait", type=click.FloatRange(min=0), default=30, show_default=True, metavar="SECONDS", help=waits)(packed)
     return db_option(packed)
+
+
+def _told_once() -> Callable[[str], None]:
+    """Notes the first message alone: in a long queue each of those before us would be told."""
+    told: list[str] = []
+
+    def tell(message: str) -> None:
+        if not told:
+            note(plain(message))
+        told.append(message)
+
+    return tell
 
 
 def db_option(command: Command) -> Command:

@@ -8,23 +8,23 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ingest.interrupts import interruptible, received
 from schemas.errors import TachographError, UsageError
 
 if TYPE_CHECKING:
     from ingest.pipeline import IngestReport, Progress
+    from ingest.store import Store
     from schemas.source import RejectRow
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
 
 REJECTS_SHOWN = 20
 """Rejects that `ingest` lists before it points to `tachograph rejects`."""
@@ -40,13 +40,13 @@ def run(command: click.Command) -> int:
     """Run the command line and return its exit code; errors made for people are told, never shown as a traceback."""
     _stand_in_for_closed_streams()
     try:
-        return int(command.main(prog_name="tachograph", standalone_mode=False) or 0)
+        with interruptible():
+            return int(command.main(prog_name="tachograph", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.Abort:
-        note("Interrupted.")
-        return INTERRUPTED
+    except (click.Abort, KeyboardInterrupt):
+        return tell_interrupt()
     except TachographError as error:
         fail(error)
         return error.exit_code
@@ -68,6 +68,25 @@ def fail(error: TachographError) -> None:
     note(f"{click.style('Error:', fg='red', bold=True)} {plain(error.message)}")
     if error.hint:
         note(plain(error.hint))
+
+
+def tell_interrupt(what_became: str = "") -> int:
+    """Say what ended the command and, where it writes, what became of that. Returns the exit code that shells have for it: 128 + signal."""
+    number = received()
+    ended = "Interrupted" if number == signal.SIGINT else f"Ended by {number.name}"
+    with suppress(OSError):  # after SIGHUP there is often no terminal any more
+        note(f"{ended}: {what_became}." if what_became else f"{ended}.")
+    return 128 + number
+
+
+@contextmanager
+def told_interrupts(store: Store) -> Iterator[None]:
+    """Where a command that writes is interrupted, say what the store has of it, and end with the exit code for it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        became = "all was written already" if store.has_written else "nothing was written"
+        raise click.exceptions.Exit(tell_interrupt(became)) from None
 
 
 def put(body: bytes) -> None:

@@ -1,7 +1,6 @@
 """A folder that a process holds for its own files: gone when the process ends, and if it was killed, cleared away by the next one.
 
-Whether it is still held, a lock says: the system lets go of it however the process ends, and another container or host that shares the
-disk sees it too, where a process id would mean nothing.
+Whether a living process holds it, a lock says (`ingest.file_locks`).
 """
 
 from __future__ import annotations
@@ -16,27 +15,40 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from ingest.file_locks import NoLocks, lock
 from ingest.interrupts import put_off
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _LOCK = "lock"
 _UNLOCKED_SECONDS = 86_400
-"""Where files cannot be locked, a folder in which nothing was written for so long is nobody's any more."""
+"""Where files cannot be locked, what was not written to for so long is nobody's any more."""
 
 
 @contextmanager
 def held_folder(within: Path, prefix: str) -> Iterator[Path]:
     """A new folder `<prefix><process id>-<random>`; what killed processes of ours left under the same prefix goes. Raises OSError."""
     for left in within.glob(f"{glob.escape(prefix)}[0-9]*-*"):
-        _clear(left)
+        clear(left)
     with ExitStack() as stack:
         with put_off():
             folder = _made(within, prefix, stack)
         yield folder
+
+
+def clear(folder: Path) -> None:
+    """Remove a folder that no living process holds."""
+    if not _is_our_folder(folder):
+        return
+    with ExitStack() as stack:
+        is_ours = _hold(folder, stack)
+        if is_ours or (is_ours is None and is_old(folder)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_old(path: Path) -> bool:
+    """Whether nothing was written to it for a day."""
+    with suppress(OSError):
+        return time.time() - path.stat().st_mtime > _UNLOCKED_SECONDS
+    return False
 
 
 def _made(within: Path, prefix: str, stack: ExitStack) -> Path:
@@ -45,19 +57,9 @@ def _made(within: Path, prefix: str, stack: ExitStack) -> Path:
         folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=within))
         with ExitStack() as mine:
             mine.callback(shutil.rmtree, folder, ignore_errors=True)
-            if _locked(folder, mine) is not False and folder.exists():
+            if _hold(folder, mine) is not False and folder.exists():
                 stack.push(mine.pop_all())
                 return folder
-
-
-def _clear(folder: Path) -> None:
-    """Remove a folder that no living process holds."""
-    if not _is_our_folder(folder):
-        return
-    with ExitStack() as stack:
-        is_ours = _locked(folder, stack)
-        if is_ours or (is_ours is None and _is_old(folder)):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_our_folder(folder: Path) -> bool:
@@ -68,22 +70,13 @@ def _is_our_folder(folder: Path) -> bool:
     return False
 
 
-def _locked(folder: Path, stack: ExitStack) -> bool | None:
+def _hold(folder: Path, stack: ExitStack) -> bool | None:
     """Hold the folder's lock to the end of the stack. False where somebody else holds it, None where there are no locks."""
-    if fcntl is None:
-        return None
     try:
-        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        stack.callback(os.close, lock)
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, FileNotFoundError):  # or it is gone: whoever cleared it held it
-        return False
-    except OSError:
+        descriptor = lock(folder / _LOCK)
+    except NoLocks:
         return None
+    if descriptor is None:
+        return False
+    stack.callback(os.close, descriptor)
     return True
-
-
-def _is_old(folder: Path) -> bool:
-    with suppress(OSError):
-        return time.time() - folder.stat().st_mtime > _UNLOCKED_SECONDS
-    return False

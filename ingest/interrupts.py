@@ -1,38 +1,88 @@
-"""Ctrl-C where it would do harm: put off while something is done that cannot be half done, and kept from processes of ours."""
+"""Ctrl-C and the signals that ask a process to end (SIGTERM, SIGHUP): told apart, put off, and kept from processes of ours."""
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""The signals that interrupt us. Windows has no SIGHUP."""
+
+_REPEATED_SECONDS = 1.0
+"""`timeout` and some supervisors signal a process and then its whole group: the second signal within this time is the first one again."""
+
+
+@dataclass
+class _Received:
+    """The last signal, and when it came on the monotonic clock."""
+
+    number: signal.Signals = signal.SIGINT
+    at: float = float("-inf")
+
+
+_received = _Received()
+
+
+def received() -> signal.Signals:
+    """The signal that interrupted us last; SIGINT where nobody counted."""
+    return _received.number
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within, every one of SIGNALS raises KeyboardInterrupt. One that is ignored (`nohup`) or handled otherwise is left as it is."""
+    with ExitStack() as stack:
+        _received.number, _received.at = signal.SIGINT, float("-inf")
+        for number in SIGNALS if _is_main_thread() else ():
+            former = signal.getsignal(number)
+            if former in (signal.SIG_DFL, signal.default_int_handler):
+                signal.signal(number, _interrupt)
+                stack.callback(signal.signal, number, former)
+        yield
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    now = time.monotonic()
+    is_repeated = now - _received.at < _REPEATED_SECONDS
+    _received.number, _received.at = _received.number if is_repeated else signal.Signals(number), now
+    if not is_repeated:
+        raise KeyboardInterrupt
 
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """What Ctrl-C does, it does at the end of this. Only the main thread is ever interrupted; in others this does nothing."""
-    former = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(former):
-        yield
-        return
+    """What a signal does, it does at the end of this. Only the main thread is ever interrupted; in others this does nothing."""
+    handlers = {number: signal.getsignal(number) for number in SIGNALS} if _is_main_thread() else {}
+    former = {number: handler for number, handler in handlers.items() if callable(handler)}
     came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    for number in former:
+        signal.signal(number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, former)
+        for number, handler in former.items():
+            signal.signal(number, handler)
         if came:
-            former(came[0], None)
+            former[signal.Signals(came[0])](came[0], None)
 
 
 @contextmanager
 def inherited_block() -> Iterator[None]:
-    """Processes started within never see Ctrl-C, from their first moment on. Where the system has no such thing, nothing is done."""
+    """Processes started within never see SIGNALS, from their first moment on. Where the system has no such thing, nothing is done."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

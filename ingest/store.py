@@ -1,29 +1,32 @@
 """The store: the only place that opens it, and the only writer.
 
 A store is whatever DuckDB can attach, under the alias `tachograph`. It is opened late and closed early, since a process that
-writes shuts out every other one: a reader or writer that finds it held waits, says so, and gives up after a bound.
+writes shuts out every other one: a reader or writer that finds it held waits its turn in a queue, says so, and gives up after a bound.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
 from ingest.interrupts import put_off
-from ingest.store_errors import FAILURES, INTERRUPTED, busy, failed, is_held, missing, other_version, unreachable, unusable
-from ingest.store_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database
+from ingest.leftovers import sweep
+from ingest.new_store import NewStore, discard, is_blank
+from ingest.store_errors import FAILURES, INTERRUPTED, failed, is_held, missing, other_version, unreachable, unusable
+from ingest.store_files import REBUILDING, SPOOL, OwnFiles, is_path
+from ingest.store_queue import Queue
+from ingest.store_waiting import Held, Patience, keeper_in
 from schemas.errors import NotAStore, StoreError
 from schemas.row import Row
 from schemas.source import StoreMetaRow
@@ -43,20 +46,30 @@ _WRITING = "set memory_limit = '1GB'"
 _SETTINGS = "set timezone = 'UTC'; set preserve_insertion_order = false; set checkpoint_threshold = '1MB'"
 
 
+class _Attached(NamedTuple):
+    """A connection with the store attached, the `new` one if there was none, and what is to be done `after` the connection is closed."""
+
+    connection: duckdb.DuckDBPyConnection
+    new: NewStore | None
+    after: ExitStack
+
+
 class Store:
     """One store at one location. Holds no connection: every use attaches anew.
 
-    `on_wait` is told once, in words, when another process holds the store and we wait for it.
+    `wait_seconds`: how long the same process may keep the store from us. `on_wait` is told who keeps it, in words, and again when that
+    is another one.
     """
 
     def __init__(
-        self, location: str | Path, wait_seconds: float = DEFAULT_WAIT_SECONDS, on_wait: Callable[[str], None] | None = None
+        self, location: str | Path, wait_seconds: float = DEFAULT_WAIT_SECONDS, on_wait: Callable[[str], object] | None = None
     ) -> None:
         self.location = str(location)
         self._wait_seconds = wait_seconds
         self._on_wait = on_wait or (lambda _: None)
         self._place = os.path.realpath(self.location) if self.is_file else self.location
         self._own_files = OwnFiles(self._place)
+        self._queue = Queue(self._place if self.is_file else None)
         self.has_written = False
         """Whether a transaction of this object was committed: what an interrupt can no longer undo."""
 
@@ -87,9 +100,12 @@ class Store:
         return self.is_file and path in self._own_files
 
     def exists(self) -> bool:
-        """Whether something is there; a location that is no path is taken to be. Raises StoreError where that cannot be told."""
+        """Whether something is there; a location that is no path is taken to be. A blank file is nothing: it holds nothing yet.
+
+        Raises StoreError where that cannot be told.
+        """
         try:
-            return not self.is_file or bool(os.stat(self._place))  # noqa: PTH116  Path.exists() does not say what failed
+            return not self.is_file or not is_blank(self._place)
         except (FileNotFoundError, NotADirectoryError):
             return False
         except (OSError, ValueError) as error:
@@ -100,7 +116,7 @@ class Store:
         """A read-only connection with the store's tables and views in reach. Raises StoreError."""
         if not self.exists():
             raise missing(self.location)
-        with self._attached(read_only=True) as connection:
+        with self._attached(read_only=True) as (connection, _, _):
             _require_version(connection, self.location)
             yield connection
 
@@ -113,7 +129,7 @@ class Store:
         if not make and not self.exists():
             raise missing(self.location)
         _ = self.folder
-        with self._attached(read_only=False) as connection:
+        with self._attached(read_only=False) as (connection, new, _):
             connection.begin()
             try:
                 if make and not _tables(connection):
@@ -122,6 +138,9 @@ class Store:
                 yield Writer(connection)
                 with put_off():
                     connection.commit()
+                    if new:
+                        _finish(connection)
+                        self._put_in_place(new.put_in_place)
                     self.has_written = True
             except BaseException:
                 with put_off(), suppress(duckdb.Error):  # after a commit, also one that failed, there is nothing to roll back
@@ -139,76 +158,87 @@ class Store:
         if not self.exists():
             raise missing(self.location)
         aside = Path(f"{self._place}{REBUILDING}")
+        with self._attached(read_only=False, alias=FORMER) as (connection, _, after):
+            stored_version(connection, self.location)
+            connection.execute(f"checkpoint {FORMER}")  # or its log would lie beside the new store, to which it does not belong
+            after.callback(discard, aside)
+            connection.execute(_attach_sql(str(aside), ALIAS, read_only=False))
+            connection.execute(f"use {ALIAS}")
+            connection.begin()
+            create_schema(connection)
+            yield connection.cursor(), Writer(connection)
+            with put_off():
+                connection.commit()
+                _finish(connection)
+                self._put_in_place(partial(aside.replace, self._place))
+                self.has_written = True
+
+    def _put_in_place(self, put: Callable[[], object]) -> None:
         try:
-            remove_database(aside)
-            with self._attached(read_only=False, alias=FORMER) as connection:
-                stored_version(connection, self.location)
-                connection.execute(_attach_sql(str(aside), ALIAS, read_only=False))
-                connection.execute(f"use {ALIAS}")
-                connection.begin()
-                create_schema(connection)
-                yield connection.cursor(), Writer(connection)
-                with put_off():
-                    connection.commit()
-                    connection.execute(f"checkpoint {ALIAS}")  # detaching does it too, and says nothing where the disk is full
-                    connection.execute(f"use memory; detach {ALIAS}")
-                    aside.replace(self._place)
-                    self.has_written = True
+            put()
         except OSError as error:
             raise failed(self.location, error) from error
-        finally:
-            with suppress(OSError):
-                remove_database(aside)
 
     @contextmanager
-    def _attached(self, *, read_only: bool, alias: str = ALIAS) -> Iterator[duckdb.DuckDBPyConnection]:
-        is_new = not self.exists()
-        connection = duckdb.connect()
-        try:
+    def _attached(self, *, read_only: bool, alias: str = ALIAS) -> Iterator[_Attached]:
+        """The store in reach of a connection, or where there is none a new one to write to; ours until the end of the block."""
+        with ExitStack() as after, closing(duckdb.connect()) as connection:
             try:
-                self._attach(connection, alias, read_only=read_only)
+                new = self._attach(connection, alias, after, read_only=read_only)
                 connection.execute(f"use {alias}")
                 connection.execute(_SETTINGS)
                 connection.execute("set temp_directory = $folder", {"folder": tempfile.gettempdir()})
                 if not read_only:
                     connection.execute(_WRITING)
-                yield connection
-            finally:
-                if is_new:
-                    self._remove_empty(connection)
-        except FAILURES as error:
-            raise failed(self.location, error) from error
-        except RuntimeError as error:
-            if INTERRUPTED in str(error):
-                raise KeyboardInterrupt from error
-            raise
-        finally:
-            connection.close()
+                yield _Attached(connection, new, after)
+            except FAILURES as error:
+                raise failed(self.location, error) from error
+            except RuntimeError as error:
+                if INTERRUPTED in str(error):
+                    raise KeyboardInterrupt from error
+                raise
 
-    def _remove_empty(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Remove the file that attaching made, if nothing came into it; still held, so that nobody is writing to it."""
-        attached = f"select count(*) from duckdb_databases() where database_name = '{ALIAS}'"
-        with put_off(), suppress(duckdb.Error, OSError):
-            if not self.has_written and connection.execute(attached).fetchall() == [(1,)] and not _tables(connection, ALIAS):
-                remove_database(Path(self._place))
+    def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, after: ExitStack, *, read_only: bool) -> NewStore | None:
+        """Attach the store, or a new one, once it is our turn. Raises StoreError."""
+        attach = partial(self._attach_now, connection, alias, after, read_only=read_only)
+        if read_only and self._queue.is_empty():
+            with suppress(Held):
+                return attach()
+        patience = Patience(self.location, self._wait_seconds, self._on_wait)
+        with ExitStack() as turn:
+            ticket = turn.enter_context(self._queue.ticket("reader" if read_only else "writer"))
+            patience.wait_for_turn(ticket)
+            new = patience.repeat(attach, ticket)
+            if read_only:  # whoever reads shares the store with the next reader, and DuckDB's lock keeps writers away
+                return new
+            if ticket:
+                ticket.tell_ours()
+            if self.is_file:
+                sweep(self._place, new.path if new else None, is_our_turn=ticket is not None)
+            after.push(turn.pop_all())
+        return new
 
-    def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, *, read_only: bool) -> None:
-        deadline = time.monotonic() + self._wait_seconds
-        told = False
-        while True:
+    def _attach_now(self, connection: duckdb.DuckDBPyConnection, alias: str, after: ExitStack, *, read_only: bool) -> NewStore | None:
+        """Attach it without waiting. Raises Held, StoreError."""
+        with put_off():  # or it might make a file of which nobody knows
+            new = None if read_only or self.exists() else self._begin_new(after)
             try:
-                with put_off():  # or it might make a file of which nobody knows
-                    connection.execute(_attach_sql(self._place, alias, read_only=read_only))
-                return
+                connection.execute(_attach_sql(str(new.path) if new else self._place, alias, read_only=read_only))
             except duckdb.Error as error:
-                if not is_held(error):
-                    raise unusable(self.location, error) from error
-                if time.monotonic() >= deadline:
-                    raise busy(self.location, self._wait_seconds, error) from error
-            if not told and time.monotonic() > deadline - self._wait_seconds + 0.5:
-                self._on_wait(f"{self.location} is in use by another process; waiting up to {self._wait_seconds:g} s for it")
-                told = True
-            time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 (so that two waiters do not meet again and again)
+                if is_held(error):
+                    raise Held(keeper_in(error, read_only=read_only)) from error
+                raise unusable(self.location, error) from error
+        return new
+
+    def _begin_new(self, after: ExitStack) -> NewStore:
+        try:
+            new = NewStore(self._place)
+        except BlockingIOError as error:
+            raise Held(None) from error
+        except OSError as error:
+            raise unreachable(self.location, error) from error
+        after.callback(new.discard)
+        return new
 
 
 class Writer:
@@ -234,6 +264,11 @@ class Writer:
         if rows.num_rows:
             with _registered(self.connection, rows) as name:
                 self.connection.execute(f"insert into {table} by name select * from {name}")
+
+
+def _finish(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close the new store so that its file alone is whole. Detaching writes everything too, but says nothing where the disk is full."""
+    connection.execute(f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
 
 
 def create_schema(connection: duckdb.DuckDBPyConnection) -> None:

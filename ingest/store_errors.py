@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
+from schemas.errors import NotAStore, StoreError, StoreMissing, StoreVersionMismatch
 from schemas.tables import SCHEMA_VERSION
 
 FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.TransactionException)
@@ -25,15 +25,6 @@ def missing(location: str) -> StoreMissing:
 def is_held(error: duckdb.Error) -> bool:
     """Whether it is another process that keeps us from the store."""
     return any(words in str(error) for words in _HELD)
-
-
-def busy(location: str, seconds: float, error: duckdb.Error) -> StoreBusy:
-    """Another process held it for longer than we wait."""
-    holder = str(error).partition("Conflicting lock is held in ")[2].partition(". See")[0]
-    by = f" by {holder}" if holder else ""
-    return StoreBusy(
-        f"{location} is held{by}; gave up after {seconds:g} s.", "Close the other program, or wait longer with --wait SECONDS."
-    )
 
 
 def failed(location: str, error: duckdb.Error | OSError) -> StoreError:

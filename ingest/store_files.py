@@ -7,11 +7,19 @@ import re
 from pathlib import Path
 
 REBUILDING = ".rebuilding"
+MAKING = ".making-"
 SPOOL = ".ingest-"
-"""What the new store beside one that is rebuilt, and the folder of an ingest under way, are called behind the store's own name."""
+QUEUE = ".queue"
+"""What is called so behind the store's own name: the new store beside one that is rebuilt, the first one until it is whole, the folder of
+an ingest under way, and the folder of those who wait."""
 
-_WAL = r"(\.wal(\.checkpoint|\.recovery)?)?"
-_BESIDE = rf"({_WAL}|{re.escape(REBUILDING)}{_WAL}|{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?)"
+WRITE_AHEAD_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
+"""DuckDB's files beside a database, by what follows its name."""
+
+_WAL = rf"({'|'.join(map(re.escape, WRITE_AHEAD_LOGS))})?"
+_DATABASES = rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+)?{_WAL}"
+_FOLDERS = rf"{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?|{re.escape(QUEUE)}([/\\](lock|\d+-(reader|writer)-[^/\\]*))?"
+_BESIDE = rf"({_DATABASES}|{_FOLDERS})"
 
 
 def is_path(location: str) -> bool:
@@ -38,6 +46,6 @@ class OwnFiles:
 
 
 def remove_database(place: Path) -> None:
-    """Remove a database with its write-ahead log, where there is one."""
-    for file in (place, Path(f"{place}.wal")):
-        file.unlink(missing_ok=True)
+    """Remove a database with its write-ahead logs, where there are any."""
+    for end in ("", *WRITE_AHEAD_LOGS):
+        Path(f"{place}{end}").unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """Reading with several processes: tasks out, cards back, never more of them under way than a few per process.
 
-A worker ends with its parent, however that ends. Ctrl-C is for the parent alone.
+A worker ends with its parent, however that ends. Ctrl-C and SIGTERM are for the parent alone, also where they come to all of us.
 """
 
 from __future__ import annotations
@@ -59,10 +59,12 @@ def work_here(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Pat
 
 def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path, jobs: int) -> Iterator[list[Card]]:
     """Do the tasks in worker processes; cards come back as they are done. Closing the iterator early ends the workers at once."""
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool, _temporary()))
+    with put_off(), inherited_block():  # it starts a process of its own (multiprocessing's resource tracker)
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool, _temporary()))
     try:
         yield from _bounded(partial(_submit, pool), iter(tasks), jobs * UNDER_WAY)
     except BrokenProcessPool as error:
+        _kill(pool)  # the pool itself only sends SIGTERM, which they do not see, and would wait for them
         raise WorkerDied(
             "a worker process died while reading: nothing was written.", "Memory may be short: try again with --jobs 1."
         ) from error

@@ -47,7 +47,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def start(store: Store, *arguments: str | Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "app.cli", "ingest", "--db", store.location, "--json", *map(str, arguments)]
-    return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
 
 def runs(store: Store) -> int:
@@ -130,14 +130,20 @@ def test_a_kill_of_several_processes_leaves_the_store_as_before_or_after(tmp_pat
     assert litter(store) == []
 
 
-def test_ctrl_c_writes_nothing_and_leaves_nothing(store: Store, many: Path) -> None:
+@pytest.mark.parametrize(
+    ("sent", "exit_code", "to_group"), [(signal.SIGINT, 130, False), (signal.SIGTERM, 143, False), (signal.SIGTERM, 143, True)]
+)
+def test_d12_an_ingest_asked_to_end_writes_nothing_and_leaves_nothing(
+    store: Store, many: Path, sent: signal.Signals, exit_code: int, to_group: bool
+) -> None:
+    """Also where its workers are asked too, as `timeout` and supervisors do: they leave it to their parent."""
     with start(store, many, "--jobs", "2") as process:
         while process.poll() is None and not litter(store):  # its spool: the reading has begun
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=20)
+        (os.killpg if to_group else os.kill)(process.pid, sent)
+        _, told = process.communicate(timeout=60)
     if process.returncode:  # it may have been quicker than we
-        assert (process.returncode, b"nothing was written" in told) == (130, True), told
+        assert (process.returncode, b"nothing was written" in told) == (exit_code, True), told
         assert runs(store) == 0
     assert litter(store) == []
 

@@ -1,21 +1,23 @@
-"""Ctrl-C at any moment: what is said about it is true, and what was not there before is not there afterwards."""
+"""Ctrl-C and its kin at any moment: what is said about it is true, and what was not there before is not there afterwards."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from itertools import cycle, islice, product
 from pathlib import Path
 
 import pytest
 
-from ingest.interrupts import inherited_block, put_off
+from ingest.interrupts import inherited_block, interruptible, put_off, received
 from ingest.store import Store
-from tests.conftest import environment, record_text
+from tests.conftest import environment, ingest_paths, record_text
 
 RECORDS = 400
 
@@ -44,28 +46,60 @@ for line in sys.stdin:
 """The command in a fork of itself, with everything imported: so that the signal hits the ingest and not Python's start."""
 
 
-def test_what_is_said_of_an_interrupt_is_true_at_any_of_16_moments(tmp_path: Path) -> None:
+COMMANDS = ("ingest log.jsonl --jobs 1", "ingest log.jsonl --jobs 1", "rebuild", "reprice")
+NOTES = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Ended by SIGTERM", signal.SIGHUP: "Ended by SIGHUP"}
+
+
+def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(tmp_path: Path) -> None:
+    """Of every command that writes, by every signal that asks a process to end."""
     (tmp_path / "log.jsonl").write_text("\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS)))
+    whole = tmp_path / "whole.db"
+    ingest_paths(Store(whole), tmp_path / "log.jsonl")
     chance, told = random.Random(0), set()
     command, pipe = [sys.executable, "-c", ZYGOTE], subprocess.PIPE
     with subprocess.Popen(command, env=environment(), cwd=tmp_path, text=True, stdin=pipe, stdout=pipe) as zygote:
         assert zygote.stdin is not None
         assert zygote.stdout is not None
-        for number in range(16):
-            print(f"ingest log.jsonl --jobs 1 --db {number}.db", file=zygote.stdin, flush=True)
+        for number, (use, sent) in enumerate(islice(cycle(product(COMMANDS, NOTES)), 18)):
+            store = tmp_path / str(number) / "runs.db"
+            store.parent.mkdir()
+            if "ingest" not in use:
+                shutil.copy(whole, store)
+            print(f"{use} --db {store}", file=zygote.stdin, flush=True)
             child = int(zygote.stdout.readline())
             time.sleep(chance.uniform(0.02, 0.35))
             with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGINT)
-            code, said = zygote.stdout.readline().split(" ", 1)
-            was_written = "all was written" in said or "Read 1 source" in said
+                os.kill(child, sent)
+            code, said = zygote.stdout.readline().rstrip().split(" ", 1)
+            was_written = "all was written" in said or "Read 1 source" in said or " anew in " in said
             told.add(was_written)
-            assert code in ("0", "130"), said
+            assert code in ("0", str(128 + sent), str(-sent)), said  # the last: before the command began, or after it ended
+            assert (NOTES[sent] in said) == (code == str(128 + sent)) or code == "130", said
             assert "Traceback" not in said
-            assert (tmp_path / f"{number}.db").exists() == was_written, said
-            assert not was_written or count(tmp_path / f"{number}.db") == RECORDS
+            assert store.exists() == (was_written or "ingest" not in use), said
+            assert not store.exists() or count(store) == RECORDS
+            assert [path.name for path in store.parent.iterdir()] == ["runs.db"] * store.exists(), said
         zygote.stdin.close()
     assert False in told
+
+
+def test_d12_a_signal_that_comes_twice_within_a_moment_is_one() -> None:
+    """`timeout` signals the command and then its whole group: the second must not cut the cleaning short."""
+    with interruptible():
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), number)
+        assert received() is signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_d12_a_signal_that_is_ignored_stays_so() -> None:
+    """As `nohup` asks for."""
+    former = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with interruptible():
+        os.kill(os.getpid(), signal.SIGHUP)
+    signal.signal(signal.SIGHUP, former)
 
 
 def count(store: Path) -> int:
@@ -74,11 +108,14 @@ def count(store: Path) -> int:
     return int(runs)
 
 
-def test_a_commit_is_not_interrupted_but_followed_by_the_interrupt() -> None:
+@pytest.mark.parametrize("sent", NOTES)
+def test_a_commit_is_not_interrupted_but_followed_by_the_interrupt(sent: signal.Signals) -> None:
     done = False
-    with pytest.raises(KeyboardInterrupt), put_off():
-        os.kill(os.getpid(), signal.SIGINT)
-        done = True
+    with interruptible():
+        with pytest.raises(KeyboardInterrupt), put_off():
+            os.kill(os.getpid(), sent)
+            done = True
+        assert received() is sent
     assert done
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -86,7 +123,7 @@ def test_a_commit_is_not_interrupted_but_followed_by_the_interrupt() -> None:
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_a_store_that_was_not_made_in_the_end_is_not_there(store: Store, error: type[BaseException]) -> None:
     with pytest.raises(error), store.writing():
-        assert store.exists()
+        assert not store.exists(), "half a store has not the store's name"
         raise error
     assert list(Path(store.location).parent.iterdir()) == []
     assert not store.has_written
@@ -98,10 +135,10 @@ def test_a_store_that_was_not_made_in_the_end_is_not_there(store: Store, error: 
     assert count(Path(store.location)) == 0
 
 
-def test_processes_of_ours_never_see_ctrl_c() -> None:
+def test_processes_of_ours_never_see_a_signal_that_asks_us_to_end() -> None:
     """From their first moment on, long before Python runs there; ours is interrupted as before."""
-    asked = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
+    asked = "import signal; print(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())))"
     with inherited_block():
         done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert done.stdout == f"{sorted(NOTES)}\n"
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(NOTES)

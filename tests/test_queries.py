@@ -121,7 +121,7 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
     filters = choose(words)
     assert "".join(sorted(queries.runs(four_runs, filters)["run_id"].to_pylist())) == found
     assert queries.summary(four_runs, filters)["runs"].to_pylist() == [len(found)]
-    held = HeldStore(four_runs.location, 1)
+    held = HeldStore(four_runs.location)
     for _ in range(2):  # once more after the connection is gone
         looked_up = held.looked_up(filters)
         assert "".join(sorted(queries.runs(held, looked_up)["run_id"].to_pylist())) == found

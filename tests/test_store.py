@@ -109,9 +109,9 @@ def test_a_store_held_by_another_process_is_waited_for_then_told(sample_store: S
     with subprocess.Popen([sys.executable, "-c", HOLDER, sample_store.location], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
-        with pytest.raises(StoreBusy, match=rf"PID {holder.pid}\)(?s:.)*--wait"):
+        with pytest.raises(StoreBusy, match=rf"held by pid {holder.pid}, python(?s:.)*--wait"):
             queries.summary(impatient, Filters())
-        assert len(told) == 1
+        assert [said.partition(": ")[2].partition(",")[0] for said in told] == [f"another process is writing (pid {holder.pid}"]
         holder.communicate()
     assert queries.summary(impatient, Filters())["runs"].to_pylist() == [3]
 
@@ -194,7 +194,9 @@ def test_the_store_owns_its_files_and_no_other_that_is_called_alike(tmp_path: Pa
     (tmp_path / "link.db").symlink_to("real/runs")
     (tmp_path / "folder").symlink_to("real")
     own = ["", ".wal", ".wal.checkpoint", ".rebuilding", ".rebuilding.wal", ".ingest-12-ab_c", ".ingest-12-ab_c/runs-small0-0-0.parquet"]
+    own += [".making-12-0f", ".making-12-0f.wal", ".queue", ".queue/lock", ".queue/000000000012-writer-4711-host"]
     other = [".jsonl", "1/a.json", "-old/a.json", ".walrus", ".rebuilding-notes.json", ".ingest-notes/a.json", "/a.json", ".json\n"]
+    other += [".making-notes", ".making-12-0f.json", ".queue/a.json", ".queue/lock/a.json", ".queue2"]
     for location in ("real/runs", "link.db", "folder/../real/runs", "folder/runs"):
         store = Store(tmp_path / location)
         for folder in ("real", "folder"):

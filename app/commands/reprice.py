@@ -33,9 +33,10 @@ def reprice(prices: Path | None, store: Store, *, forget: bool) -> None:
     """
     if prices and forget:
         raise click.UsageError("--prices and --no-price-file exclude each other.")
-    from ingest.price_file import read_price_file
-    from ingest.repricing import reprice as reprice_store
+    with terminal.told_interrupts(store):
+        from ingest.price_file import read_price_file
+        from ingest.repricing import reprice as reprice_store
 
-    own = read_price_file(prices) if prices else None
-    done = reprice_store(store, own, forget=forget)
-    terminal.note(f"Priced {terminal.plural(done, 'run')} anew in {terminal.plain(store.location)}")
+        own = read_price_file(prices) if prices else None
+        done = reprice_store(store, own, forget=forget)
+        terminal.note(f"Priced {terminal.plural(done, 'run')} anew in {terminal.plain(store.location)}")

@@ -19,7 +19,7 @@ from app.filters import FILTERS, Filters
 from app.grids import chosen_run, clicked_run, columns_of, grid_columns, grid_height
 from app.presentation import Card, Shown, fact_words, plain
 from app.queries_screens import AXES
-from schemas.errors import StoreMissing, TachographError
+from schemas.errors import StoreBusy, StoreMissing, TachographError
 from schemas.measures import Measure
 from schemas.unit_names import Unit
 
@@ -39,6 +39,9 @@ RUN_ID = "run"
 BARS = 50
 """The most bars a chart of single runs has room for."""
 
+LOOKS_SECONDS = 1.5
+"""How often a screen that gave up waiting looks whether the store is free."""
+
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
@@ -51,8 +54,19 @@ def told_errors() -> Iterator[None]:
         with told_errors():  # of the samples, which may be loaded from there
             empty_state("No runs yet", error.message)
     except TachographError as error:
-        st.error(f"**{plain(error.message)}**\n\n{plain(error.hint)}", icon=":material/error:")
+        is_busy = isinstance(error, StoreBusy)
+        hint = "Close the other program: this page goes on by itself once the store is free." if is_busy else error.hint
+        st.error(f"**{plain(error.message)}**\n\n{plain(hint)}", icon=":material/error:")
+        if is_busy:
+            _look_again()
         st.stop()
+
+
+@st.fragment(run_every=LOOKS_SECONDS)
+def _look_again() -> None:
+    """Run the screen again once the store is free."""
+    if data.is_free():
+        st.rerun()
 
 
 def empty_state(title: str, why: str) -> None:

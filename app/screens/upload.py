@@ -20,9 +20,15 @@ files = st.file_uploader(
 arrived = st.session_state.get("arrived", Arrived())
 fresh = arrived.fresh(files)
 if fresh:
-    with st.status(f"Reading {len(fresh):,} files …") as status:
+    reading = f"Reading {len(fresh):,} files …"
+    with st.status(reading) as status:
         bar = st.progress(0.0)
-        report = data.ingest_uploads(fresh, lambda share, name: bar.progress(share, plain(name)))
+
+        def told(share: float, name: str) -> None:
+            status.update(label=reading)
+            bar.progress(share, plain(name))
+
+        report = data.ingest_uploads(fresh, told, lambda said: status.update(label=plain(said)))
         status.update(label=f"Read in {report.seconds:.1f} s", state="complete")
     arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
 if arrived.reports:

@@ -1,0 +1,70 @@
+"""D8: a screen says what it waits for, goes on by itself, and takes its error back once the store is free."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.serving import ENTRY, PATIENCE_SECONDS, free_port, wait_until_up
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+IMPATIENT = "import sys, app.data\napp.data.WAIT_SECONDS = 2.0\nfrom streamlit.web.cli import main\nmain(['run', *sys.argv[1:]])"
+"""The dashboard with less patience than it has: a test should not wait for it."""
+
+HOLDER = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+
+
+@pytest.fixture
+def impatient(tmp_path: Path, samples_read: Callable[..., Path]) -> Iterator[tuple[str, Path]]:
+    """The address of a dashboard, and its store."""
+    store = Path(shutil.copy(samples_read(), tmp_path))
+    port, log = free_port(), tmp_path / "log"
+    options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
+    with log.open("wb") as output:
+        environment = os.environ | {"TACHOGRAPH_DB": str(store)}
+        command = [sys.executable, "-c", IMPATIENT, str(ENTRY), *options]
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        wait_until_up(f"http://127.0.0.1:{port}", process, log)
+        yield f"http://127.0.0.1:{port}", store
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_SECONDS)
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
+def held(store: Path) -> subprocess.Popen[str]:
+    """Another process that has the store open for writing until its input ends."""
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tuple[str, Path], browser: Browser) -> None:
+    address, store = impatient
+    page = browser.new_page()
+    expect.set_options(timeout=PATIENCE_SECONDS * 1000)
+    with held(store) as other:
+        page.goto(address)
+        expect(page.get_by_text(f"another process is writing (pid {other.pid}")).to_be_visible()
+        other.communicate()
+    expect(page.get_by_test_id("stMetric").first).to_be_visible()
+    expect(page.get_by_text("Waiting for")).to_have_count(0)
+
+    with held(store) as other:
+        page.goto(f"{address}/cost")
+        expect(page.get_by_text(f"is held by pid {other.pid}")).to_be_visible()
+        expect(page.get_by_text("Waiting for")).to_have_count(0)
+        other.communicate()
+    expect(page.get_by_test_id("stMetric").first).to_be_visible()
+    expect(page.get_by_text("is held by")).to_have_count(0)
+    page.close()
