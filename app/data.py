@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import queries, queries_screens
 from app.filters import Filters
 from app.held import HeldStore
-from app.uploads import Upload
-from ingest.containers import Source, read_paths
+from app.server import received
+from app.server.uploads import Upload, as_sources
+from ingest.containers import read_paths
 from ingest.context.unpacked import unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store import Store
@@ -135,6 +137,20 @@ def ingest_samples() -> IngestReport:
     return _ingest(list(read_paths(samples())), None, Options())
 
 
+def open_upload() -> None:
+    """Let this page send files: the server takes none from others."""
+    here, page = received.current(), get_script_run_ctx()
+    if here and page:
+        here.admit(page.session_id)
+
+
+def close_upload() -> None:
+    """Let this page send files no more."""
+    here, page = received.current(), get_script_run_ctx()
+    if here and page:
+        here.dismiss(page.session_id)
+
+
 def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str], object]) -> IngestReport:
     """Ingest the files, telling `on_progress` the share read and the name of each. Raises StoreError, UsageError."""
     done = 0
@@ -144,9 +160,8 @@ def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str]
         done += progress.bytes
         on_progress(min(1.0, done / size), progress.name)
 
-    sources = [Source(upload.name, upload.getvalue()) for upload in uploads]
-    size = sum(source.size for source in sources) or 1
-    with unpacked(sources) as folders:
+    with as_sources(uploads) as sources, unpacked(sources) as folders:
+        size = sum(source.size for source in sources) or 1
         return _ingest(sources, read, Options(unpacked=folders))
 
 

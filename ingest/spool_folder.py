@@ -32,21 +32,29 @@ _UNLOCKED_SECONDS = 86_400
 @contextmanager
 def spool_folder(store: Store) -> Iterator[Path]:
     """A folder for the spool, on the store's disk where that is a file; what killed ingests left there goes. Raises StoreError."""
-    for left in store.folder.glob(f"{glob.escape(store.spool_prefix)}[0-9]*-*"):
-        _clear(left)
     with ExitStack() as stack:
-        with put_off():
-            folder = _made(store, stack)
+        try:
+            folder = stack.enter_context(held_folder(store.folder, store.spool_prefix))
+        except OSError as error:
+            raise StoreError(f"cannot write beside {store.location}: {error.strerror}", "Choose another place with --db.") from error
         yield folder
 
 
-def _made(store: Store, stack: ExitStack) -> Path:
-    """A folder that is ours, and gone at the end of the stack. One that another ingest cleared before we held its lock is no loss."""
+@contextmanager
+def held_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A new folder of this process in `parent`, gone with the block. Those of its prefix whose process was killed go. Raises OSError."""
+    for left in parent.glob(f"{glob.escape(prefix)}[0-9]*-*"):
+        _clear(left)
+    with ExitStack() as stack:
+        with put_off():
+            folder = _made(parent, prefix, stack)
+        yield folder
+
+
+def _made(parent: Path, prefix: str, stack: ExitStack) -> Path:
+    """A folder that is ours, and gone at the end of the stack. One that another process cleared before we held its lock is no loss."""
     while True:
-        try:
-            folder = Path(tempfile.mkdtemp(prefix=f"{store.spool_prefix}{os.getpid()}-", dir=store.folder))
-        except OSError as error:
-            raise StoreError(f"cannot write beside {store.location}: {error.strerror}", "Choose another place with --db.") from error
+        folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))
         with ExitStack() as mine:
             mine.callback(shutil.rmtree, folder, ignore_errors=True)
             if _locked(folder, mine) is not False and folder.exists():
