@@ -22,6 +22,7 @@ from streamlit.runtime import get_instance
 from streamlit.starlette import App
 from uvicorn.config import LOGGING_CONFIG
 
+from app import data, terminal
 from app.server import received
 from app.server.addresses import Addresses, addresses
 from app.server.guard import Guard, protecting_headers
@@ -54,14 +55,22 @@ def dashboard_app(ours: Addresses) -> App:
 async def _lifespan(_app: App) -> AsyncIterator[None]:
     """While the server runs there is a folder for uploads, unless nobody may upload; what lost sessions left there goes."""
     with ExitStack() as stack:
-        if not os.environ.get("TACHOGRAPH_READ_ONLY"):
-            folder = stack.enter_context(held_folder(Path(tempfile.gettempdir()), "tachograph-uploads-"))
-            stack.enter_context(received.opened(folder))
+        if not data.is_read_only():
+            _open_uploads(stack)
         sweeping = asyncio.create_task(_sweep())
         try:
             yield
         finally:
             sweeping.cancel()
+
+
+def _open_uploads(stack: ExitStack) -> None:
+    try:
+        folder = stack.enter_context(held_folder(Path(tempfile.gettempdir()), "tachograph-uploads-"))
+    except OSError as error:
+        terminal.note(f"Uploads are off: there is no place for them in the temporary folder ({error.strerror or error}).")
+    else:
+        stack.enter_context(received.opened(folder))
 
 
 async def _sweep() -> None:

@@ -83,8 +83,9 @@ def addresses(host: str, allowed: Iterable[str] = ()) -> Addresses:
     """The names of a server that listens on `host`, with those of `--allow-host`. Raises UsageError."""
     proxies = frozenset(map(_allowed, allowed))
     names = {*LOOPBACK, *(proxy.name for proxy in proxies)}
+    names |= {_canonical(host.lower())} - set(EVERYWHERE)
     if host not in LOOPBACK:
-        names |= _machine_names() | ({_canonical(host.lower())} - set(EVERYWHERE))
+        names |= _machine_names()
     return Addresses(frozenset(names), proxies, any_address=host in EVERYWHERE)
 
 

@@ -53,13 +53,13 @@ class Received:
     total_bytes: int = TOTAL_BYTES
     session_files: int = SESSION_FILES
     grace_seconds: float = GRACE_SECONDS
-    _files: dict[str, File] = field(default_factory=dict)
-    _bytes: Counter[str] = field(default_factory=Counter)
-    _counts: Counter[str] = field(default_factory=Counter)
-    _admitted: set[str] = field(default_factory=set)
-    _lost_at: dict[str, float] = field(default_factory=dict)
-    _in_use: set[str] = field(default_factory=set)
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _files: dict[str, File] = field(init=False, default_factory=dict)
+    _bytes: Counter[str] = field(init=False, default_factory=Counter)
+    _counts: Counter[str] = field(init=False, default_factory=Counter)
+    _admitted: set[str] = field(init=False, default_factory=set)
+    _lost_at: dict[str, float] = field(init=False, default_factory=dict)
+    _in_use: set[str] = field(init=False, default_factory=set)
+    _lock: threading.RLock = field(init=False, default_factory=threading.RLock)
 
     def admit(self, session_id: str) -> None:
         """Let a session upload: its visitor passed the sign-in, and its screen offers the upload."""
@@ -100,6 +100,8 @@ class Received:
             self._reserve(file, len(data))
             with file.path.open("ab") as stream:
                 stream.write(data)
+            if file.problem != _COMING:  # removed meanwhile
+                file.path.unlink(missing_ok=True)
         except NoRoom as error:
             self._fail(file, str(error))
         except OSError as error:
@@ -141,7 +143,7 @@ class Received:
         """Delete files: they were read, or the visitor took them back."""
         with self._lock:
             for file_id in set(file_ids) & self._files.keys():
-                self._free(self._files.pop(file_id))
+                self._fail(self._files.pop(file_id), _GONE)
 
     def forget_lost(self, is_connected: Callable[[str], bool]) -> None:
         """Delete what sessions left behind that lost their connection some time ago. Called every few seconds."""

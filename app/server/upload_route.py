@@ -75,7 +75,7 @@ async def _answer(request: Request, received: Received | None) -> Response:
 def _refusal(request: Request, received: Received | None, session_id: str, file_id: str) -> str:
     """Why somebody may not upload, asked before the body is read; empty where they may."""
     if received is None:
-        return "Nobody uploads here: this dashboard is read-only."
+        return "This dashboard takes no uploads."
     if not received.is_admitted(session_id) or not get_instance().is_active_session(session_id):
         return "Only an open page that offers the upload may send files."
     if not validate_xsrf_token(request.headers.get("x-xsrftoken"), request.cookies.get(XSRF_COOKIE_NAME)):
@@ -94,6 +94,9 @@ async def _put(request: Request, received: Received, session_id: str, file_id: s
     except (NoRoom, NoFile, ClientDisconnect) as error:
         received.remove([file_id])
         return PlainTextResponse(str(error), 413 if isinstance(error, NoRoom) else 400)
+    if not get_instance().is_active_session(session_id):
+        received.remove([file_id])
+        return PlainTextResponse("The page was closed.", 403)
     _keeper().add_file(session_id, UploadedFileRec(file_id, form.name, "application/octet-stream", b""))
     return Response(status_code=204)
 

@@ -138,7 +138,7 @@ def test_d3_only_our_pages_may_ask(origin: str, server: Server) -> None:
 
 
 def test_d3_two_hosts_or_origins_are_none(server: Server) -> None:
-    assert handshake(server.address, origin=f"{server.address}\r\nOrigin: {FOREIGN}") == 403
+    assert handshake(server.address, origin=f"{server.address}\r\nOrigin: {FOREIGN}") in (400, 403)
     assert handshake(server.address, host=f"127.0.0.1:{server.port}\r\nHost: evil.example") in (400, 403)
 
 

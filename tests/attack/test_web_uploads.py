@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
@@ -146,7 +147,7 @@ def test_a_form_is_read_in_any_pieces(size: int) -> None:
         FileForm("multipart/form-data; boundary=" + "x" * 1000)
 
 
-def received(folder: Path, **bounds: int) -> Received:
+def received(folder: Path, **bounds: Any) -> Received:
     """A store of uploads with bounds, into which pages `a` and `b` may send files."""
     found = Received(folder, **bounds)
     found.admit("a")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 PATIENCE_SECONDS = 30
 BOUNDARY = "line"
@@ -76,7 +77,9 @@ class Session:
         self.connection.send(message.SerializeToString())
         while True:
             answer = ForwardMsg()
-            answer.ParseFromString(bytes(self.connection.recv(timeout=PATIENCE_SECONDS)))
+            came = self.connection.recv(timeout=PATIENCE_SECONDS)
+            assert isinstance(came, bytes)
+            answer.ParseFromString(came)
             kind = answer.WhichOneof("type")
             if kind == "new_session":
                 self.id = answer.new_session.initialize.session_id
@@ -100,9 +103,9 @@ def session(address: str, cookies: Mapping[str, str] | None = None) -> Iterator[
     token = given.split(";")[0].partition("=")[2]
     mine = {"_streamlit_xsrf": token, **(cookies or {})}
     url = address.replace("http", "ws") + "/_stcore/stream"
-    protocols: Sequence[str] = ["streamlit", token]
+    protocols = [Subprotocol("streamlit"), Subprotocol(token)]
     more = {"Cookie": cookie_header(mine)}
-    with connect(url, origin=address, subprotocols=protocols, additional_headers=more, max_size=None) as connection:  # type: ignore[arg-type]
+    with connect(url, origin=Origin(address), subprotocols=protocols, additional_headers=more, max_size=None) as connection:
         yield Session(address, connection, mine, token)
 
 
