@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from app import queries, queries_screens
 from app.filters import Filters
 from app.held import HeldStore
-from app.server import received
+from app.server import received, serve
 from app.server.uploads import Upload, as_sources
 from ingest.containers import read_paths
 from ingest.context.unpacked import unpacked
@@ -68,7 +68,7 @@ def store() -> Store:
 
 def is_read_only() -> bool:
     """Whether visitors may only look."""
-    return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
+    return serve.is_read_only()
 
 
 @contextmanager

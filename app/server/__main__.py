@@ -22,10 +22,11 @@ from streamlit.runtime import get_instance
 from streamlit.starlette import App
 from uvicorn.config import LOGGING_CONFIG
 
-from app import data, terminal
+from app import terminal
 from app.server import received
 from app.server.addresses import Addresses, addresses
 from app.server.guard import Guard, protecting_headers
+from app.server.serve import is_read_only
 from app.server.upload_route import UploadRoute
 from ingest.spool_folder import held_folder
 
@@ -55,7 +56,7 @@ def dashboard_app(ours: Addresses) -> App:
 async def _lifespan(_app: App) -> AsyncIterator[None]:
     """While the server runs there is a folder for uploads, unless nobody may upload; what lost sessions left there goes."""
     with ExitStack() as stack:
-        if not data.is_read_only():
+        if not is_read_only():
             _open_uploads(stack)
         sweeping = asyncio.create_task(_sweep())
         try:

@@ -43,6 +43,11 @@ class Access:
         return "" if self.sign_in else "It has no login: whoever reaches this address sees every run. --sign-in FILE asks for one."
 
 
+def is_read_only() -> bool:
+    """Whether visitors of the dashboard of this process may only look, as `Access.environment` says it."""
+    return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
+
+
 def serve(location: str, host: str, port: int, access: Access = Access(), *, browser: bool) -> None:
     """Serve the dashboard until Ctrl-C. Raises UsageError where the address or the settings of the sign-in cannot be used."""
     addresses(host, access.hosts)
