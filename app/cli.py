@@ -191,16 +191,20 @@ def sources(output: Output, store: Store) -> None:
 @db_option
 @click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True, help="Port to serve on.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0 is every one of this machine's.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", callback=utf8, help="Name under which a proxy serves it. Repeatable.")
 @click.option("--read-only", is_flag=True, help="Visitors look; nobody uploads.")
 @click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Ask for a sign-in, set up in this TOML.")
 @click.option("--browser/--headless", default=True, help="Open a browser, or only serve.  [default: --browser]")
-def dashboard(db: str, port: int, host: str, *, browser: bool, read_only: bool, sign_in: Path | None) -> None:
-    """Serve the dashboard on this machine until Ctrl-C."""
-    from app.serve import Access, serve
+def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], *, browser: bool, read_only: bool, sign_in: Path | None) -> None:
+    """Serve the dashboard on this machine until Ctrl-C.
+
+    It answers to localhost, to --host and to each --allow-host, and to no other name.
+    """
+    from app.server.serve import Access, serve
     from ingest.store import Store
 
     location = os.path.realpath(db) if Store(db).is_file else db
-    serve(location, host, port, Access(read_only, sign_in and sign_in.resolve()), browser=browser)
+    serve(location, host, port, Access(read_only, sign_in and sign_in.resolve(), hosts), browser=browser)
 
 
 @cli.command(epilog=examples("rebuild", "rebuild --db runs.duckdb"))

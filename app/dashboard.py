@@ -1,4 +1,4 @@
-"""The dashboard's entry: `streamlit run app/dashboard.py`, with the store's location in TACHOGRAPH_DB."""
+"""The dashboard's entry, which `app.server` has Streamlit run; the store's location is in TACHOGRAPH_DB."""
 
 from pathlib import Path
 

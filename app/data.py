@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import queries, queries_screens
 from app.filters import Filters
 from app.held import HeldStore
 from app.presentation import plain
-from app.uploads import Upload
-from ingest.containers import Source, read_paths
+from app.server import received, serve
+from app.server.uploads import Upload, as_sources
+from ingest.containers import read_paths
 from ingest.context.unpacked import unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store import Store
@@ -82,7 +84,7 @@ def is_free() -> bool:
 
 def is_read_only() -> bool:
     """Whether visitors may only look."""
-    return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
+    return serve.is_read_only()
 
 
 @contextmanager
@@ -179,6 +181,20 @@ def ingest_samples() -> IngestReport:
         return _ingest(list(read_paths(samples())), None, say, Options())
 
 
+def open_upload() -> None:
+    """Let this page send files: the server takes none from others."""
+    here, page = received.current(), get_script_run_ctx()
+    if here and page:
+        here.admit(page.session_id)
+
+
+def close_upload() -> None:
+    """Let this page send files no more."""
+    here, page = received.current(), get_script_run_ctx()
+    if here and page:
+        here.dismiss(page.session_id)
+
+
 def ingest_uploads(
     uploads: Sequence[Upload], on_progress: Callable[[float, str], object], on_wait: Callable[[str], object] | None = None
 ) -> IngestReport:
@@ -193,9 +209,8 @@ def ingest_uploads(
         done += progress.bytes
         on_progress(min(1.0, done / size), progress.name)
 
-    sources = [Source(upload.name, upload.getvalue()) for upload in uploads]
-    size = sum(source.size for source in sources) or 1
-    with unpacked(sources) as folders:
+    with as_sources(uploads) as sources, unpacked(sources) as folders:
+        size = sum(source.size for source in sources) or 1
         return _ingest(sources, read, on_wait, Options(unpacked=folders))
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -16,9 +15,16 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from app.server.serve import Access, command
+
 ENTRY = Path(__file__).parent.parent / "app" / "dashboard.py"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP *.example 127.0.0.1"]
+"""The names of strangers lead to this machine, as those of an attacker's name server do."""
+
 PATIENCE_SECONDS = 30
+OPEN = Access()
+"""Everybody looks and uploads."""
 
 
 class NoBrowser(Exception):
@@ -32,23 +38,21 @@ def chromium() -> Iterator[Browser]:
     if executable is None:
         raise NoBrowser("the browser tests need Chromium: `apt-get install chromium`, or install Google Chrome")
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        found = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield found
         found.close()
 
 
 @contextmanager
-def served(store: Path, log: Path) -> Iterator[tuple[str, int]]:
-    """A dashboard over the store: its address and the id of its process, which ends with the block.
+def served(store: Path, log: Path, access: Access = OPEN, host: str = "127.0.0.1", **environment: str) -> Iterator[tuple[str, int]]:
+    """The server that `tachograph dashboard` starts, over the store: its address and the id of its process, which ends with the block.
 
     It runs in another folder than its files, as it does when it is installed.
     """
     port = free_port()
-    options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
-    command = [sys.executable, "-m", "streamlit", "run", str(ENTRY), *options]
     with log.open("wb") as output:
-        environment = os.environ | {"TACHOGRAPH_DB": str(store)}
-        process = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        settings = os.environ | {"TACHOGRAPH_DB": str(store)} | access.environment() | environment
+        process = subprocess.Popen(command(host, port, access), cwd=log.parent, env=settings, stdout=output, stderr=subprocess.STDOUT)
     try:
         wait_until_up(f"http://127.0.0.1:{port}", process, log)
         yield f"http://127.0.0.1:{port}", process.pid

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.serve import Access, command
-from app.sign_in import is_allowed, read_allowed
+from app.server.serve import Access, command
+from app.server.sign_in import is_allowed, read_allowed
 from ingest.store import Store
 from schemas.errors import UsageError
 from tests.conftest import ROOT, Run
@@ -117,8 +117,8 @@ def test_the_command_checks_before_it_serves(tachograph: Run, tmp_path: Path) ->
 
 
 def test_the_server_is_told(settings: Path) -> None:
-    access = Access(read_only=True, sign_in=settings)
-    assert f"--secrets.files={settings}" in command("127.0.0.1", 8501, access)
+    access = Access(read_only=True, sign_in=settings, hosts=("runs.example.com",))
+    assert command("127.0.0.1", 8501, access)[-2:] == ["--allow-host", "runs.example.com"]
     assert access.environment() == {"TACHOGRAPH_READ_ONLY": "1", "TACHOGRAPH_SIGN_IN": str(settings)}
     assert "no login" in Access().warning()
     assert not access.warning()

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from app import data
 from app.presentation import plain
-from app.sign_in import is_allowed, read_allowed
+from app.server.sign_in import is_allowed, read_allowed
+from schemas.errors import UsageError
 
 
 def require_sign_in() -> None:
@@ -16,7 +18,11 @@ def require_sign_in() -> None:
     path = os.environ.get("TACHOGRAPH_SIGN_IN")
     if not path:
         return
-    allowed = read_allowed(Path(path))
+    try:
+        allowed = read_allowed(Path(path))
+    except UsageError:
+        data.close_upload()
+        raise
     if not st.user.get("is_logged_in", False):
         _ask()
     elif not is_allowed(st.user.to_dict(), allowed):
@@ -32,6 +38,7 @@ def offer_sign_out() -> None:
 
 
 def _ask() -> None:
+    data.close_upload()
     with st.container(border=True):
         st.header("Sign in to see the runs", anchor=False)
         st.markdown("This dashboard is open to the people its owner has listed.")
@@ -40,6 +47,7 @@ def _ask() -> None:
 
 
 def _refuse(who: str) -> None:
+    data.close_upload()
     with st.container(border=True):
         st.header("Not on the list", anchor=False)
         st.markdown(plain(f"You are signed in as {who}, who may not see this dashboard. Ask its owner, or sign in as somebody else."))

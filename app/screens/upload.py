@@ -5,11 +5,12 @@ import streamlit as st
 from app import data, grids
 from app.presentation import plain, short_id
 from app.screens import parts
-from app.uploads import Arrived
+from app.server.uploads import Arrived, not_received, problem_words
 
 st.title("Upload", anchor=False)
 st.markdown("Result records as the agent wrote them: JSON, event streams, logs with text around them, archives of all that.")
 st.markdown('What counts is the content, not the name. For example what `claude -p "…" --output-format json > run.json` writes.')
+data.open_upload()
 of_folder = parts.choice("What to upload", {"files": "Files and archives", "folder": "A folder"}, "what") == "folder"
 files = st.file_uploader(
     "Drop a folder here, or choose one: all below it is read" if of_folder else "Drop logs here, or choose them",
@@ -19,6 +20,10 @@ files = st.file_uploader(
 )
 arrived = st.session_state.get("arrived", Arrived())
 fresh = arrived.fresh(files)
+problems = not_received(fresh)
+for words in problem_words(fresh, problems):
+    st.error(plain(words), icon=":material/error:")
+fresh = [file for file in fresh if file.file_id not in problems]
 if fresh:
     reading = f"Reading {len(fresh):,} files …"
     with st.status(reading) as status:

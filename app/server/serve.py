@@ -1,4 +1,4 @@
-"""Runs the dashboard: Streamlit in a process of its own, ended with this one."""
+"""Runs the dashboard: its server in a process of its own, ended with this one."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from types import FrameType
 from typing import NoReturn
 
 from app import terminal
-from app.sign_in import read_allowed
+from app.server.addresses import EVERYWHERE, LOOPBACK, addresses
+from app.server.sign_in import read_allowed
 from schemas.errors import TachographError, UsageError
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  names to recognise, not to bind
 _PATIENCE_SECONDS = 10
 
 
 @dataclass(frozen=True)
 class Access:
-    """What visitors may do. `sign_in` is the file with the settings of the sign-in, None where nobody has to."""
+    """What visitors may do. `sign_in` is the file with the settings of the sign-in, None where nobody has to.
+
+    `hosts` are names under which a proxy serves the dashboard, each with a port where it is not the usual one.
+    """
 
     read_only: bool = False
     sign_in: Path | None = None
+    hosts: tuple[str, ...] = ()
 
     def environment(self) -> dict[str, str]:
         """What the dashboard is told of it."""
@@ -40,8 +43,14 @@ class Access:
         return "" if self.sign_in else "It has no login: whoever reaches this address sees every run. --sign-in FILE asks for one."
 
 
+def is_read_only() -> bool:
+    """Whether visitors of the dashboard of this process may only look, as `Access.environment` says it."""
+    return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
+
+
 def serve(location: str, host: str, port: int, access: Access = Access(), *, browser: bool) -> None:
     """Serve the dashboard until Ctrl-C. Raises UsageError where the address or the settings of the sign-in cannot be used."""
+    addresses(host, access.hosts)
     require_free(host, port)
     if access.sign_in:
         read_allowed(access.sign_in)
@@ -64,20 +73,9 @@ def serve(location: str, host: str, port: int, access: Access = Access(), *, bro
 
 
 def command(host: str, port: int, access: Access = Access()) -> list[str]:
-    """The Streamlit command line. It never asks for an e-mail address and sends no statistics.
-
-    Headless also where a browser is wanted (which we open): else Streamlit advertises to the developer it takes every visitor for.
-    """
-    options: dict[str, object] = {
-        "server.address": host,
-        "server.port": port,
-        "server.headless": "true",
-        "server.showEmailPrompt": "false",
-        "browser.gatherUsageStats": "false",
-    }
-    options |= {"secrets.files": access.sign_in} if access.sign_in else {}
-    dashboard = Path(__file__).with_name("dashboard.py")
-    return [sys.executable, "-m", "streamlit", "run", str(dashboard), *(f"--{key}={value}" for key, value in options.items())]
+    """The command line of the server's own process. -P: a folder `app` where we were started is not ours."""
+    allowed = [part for name in access.hosts for part in ("--allow-host", name)]
+    return [sys.executable, "-P", "-m", "app.server", "--host", host, "--port", str(port), *allowed]
 
 
 def _open_browser(host: str, port: int) -> None:

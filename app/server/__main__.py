@@ -1,0 +1,121 @@
+"""The server of the dashboard, in a process of its own: `python -m app.server`, started by `tachograph dashboard`.
+
+Streamlit serves its pages; what stands around them is ours. What visitors may do, and where the store lies, is in the environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+
+import click
+import streamlit
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from streamlit.runtime import get_instance
+from streamlit.starlette import App
+from uvicorn.config import LOGGING_CONFIG
+
+from app import terminal
+from app.server import received
+from app.server.addresses import Addresses, addresses
+from app.server.guard import Guard, protecting_headers
+from app.server.serve import is_read_only
+from app.server.upload_route import UploadRoute
+from ingest.held_folder import held_folder
+
+DASHBOARD = Path(__file__).parent.with_name("dashboard.py")
+PAGE = Path(streamlit.__file__).parent / "static" / "index.html"
+SWEEP_SECONDS = 5
+MESSAGE_MEGABYTES = 64
+"""The largest message of a page's WebSocket, which is held in memory also before a sign-in. Our largest pages have two."""
+
+
+def dashboard_app(ours: Addresses) -> App:
+    """The dashboard as an ASGI application."""
+    headers = protecting_headers(PAGE)
+
+    def failed(_request: Request, _error: Exception) -> Response:
+        return PlainTextResponse("The server failed; its own messages say more.", 500, headers)
+
+    return App(
+        DASHBOARD,
+        lifespan=_lifespan,
+        middleware=[Middleware(Guard, ours, headers), Middleware(UploadRoute, received.current)],
+        exception_handlers={Exception: failed},
+    )
+
+
+@asynccontextmanager
+async def _lifespan(_app: App) -> AsyncIterator[None]:
+    """While the server runs there is a folder for uploads, unless nobody may upload; what lost sessions left there goes."""
+    with ExitStack() as stack:
+        if not is_read_only():
+            _open_uploads(stack)
+        sweeping = asyncio.create_task(_sweep())
+        try:
+            yield
+        finally:
+            sweeping.cancel()
+
+
+def _open_uploads(stack: ExitStack) -> None:
+    try:
+        folder = stack.enter_context(held_folder(Path(tempfile.gettempdir()), "tachograph-uploads-"))
+    except OSError as error:
+        terminal.note(f"Uploads are off: there is no place for them in the temporary folder ({error.strerror or error}).")
+    else:
+        stack.enter_context(received.opened(folder))
+
+
+async def _sweep() -> None:
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        if here := received.current():
+            await asyncio.to_thread(here.forget_lost, get_instance().is_active_session)
+
+
+def settings(host: str, port: int, ours: Addresses) -> dict[str, object]:
+    """Streamlit's options: those that our protection rests on, whatever files and variables say, and none that asks the network."""
+    sign_in = os.environ.get("TACHOGRAPH_SIGN_IN")
+    return {
+        "server.address": host,
+        "server.port": port,
+        "server.allowedHosts": ["*"] if ours.any_address else sorted(ours.names),
+        "server.corsAllowedOrigins": [],
+        "server.enableCORS": True,
+        "server.enableXsrfProtection": True,
+        "server.enableAgentApi": False,
+        "server.enableStaticServing": False,
+        "server.maxMessageSize": MESSAGE_MEGABYTES,
+        "server.trustedUserHeaders": {},
+        "server.baseUrlPath": "",
+        "server.headless": True,  # also where a browser is wanted, which `serve` opens: else it advertises to developers
+        "server.fileWatcherType": "none",
+        "server.showEmailPrompt": False,
+        "browser.gatherUsageStats": False,
+        "logger.hideWelcomeMessage": True,  # it asks the network for this machine's addresses
+        **({"secrets.files": [sign_in]} if sign_in else {}),
+    }
+
+
+@click.command()
+@click.option("--host", required=True)
+@click.option("--port", type=int, required=True)
+@click.option("--allow-host", "allowed", multiple=True)
+def main(host: str, port: int, allowed: tuple[str, ...]) -> None:
+    """Serve until a signal ends it."""
+    LOGGING_CONFIG["loggers"]["uvicorn"]["level"] = "WARNING"
+    ours = addresses(host, allowed)
+    sys.argv = [str(DASHBOARD)]  # beside it lies the configuration that Streamlit reads
+    dashboard_app(ours).run(config=settings(host, port, ours))
+
+
+if __name__ == "__main__":
+    main()

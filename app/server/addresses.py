@@ -1,0 +1,116 @@
+"""Under which names the dashboard answers, and which pages may ask it. Nothing is looked up: not by DNS, not over the network.
+
+A page of a stranger can make a browser talk to us in two ways. Its own name can be pointed at our address (DNS rebinding): then `Host`
+carries that name. Or it asks us from where it is: then `Origin` is another than ours, be it only another port of this machine.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from schemas.errors import UsageError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  names to recognise, not to bind
+
+_HOST = re.compile(r"(?P<name>[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
+_ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/]+)", re.IGNORECASE)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class Host:
+    """What a `Host` header, an origin or `--allow-host` names; no port where it is the usual one."""
+
+    name: str
+    port: int | None = None
+
+    @property
+    def is_address(self) -> bool:
+        """Whether it is an IP address."""
+        return _is_address(self.name)
+
+    def __str__(self) -> str:
+        name = f"[{self.name}]" if ":" in self.name else self.name
+        return name if self.port is None else f"{name}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The names we answer to: `names` for every `Host`, `proxies` also for the `Origin` of pages that a proxy serves for us.
+
+    `any_address` is for a server that listens everywhere: there each IP address may be one of this machine, of its container's host
+    or of a port forwarded to it. None of them can be a rebound name, because a rebound name is a name.
+    """
+
+    names: frozenset[str]
+    proxies: frozenset[Host] = frozenset()
+    any_address: bool = False
+
+    def is_ours(self, host: Host) -> bool:
+        """Whether we answer to the name, at whatever port: a proxy or a container may have another than we."""
+        return host.name in self.names or (self.any_address and host.is_address)
+
+    def may_ask(self, origin: str, host: Host) -> bool:
+        """Whether a page of that origin is ours: served under the host that it asks, or by a named proxy."""
+        found = _ORIGIN.fullmatch(origin)
+        asking = parse_host(found["host"]) if found else None
+        if found is None or asking is None:
+            return False
+        usual = _DEFAULT_PORTS[found["scheme"].lower()]
+        return any(asking.name == one.name and (asking.port or usual) == (one.port or usual) for one in (host, *self.proxies))
+
+
+def parse_host(text: str) -> Host | None:
+    """A name or an IP address with or without a port, in lower case; None where it is neither."""
+    found = _HOST.fullmatch(text)
+    if found is None:
+        return None
+    port = int(found["port"]) if found["port"] else None
+    name = found["name"].lower().removesuffix(".")
+    if name.startswith("["):
+        name = name[1:-1]
+        if not _is_address(name):
+            return None
+    return Host(_canonical(name), port) if port is None or 0 < port < 65536 else None
+
+
+def addresses(host: str, allowed: Iterable[str] = ()) -> Addresses:
+    """The names of a server that listens on `host`, with those of `--allow-host`. Raises UsageError."""
+    proxies = frozenset(map(_allowed, allowed))
+    names = {*LOOPBACK, *(proxy.name for proxy in proxies)}
+    names |= {_canonical(host.lower())} - set(EVERYWHERE)
+    if host not in LOOPBACK:
+        names |= _machine_names()
+    return Addresses(frozenset(names), proxies, any_address=host in EVERYWHERE)
+
+
+def _allowed(text: str) -> Host:
+    host = parse_host(f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text)
+    if host is None:
+        raise UsageError(f"--allow-host takes a name such as runs.example.com, not {text!r}.", "Leave out the scheme and the path.")
+    return host
+
+
+def _machine_names() -> set[str]:
+    """What this machine is called in its own network: its host name, alone and as multicast DNS has it."""
+    name = socket.gethostname().lower()
+    first = name.split(".")[0]
+    return {name, first, f"{first}.local"} - {""}
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _canonical(name: str) -> str:
+    """An IP address in the form that browsers write; a name as it is."""
+    return str(ip_address(name)) if _is_address(name) else name

@@ -1,0 +1,127 @@
+"""Where a page sends its files: `PUT` and `DELETE` beneath `/_stcore/upload_file/`, in place of the framework's route.
+
+The framework's own keeps files in memory, for anybody with an open page. This one asks first who sends, and writes to disk as the
+bytes come. To the framework a file is an empty one with a name: `st.file_uploader` gives its id, and `Received` has its bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from anyio import to_thread
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config
+from streamlit.runtime import get_instance
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.web.server.starlette.starlette_app_utils import validate_xsrf_token
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
+
+from app.server.form import FileForm, NoFile
+from app.server.received import File, NoRoom, Received
+
+_UPLOADS = re.compile(r"(^|/)_stcore/upload_file(/|$)")
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)")
+_BLOCK_BYTES = 1 << 20
+"""What is gathered before it is written."""
+
+_FRAME_BYTES = 1 << 20
+"""What a form may have around its file."""
+
+
+class FileKeeper(Protocol):
+    """The part of the framework's memory of uploads that its own route uses."""
+
+    def add_file(self, session_id: str, file: UploadedFileRec) -> None:
+        """Let the session's page find the file."""
+
+    def remove_file(self, session_id: str, file_id: str) -> None:
+        """Let the session's page find it no more."""
+
+
+class UploadRoute:
+    """Answer requests beneath the upload's path; pass on all others. `received` is None where nobody may upload."""
+
+    def __init__(self, app: ASGIApp, received: Callable[[], Received | None]) -> None:
+        self.app = app
+        self.received = received
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _UPLOADS.search(scope["path"]):
+            await self.app(scope, receive, send)
+            return
+        answer = await _answer(Request(scope, receive), self.received())
+        await answer(scope, receive, send)
+
+
+async def _answer(request: Request, received: Received | None) -> Response:
+    found = _UPLOAD.fullmatch(request.url.path)
+    if found is None or request.method not in ("PUT", "DELETE"):
+        return PlainTextResponse("There is nothing here.", 404)
+    session_id, file_id = found[1], found[2]
+    if reason := _refusal(request, received, session_id, file_id):
+        return PlainTextResponse(reason, 403)
+    assert received is not None
+    if request.method == "PUT":
+        return await _put(request, received, session_id, file_id)
+    received.remove([file_id])
+    _keeper().remove_file(session_id, file_id)
+    return Response(status_code=204)
+
+
+def _refusal(request: Request, received: Received | None, session_id: str, file_id: str) -> str:
+    """Why somebody may not upload, asked before the body is read; empty where they may."""
+    if received is None:
+        return "This dashboard takes no uploads."
+    if not received.is_admitted(session_id) or not get_instance().is_active_session(session_id):
+        return "Only an open page that offers the upload may send files."
+    if not validate_xsrf_token(request.headers.get("x-xsrftoken"), request.cookies.get(XSRF_COOKIE_NAME)):
+        return "The request does not come from the page."
+    return "" if received.is_of(session_id, file_id) else "This is the file of another page."
+
+
+async def _put(request: Request, received: Received, session_id: str, file_id: str) -> Response:
+    """Receive a file. One that there is no room for is taken and dropped: the page then tells why, in its own words."""
+    if int(request.headers.get("content-length") or 0) > _most_bytes():
+        return PlainTextResponse("The file is too large.", 413)
+    try:
+        form = FileForm(request.headers.get("content-type", ""))
+        file = received.begin(session_id, file_id)
+        await _receive(request, form, file, received)
+    except (NoRoom, NoFile, ClientDisconnect) as error:
+        received.remove([file_id])
+        return PlainTextResponse(str(error), 413 if isinstance(error, NoRoom) else 400)
+    if not get_instance().is_active_session(session_id):
+        received.remove([file_id])
+        return PlainTextResponse("The page was closed.", 403)
+    _keeper().add_file(session_id, UploadedFileRec(file_id, form.name, "application/octet-stream", b""))
+    return Response(status_code=204)
+
+
+async def _receive(request: Request, form: FileForm, file: File, received: Received) -> None:
+    """Write a file's bytes as they come. Raises NoFile, NoRoom, ClientDisconnect."""
+    waiting, came = bytearray(), 0
+    async for piece in request.stream():
+        came += len(piece)
+        if came > _most_bytes():
+            raise NoRoom("The file is too large.")
+        waiting += form.feed(piece)
+        if len(waiting) >= _BLOCK_BYTES:
+            await to_thread.run_sync(received.write, file, bytes(waiting))
+            waiting.clear()
+    form.end()
+    await to_thread.run_sync(received.write, file, bytes(waiting))
+    received.finish(file)
+
+
+def _most_bytes() -> int:
+    """The most that a request may have."""
+    return int(config.get_option("server.maxUploadSize")) * (1 << 20) + _FRAME_BYTES
+
+
+def _keeper() -> FileKeeper:
+    """The framework's memory of uploads. Its protocol leaves out what only the route calls."""
+    return cast("FileKeeper", get_instance().uploaded_file_mgr)

@@ -1,0 +1,99 @@
+"""What a visitor uploaded: files as a screen gets them, where their bytes are, and what became of those of this session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from app.server import received
+from ingest.pipeline import IngestReport, SourceReport
+from ingest.sources import Source
+from schemas.errors import UsageError
+
+LINKED_RUNS = 24
+"""How many of the uploaded runs get a link of their own."""
+
+SHOWN_REJECTS = 200
+"""How many rejected documents of an uploaded file are shown; the store keeps all."""
+
+
+NAMED_PROBLEMS = 3
+"""How many of the files with the same problem are named."""
+
+
+class Upload(Protocol):
+    """A file as a screen gets it; the same file uploaded again has another `file_id`."""
+
+    name: str
+    file_id: str
+
+    def getvalue(self) -> bytes:
+        """The file's bytes, where a screen runs without our server."""
+
+
+U = TypeVar("U", bound=Upload)
+
+
+@contextmanager
+def as_sources(uploads: Sequence[Upload]) -> Iterator[list[Source]]:
+    """The files, to be read within the block; they are deleted after it, unless an error ended it. Raises UsageError."""
+    here = received.current()
+    if here is None:
+        yield [Source(upload.name, upload.getvalue()) for upload in uploads]
+        return
+    ids = [upload.file_id for upload in uploads]
+    with here.in_use(ids):
+        paths = [here.path_of(file_id) for file_id in ids]
+        if None in paths:
+            raise UsageError("some of the files are no longer here.", "Upload them again.")
+        yield [Source(upload.name, path=path, temporary=True) for upload, path in zip(uploads, paths, strict=True)]
+    here.remove(ids)
+
+
+def not_received(uploads: Sequence[Upload]) -> dict[str, str]:
+    """Why files could not be received, by their `file_id`."""
+    here = received.current()
+    found = {upload.file_id: here.problem_of(upload.file_id) for upload in uploads} if here else {}
+    return {file_id: problem for file_id, problem in found.items() if problem}
+
+
+def problem_words(uploads: Sequence[Upload], problems: dict[str, str]) -> list[str]:
+    """A sentence for each problem, with how many files have it and the names of the first."""
+    return [
+        _problem_words([upload.name for upload in uploads if problems.get(upload.file_id) == problem], problem)
+        for problem in dict.fromkeys(problems.values())
+    ]
+
+
+def _problem_words(names: Sequence[str], problem: str) -> str:
+    named = ", ".join(names[:NAMED_PROBLEMS]) + (" …" if len(names) > NAMED_PROBLEMS else "")
+    return f"{named} was not received: {problem}" if len(names) == 1 else f"{len(names):,} files were not received ({named}): {problem}"
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """What a visitor uploaded in this session, newest first. Screens run again with every click; nothing is read twice."""
+
+    file_ids: frozenset[str] = frozenset()
+    reports: tuple[SourceReport, ...] = ()
+
+    def fresh(self, uploads: Sequence[U]) -> list[U]:
+        """Those not ingested yet."""
+        return [upload for upload in uploads if upload.file_id not in self.file_ids]
+
+    def with_report(self, uploads: Sequence[Upload], report: IngestReport) -> Arrived:
+        """With a batch that was ingested. Long lists are cut: a session is kept in memory."""
+        light = (replace(source, run_ids=source.run_ids[:LINKED_RUNS], rejects=source.rejects[:SHOWN_REJECTS]) for source in report.sources)
+        return Arrived(self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports))
+
+    @property
+    def runs(self) -> int:
+        """How many records of these files are in the store, those that came before included."""
+        return sum(report.accepted + report.duplicates for report in self.reports)
+
+    @property
+    def run_ids(self) -> list[str]:
+        """The first runs in the files, each once."""
+        return list(dict.fromkeys(run_id for report in self.reports for run_id in report.run_ids))[:LINKED_RUNS]

@@ -1,0 +1,238 @@
+"""Nobody gets in: which names the dashboard answers to, which pages may ask it, and what it asks itself (D3, D4)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.server.addresses import Host, addresses, parse_host
+from app.server.guard import content_policy
+from app.server.serve import Access
+from schemas.errors import UsageError
+from tests.attack.visitor import ask, handshake, session
+from tests.serving import served
+
+pytestmark = pytest.mark.xdist_group("web")
+
+PROXY = "runs.example.com"
+FOREIGN = "http://localhost:9999"
+WATCH = """
+import sys
+def note(event, arguments):
+    if event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.connect", "socket.sendto"):
+        with open({log!r}, "a") as log:
+            log.write(f"{{event}} {{arguments}}\\n")
+sys.addaudithook(note)
+"""
+"""A `sitecustomize` that writes down whom the process asks or connects to."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A dashboard of the sample runs, and the file that tells whom it talked to."""
+
+    address: str
+    asked: Path
+
+    @property
+    def port(self) -> str:
+        return self.address.rpartition(":")[2]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, samples_read: Callable[..., Path]) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("doors")
+    store = Path(shutil.copy(samples_read(), folder))
+    asked = folder / "asked"
+    asked.touch()
+    (folder / "site").mkdir()
+    (folder / "site" / "sitecustomize.py").write_text(WATCH.format(log=str(asked)))
+    with served(store, folder / "log", Access(hosts=(PROXY, "other.example:8443")), PYTHONPATH=str(folder / "site")) as (address, _):
+        yield Server(address, asked)
+    assert "Traceback" not in (folder / "log").read_text()
+
+
+HOSTS = {
+    "127.0.0.1:{port}": True,
+    "localhost:{port}": True,
+    "LOCALHOST:{port}": True,
+    "localhost.:{port}": True,
+    "[::1]:{port}": True,
+    "[0:0:0:0:0:0:0:1]:{port}": True,
+    "runs.example.com": True,
+    "runs.example.com:443": True,
+    "other.example:8443": True,
+    "evil.example:{port}": False,
+    "evil.example": False,
+    "localhost.evil.example:{port}": False,
+    "127.0.0.1.evil.example:{port}": False,
+    "runs.example.com.evil.example": False,
+    "sub.runs.example.com": False,
+    "192.0.2.7:{port}": False,
+    "0.0.0.0:{port}": False,
+    "[::ffff:192.0.2.7]:{port}": False,
+    "user@localhost:{port}": False,
+    "localhost:{port}@evil.example": False,
+    "localhost:99999": False,
+    "localhost:": False,
+    "local host": False,
+    "[localhost]:{port}": False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_d3_only_our_names_are_answered(host: str, server: Server) -> None:
+    """A rebound name in `Host`: the page of evil.example, whose name now leads to us, is of the same origin as what it asks."""
+    named = host.format(port=server.port)
+    expected = (200, 101) if HOSTS[host] else (403, 403)
+    origin = f"http://{named}"
+    assert (ask(server.address, "/_stcore/health", host=named).status, handshake(server.address, host=named, origin=origin)) == expected
+    assert ask(server.address, "/", host=named).status == expected[0]
+
+
+ORIGINS = {
+    "http://127.0.0.1:{port}": True,
+    "HTTP://127.0.0.1:{port}": True,
+    "https://127.0.0.1:{port}": True,
+    "https://runs.example.com": True,
+    "https://other.example:8443": True,
+    "http://localhost:{port}": False,
+    "http://localhost:9999": False,
+    "http://127.0.0.1": False,
+    "http://127.0.0.1:9999": False,
+    "http://0.0.0.0:{port}": False,
+    "http://evil.example": False,
+    "http://evil.example:{port}": False,
+    "https://runs.example.com:9999": False,
+    "https://other.example": False,
+    "http://127.0.0.1:{port}.evil.example": False,
+    "http://127.0.0.1:{port}/": False,
+    "http://u@127.0.0.1:{port}": False,
+    "file://": False,
+    "null": False,
+    "": False,
+    "chrome-extension://abc": False,
+}
+ROUTES = [
+    ("GET", "/_stcore/health"),
+    ("GET", "/_stcore/host-config"),
+    ("GET", "/media/0000.csv"),
+    ("PUT", "/_stcore/upload_file/a/b"),
+    ("DELETE", "/_stcore/upload_file/a/b"),
+    ("OPTIONS", "/_stcore/upload_file/a/b"),
+    ("POST", "/auth/login"),
+]
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_d3_only_our_pages_may_ask(origin: str, server: Server) -> None:
+    asking = origin.format(port=server.port)
+    assert handshake(server.address, origin=asking) == (101 if ORIGINS[origin] else 403)
+    refused = [b"page of another site" in ask(server.address, path, method, origin=asking).body for method, path in ROUTES]
+    assert refused == [not ORIGINS[origin]] * len(ROUTES)
+
+
+def test_d3_two_hosts_or_origins_are_none(server: Server) -> None:
+    assert handshake(server.address, origin=f"{server.address}\r\nOrigin: {FOREIGN}") in (400, 403)
+    assert handshake(server.address, host=f"127.0.0.1:{server.port}\r\nHost: evil.example") in (400, 403)
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "dest", "status"),
+    [
+        ("none", "navigate", "document", 200),
+        ("same-origin", "cors", "empty", 200),
+        ("cross-site", "navigate", "document", 200),  # a link to us
+        ("cross-site", "navigate", "iframe", 403),
+        ("same-site", "navigate", "iframe", 403),
+        ("same-site", "no-cors", "image", 403),
+        ("same-site", "no-cors", "script", 403),
+        ("cross-site", "no-cors", "empty", 403),
+    ],
+)
+def test_d3_pages_of_others_embed_nothing(site: str, mode: str, dest: str, status: int, server: Server) -> None:
+    answer = ask(server.address, "/", sec_fetch_site=site, sec_fetch_mode=mode, sec_fetch_dest=dest)
+    assert answer.status == status
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/no/page", "/_stcore/health", "/_stcore/upload_file/a/b", "/media/none", "//evil.example/", "/..%2f.."]
+)
+@pytest.mark.parametrize("host", ["", "evil.example"])
+def test_d3_every_answer_has_the_headers(path: str, host: str, server: Server) -> None:
+    headers = ask(server.address, path, host=host or f"localhost:{server.port}").headers
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    policy = headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+    assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
+    assert not headers["Access-Control-Allow-Origin"]
+
+
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/agent/openapi.json"])
+def test_what_nobody_needs_is_not_served(path: str, server: Server) -> None:
+    assert ask(server.address, path).status == 403
+
+
+def test_a_refusal_says_what_to_do(server: Server) -> None:
+    said = ask(server.address, host="my-server:8501").body.decode()
+    assert "--allow-host my-server" in said
+    assert "<" not in ask(server.address, host="<script>").body.decode()
+
+
+def test_d4_the_server_asks_nobody(server: Server) -> None:
+    """Start, pages, an upload, handshakes of our pages, a proxy's and strangers: nothing leaves this machine, no name is looked up."""
+    with session(server.address) as page:
+        page.run()
+        page.run("upload")
+        assert page.put("a.json", b"{}").status == 204
+    for host, origin in (
+        (f"127.0.0.1:{server.port}", FOREIGN),
+        (f"127.0.0.1:{server.port}", f"https://{PROXY}"),
+        (f"LOCALHOST:{server.port}", f"http://localhost:{server.port}"),
+        ("localhost", "http://localhost:80"),
+        ("evil.example", "http://evil.example"),
+        (f"127.0.0.1:{server.port}", "null"),
+    ):
+        handshake(server.address, host=host, origin=origin)
+    asked = [
+        line for line in server.asked.read_text().splitlines() if not any(f"'{name}'" in line for name in ("127.0.0.1", "localhost", "::1"))
+    ]
+    assert [line for line in asked if "AF_UNIX" not in line and "/" not in line] == []
+
+
+def test_a_server_for_everybody_answers_to_addresses_and_its_own_names() -> None:
+    """An address cannot be rebound, and a container does not know those of its host; a name can."""
+    everywhere = addresses("0.0.0.0", ["runs.example.com"])
+    for name in ("192.0.2.7", "::1", "2001:db8::1", "localhost", "runs.example.com"):
+        assert everywhere.is_ours(Host(name))
+    assert not everywhere.is_ours(Host("evil.example"))
+    named = addresses("Server.Example")
+    assert named.is_ours(Host("server.example"))
+    assert not named.is_ours(Host("192.0.2.7"))
+
+
+@pytest.mark.parametrize("text", ["https://runs.example.com", "runs.example.com/", "*", "a b", "", "*.example.com"])
+def test_a_host_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--allow-host takes a name"):
+        addresses("127.0.0.1", [text])
+
+
+def test_hosts_are_read_as_browsers_write_them() -> None:
+    assert parse_host("[2001:DB8:0::1]:8501") == Host("2001:db8::1", 8501)
+    assert parse_host("Example.COM.") == Host("example.com")
+    assert addresses("127.0.0.1", ["::1"]).proxies == {Host("::1")}
+
+
+def test_the_page_of_the_framework_may_run_its_own_script_only() -> None:
+    policy = content_policy("<script>\n a = 1\n</script><script src='x.js'></script>")
+    assert policy.count("'sha256-") == 1

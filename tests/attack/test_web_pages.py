@@ -1,0 +1,127 @@
+"""Strangers' pages in a real browser: one that frames and asks us, one whose name was rebound. And an upload that finds no room."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.conftest import SAMPLES, record_text
+from tests.serving import served, wait_until_drawn
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+ATTACK = """<!doctype html><iframe id=frame></iframe><script>
+const ours = location.hash.slice(1)
+const said = promise => promise.then(answer => answer, () => "refused")
+const opened = new Promise(done => {
+    const socket = new WebSocket(ours.replace("http", "ws") + "/_stcore/stream", ["streamlit"])
+    socket.onopen = () => done("open")
+    socket.onerror = () => done("refused")
+})
+const loaded = (tag, path) => new Promise(done => {
+    const element = document.createElement(tag)
+    element.onload = () => done("loaded")
+    element.onerror = () => done("refused")
+    element.src = ours + path
+    document.body.append(element)
+})
+document.getElementById("frame").src = ours
+Promise.all([
+    opened,
+    said(fetch(ours + "/_stcore/health").then(answer => answer.text())),
+    said(fetch(ours + "/_stcore/host-config", {mode: "no-cors"}).then(answer => answer.type)),
+    said(fetch(ours + "/_stcore/upload_file/a/b", {method: "PUT", body: "x", mode: "cors"}).then(answer => answer.text())),
+    loaded("img", "/favicon.png"),
+]).then(answers => document.title = answers.join(" "))
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path, samples_read: Callable[..., Path]) -> Iterator[tuple[str, int]]:
+    shutil.copy(samples_read(), folder)
+    with served(folder / "tachograph.duckdb", folder / "log", TMPDIR=str(folder)) as found:
+        yield found
+    assert "Traceback" not in (folder / "log").read_text()
+
+
+@pytest.fixture(scope="module")
+def stranger(folder: Path) -> Iterator[int]:
+    """The port of a stranger's site."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    site = folder / "site"
+    site.mkdir()
+    (site / "attack.html").write_text(ATTACK)
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found.server_address[1]
+        found.shutdown()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["localhost", "evil.example"])
+def test_d3_a_strangers_page_gets_nothing(name: str, stranger: int, server: tuple[str, int], page: Page) -> None:
+    ours = server[0].replace("127.0.0.1", "localhost")
+    page.goto(f"http://{name}:{stranger}/attack.html#{ours}")
+    page.wait_for_function("document.title", timeout=30_000)
+    assert page.title().split() == ["refused"] * 5
+    [frame] = [frame for frame in page.frames if frame != page.main_frame]
+    assert frame.url.startswith("chrome-error:")
+
+
+def test_d3_a_rebound_name_gets_nothing(server: tuple[str, int], page: Page) -> None:
+    answer = page.goto(server[0].replace("127.0.0.1", "evil.example"))
+    assert answer is not None
+    assert answer.status == 403
+    assert "does not answer to evil.example" in page.inner_text("body")
+
+
+def test_our_own_page_works_under_its_other_name(server: tuple[str, int], page: Page) -> None:
+    page.goto(server[0].replace("127.0.0.1", "localhost"))
+    wait_until_drawn(page)
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+
+
+def test_d7_uploads_go_when_they_were_read_and_a_full_disk_is_told(server: tuple[str, int], folder: Path, page: Page) -> None:
+    address, process = server
+    page.goto(f"{address}/upload")
+    wait_until_drawn(page)
+    logs = page.locator("input[type=file]")
+    logs.set_input_files(sorted(SAMPLES.iterdir()))
+    expect(page.get_by_role("heading", name="What became of them")).to_be_visible(timeout=30_000)
+    wait_until_drawn(page)
+    assert [file.name for file in folder.glob("tachograph-uploads-*/*")] == ["lock"]
+
+    large = folder / "large.json"
+    large.write_text(record_text(uuid="large", result="x" * 3_000_000))
+    soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
+    try:
+        logs.set_input_files(large)
+        expect(page.get_by_text("large.json was not received: it cannot be written")).to_be_visible(timeout=30_000)
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
+    assert [file.name for file in folder.glob("tachograph-uploads-*/*")] == ["lock"]
+    logs.set_input_files(large.rename(folder / "again.json"))
+    expect(page.get_by_role("link", name="Run large")).to_be_visible(timeout=30_000)
