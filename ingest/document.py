@@ -9,10 +9,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from ingest.marks import RESULT
 from ingest.mending import Mended, mended, near_injection
 
 _TYPED = b'{"type":'
-_RESULT = b'{"type":"result"'
+_RESULT = RESULT.encode()
 _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
 _RECORD_END_BYTES = 46
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
