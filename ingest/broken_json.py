@@ -20,9 +20,7 @@ _ESCAPE = 6
 _TYPED = re.compile(r'(?<!:)\{"type"\s*:')
 _BLANK = b" \t\r"
 _DECODER = json.JSONDecoder()
-_READABLE_FIELD = re.compile(
-    rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])'
-)
+_READABLE_FIELD = re.compile(rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])')
 
 
 class Failure(NamedTuple):

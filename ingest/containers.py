@@ -12,10 +12,10 @@ from typing import BinaryIO, cast
 
 from ingest.archives import archive_kind, members, names
 from ingest.context.times import time_of_line
-from ingest.decoding import Allowance, Broken, Opened, Utf8, is_binary
+from ingest.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary
 from ingest.document import Document, is_whole_record
 from ingest.kinds import kind_of
-from ingest.marks import QUOTED_RECORD
+from ingest.marks import QUOTED_RECORD, RECORD
 from ingest.nesting import event_in, is_event, is_record, nested
 from ingest.portions import Limited, Portion, portions
 from ingest.relayed import Relayed, relay_of
@@ -53,9 +53,7 @@ _LINE_END = b" \t\r\n"
 _JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
 
 
-def read(
-    source: Source, start: Portion | None = None, window_bytes: int = WINDOW_BYTES, allowance: Allowance | None = None
-) -> Contents:
+def read(source: Source, start: Portion | None = None, window_bytes: int = WINDOW_BYTES, allowance: Allowance | None = None) -> Contents:
     """Every document of a source (or of a portion of it), in order, and what could not be read. Read while iterated.
 
     `allowance`: how much it may grow when decompressed, where that is not for itself to say.
@@ -110,8 +108,10 @@ class Contents:
 
     def _parts(self, opened: Opened) -> Iterator[Document | Unreadable]:
         head = opened.head
+        self.file_kind = kind_of(head, self._source.name)
         if is_binary(head):
-            self.file_kind = kind_of(head, self._source.name)
+            if RECORD.search(decoded(head)):
+                yield self._refused(RejectReason.NOT_JSON, "binary data, with the marks of a record in it", "")
             return
         text = Utf8(opened)
         kept_by = relay_of(head)
@@ -124,7 +124,14 @@ class Contents:
             else:
                 yield from self._found(span, noise=scanner.noise)
         self.kind = self._judged(scanner)
-        self.file_kind = kind_of(head, self._source.name, is_json=not scanner.noise and scanner.objects > 0)
+        if scanner.objects and not scanner.noise:
+            self.file_kind = kind_of(head, self._source.name, is_json=True)
+        yield from self._left_unread(scanner, window)
+        if not self._ordinal:
+            yield from self._nothing(scanner, head)
+
+    def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
+        """What of the source could not be looked at."""
         if scanner.passed_over:
             yield self._refused(RejectReason.TOO_MUCH, _PASSED_OVER.format(MOST_BROKEN, scanner.passed_over), "")
         if self._relayed and self._relayed.left_out:
@@ -133,8 +140,6 @@ class Contents:
             yield self._stopped(window.broken)
         elif self._relayed and self._relayed.cut:
             yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._relayed.cut), "")
-        elif not self._ordinal:
-            yield from self._nothing(scanner, head)
 
     def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
         """The documents that an object is: itself, or the records in it; none, where it is a part of running text."""
@@ -209,4 +214,3 @@ class Contents:
     def _refused(self, reason: RejectReason, detail: str, beginning: str) -> Unreadable:
         self._ordinal += 1
         return Unreadable(self._ordinal - 1, _BEGINNING, reason, detail, beginning)
-

@@ -111,7 +111,9 @@ class Allowance:
         if self._spent > MOST_BYTES:
             raise Broken(f"more than {MOST_BYTES >> 30} GB when decompressed: that is too much for one source", RejectReason.TOO_MUCH)
         if self.exhausted:
-            raise Broken(f"grows to more than {SUSPECT_RATIO} times its size when decompressed: a decompression bomb", RejectReason.TOO_MUCH)
+            raise Broken(
+                f"grows to more than {SUSPECT_RATIO} times its size when decompressed: a decompression bomb", RejectReason.TOO_MUCH
+            )
 
 
 class Opened:

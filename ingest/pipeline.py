@@ -106,6 +106,11 @@ class IngestReport:
         return sum(int(getattr(source, count)) for source in self.sources)
 
     @property
+    def has_runs(self) -> bool:
+        """Whether any run is in the sources, new or known."""
+        return bool(self.total("accepted") or self.total("duplicates"))
+
+    @property
     def no_logs(self) -> Counter[FileKind]:
         """How many of the sources are no logs, by kind."""
         return Counter(source.kind for source in self.sources if source.kind in NO_LOGS)

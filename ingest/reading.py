@@ -73,9 +73,7 @@ class Card:
         return self.records + self.rejected + self.ignored
 
 
-def read_members(
-    source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None
-) -> Iterator[Card]:
+def read_members(source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None) -> Iterator[Card]:
     """Read a file, or everything in an archive. `name` tells this reading from all others of the ingest.
 
     `allowance`: that of the archive it is a member of.

@@ -106,9 +106,14 @@ class Scanner:
 
     def spans(self) -> Iterator[Span]:
         """Objects and broken ones, in order; `start` and `end` count from the beginning of the stream."""
+        at = yield from self._one_by_one()
+        yield from self._whole_lines(at)
+
+    def _one_by_one(self) -> Generator[Span, None, int]:
+        """The objects up to the end, or until too many were broken; returns where that is."""
         window = self._window
         at = window.move(0)
-        while True:
+        while self._broken_ones <= MOST_BROKEN:
             match, ended = _OBJECT_START.search(window.data, at), window.ended
             start = match.start() if match else self._undecided(at)
             if start - at > _LEAST_HIDDEN and (at := (yield from self._hidden(at, start))) > start:
@@ -121,14 +126,12 @@ class Scanner:
                 if span:
                     yield span
             elif ended:
-                return
+                return len(window.data)
             else:
                 at = window.move(start)
             if at > len(window.data) // 2 and not window.ended:
                 at = window.move(at)
-            if self._broken_ones > MOST_BROKEN:
-                yield from self._whole_lines(at)
-                return
+        return at
 
     def _whole_lines(self, at: int) -> Iterator[Span]:
         """The objects that are whole lines, from here on."""

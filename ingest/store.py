@@ -26,7 +26,7 @@ from ingest.store_errors import FAILURES, INTERRUPTED, busy, failed, is_held, mi
 from ingest.store_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database
 from schemas.errors import NotAStore, StoreError, StoreMissing
 from schemas.row import Row
-from schemas.source import StoreMetaRow
+from schemas.source import MAY_HOLD_RUNS, FileKind, StoreMetaRow
 from schemas.tables import SCHEMA_VERSION, TABLES, arrow_table
 
 ALIAS = "tachograph"
@@ -107,12 +107,15 @@ class Store:
     def known_sources(self, *, without_rejects: bool = False) -> frozenset[str]:
         """The source_ids the store has, none where there is no store. Raises StoreError.
 
-        `without_rejects`: only those of which nothing was rejected, and no archive (no document is its own): a member may be at fault.
+        `without_rejects`: only those of which nothing was rejected, no archive (a member may be at fault), and no file in which a later
+        version may find a run.
         """
         try:
             with self.reading() as connection:
-                condition = "where rejected = 0 and documents > 0" if without_rejects else ""
-                return frozenset(str(found) for (found,) in connection.execute(f"select source_id from sources {condition}").fetchall())
+                condition = "where rejected = 0 and not list_contains($retried, kind)" if without_rejects else ""
+                retried = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]} if without_rejects else {}
+                found = connection.execute(f"select source_id from sources {condition}", retried).fetchall()
+                return frozenset(str(source_id) for (source_id,) in found)
         except StoreMissing:
             return frozenset()
 
