@@ -49,6 +49,9 @@ _PASSED_OVER = (
     " as an object does were passed over"
 )
 _CUT = "objects that hold the log's lines are cut off, {} in all, and a record may be in one of them"
+_CODE = (FileKind.SOURCE, FileKind.PATCH)
+"""Where an object that is broken is a program's, whatever names are in it."""
+
 _LINE_END = b" \t\r\n"
 _JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
 
@@ -126,6 +129,8 @@ class Contents:
         self.kind = self._judged(scanner)
         if scanner.objects and not scanner.noise:
             self.file_kind = kind_of(head, self._source.name, is_json=True)
+        elif self._relayed or (self.file_kind is FileKind.EMPTY and not scanner.blank):
+            self.file_kind = FileKind.TEXT
         yield from self._left_unread(scanner, window)
         if not self._ordinal:
             yield from self._nothing(scanner, head)
@@ -178,7 +183,9 @@ class Contents:
     def _unreadable(self, span: Span) -> Unreadable:
         assert span.reason
         self._ordinal += 1
-        return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text), span.bears_marks)
+        is_code = self.file_kind in _CODE and span.reason is RejectReason.NOT_JSON
+        certain = span.bears_marks and not is_code
+        return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text), certain)
 
     def _position(self, span: Span) -> str:
         if self._portion and self._portion.offset:

@@ -70,4 +70,4 @@ def _is_table(text: str) -> bool:
     """Whether its first lines, of which the last may be cut, have equally many commas, semicolons or tabs."""
     lines = text.split("\n")[:_SNIFFED_ROWS][:-1]
     counts = ({line.count(separator) for line in lines} for separator in ",;\t")
-    return len(lines) >= _LEAST_ROWS and any(len(count) == 1 and 0 not in count for count in counts)
+    return len(lines) >= _LEAST_ROWS and not text.lstrip().startswith("{") and any(len(count) == 1 and 0 not in count for count in counts)

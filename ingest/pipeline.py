@@ -196,8 +196,8 @@ def _by_name(item: tuple[str, list[Card]]) -> tuple[str, str]:
 def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
     first = parts[0]
     if first.known:
-        counts = stored[first.source_id]
-        return SourceReport(first.name, first.source_id, known=True, kind=FileKind(counts.pop("kind")), **counts)
+        card = stored[first.source_id]
+        return SourceReport(first.name, first.source_id, known=True, **card | {"kind": FileKind(card["kind"])})
     records = sum(card.records for card in parts)
     return SourceReport(
         name=first.name,
