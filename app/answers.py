@@ -20,7 +20,7 @@ RUNS_SHOWN = (
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
-SOURCES_SHOWN = ("name", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
+SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 
 
 @dataclass(frozen=True)

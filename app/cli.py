@@ -75,13 +75,13 @@ def cli() -> None:
     help="Read the files anew that something was rejected of, after an upgrade say. Runs gained by it have the --label and"
     " --path-template of this call: those of the first are kept with its runs alone.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 where anything was rejected.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where anything was rejected, or no run was found at all.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of the documents as one line of JSON.")
 def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, **how: Any) -> int:
     """Read logs into the store, in one transaction.
 
     PATH is a file, a folder or an archive; - is the standard input. What is in it is judged by content. What was read before
-    changes nothing; what cannot be read is kept as a reject, with the reason.
+    changes nothing. What looks like a run and cannot be read is kept as a reject, with the reason; a file that is no log is ignored.
     """
     if not paths and not how["retry_rejects"]:
         raise click.UsageError("Nothing to ingest. Name a file or a folder: tachograph ingest PATH")
@@ -94,7 +94,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
             terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
     if report.unreadable:
         return ExitCode.INPUT_UNREADABLE
-    return ExitCode.CHECK_FAILED if strict and report.total("rejected") else ExitCode.OK
+    return ExitCode.CHECK_FAILED if strict and (report.total("rejected") or not report.has_runs) else ExitCode.OK
 
 
 @cli.command(

@@ -41,7 +41,7 @@ TOOL_CALLS = ("tool", "calls", "errors")
 FINDINGS = ("severity", "message", "expected", "actual", "model", "task", "run_id")
 REASONS = ("reason", "rejected", "sources", "detail")
 REJECTS = ("source_name", "reason", "detail", "position", "excerpt")
-SOURCES = ("name", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
+SOURCES = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 LABELS = {
     "tool": "Tool",
     "excerpt": "Where the text stands",

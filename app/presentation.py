@@ -11,6 +11,7 @@ from typing import Any
 
 import simplejson
 
+from app import file_kinds
 from app.formatting import UNITS_OF_COLUMNS, human, known_of
 from app.queries import KNOWN_SUFFIX
 from ingest.audit import RULES
@@ -18,7 +19,7 @@ from ingest.pipeline import SourceReport
 from schemas.cost import CAUSES, CostCause
 from schemas.metrics import RUN_METRICS
 from schemas.run import ModelUsageRow, RunRow
-from schemas.source import RejectRow, SourceRow
+from schemas.source import NO_LOGS, RejectRow, SourceRow
 from schemas.tables import arrow_schema, comment
 from schemas.unit_names import Unit
 
@@ -164,6 +165,8 @@ def upload_words(report: SourceReport) -> str:
     """What became of a file, in a few words."""
     if report.known:
         return "read before, nothing changed"
+    if report.kind in NO_LOGS:
+        return f"no log, ignored: {file_kinds.WORDS[report.kind]}"
     said = (
         _counted(report.accepted, "new run", "new runs"),
         _counted(report.duplicates, "run known already", "runs known already"),

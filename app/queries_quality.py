@@ -7,6 +7,7 @@ import pyarrow as pa
 from app.filters import Filters, where
 from app.queries import fetch
 from ingest.store import Store
+from schemas.source import NO_LOGS, FileKind
 
 OWN_TIME, ANY_TIME = "Time of its own", "Time, if only its file's"
 """What a file's date says may be when the file was copied."""
@@ -56,7 +57,7 @@ def rejects(store: Store, limit: int) -> pa.Table:
 
 def sources(store: Store, limit: int) -> pa.Table:
     """The newest sources and what became of their documents."""
-    sql = f"""select name, documents, accepted, duplicates, rejected, ignored, bytes, container, received_at
+    sql = f"""select name, kind, documents, accepted, duplicates, rejected, ignored, bytes, container, received_at
               from sources order by received_at desc, name limit {int(limit)}"""
     return fetch(store, sql)
 
@@ -68,3 +69,10 @@ def documents(store: Store) -> dict[str, int]:
     )
     [row] = fetch(store, f"select count(*) as sources, {sums} from sources").to_pylist()
     return {str(name): int(count) for name, count in row.items()}
+
+
+def no_logs(store: Store) -> dict[FileKind, int]:
+    """How many sources are no logs, by kind."""
+    sql = "select kind, count(*) as files from sources where list_contains($kinds, kind) group by kind"
+    table = fetch(store, sql, {"kinds": [*map(str, NO_LOGS)]})
+    return {FileKind(row["kind"]): int(row["files"]) for row in table.to_pylist()}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from app import file_kinds
 from ingest.interrupts import interruptible, received
 from schemas.errors import TachographError, UsageError
 
@@ -177,9 +178,20 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     note(f"Read {plural(len(report.sources), 'source')}{before} in {report.seconds:.1f} s into {plain(location)}")
     parts = " + ".join(f"{count:,} {name}" for name, count in counts)
     note(f"{plural(report.total('documents'), 'document')} = {parts}")
+    if report.no_logs:
+        note(file_kinds.no_logs(report.no_logs))
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
     if former := sum(source.rejected for source in report.sources if source.known):
         note(f"{plural(former, 'reject')} of them from before. See all: tachograph rejects --db {shlex.quote(location)}")
+    if not report.has_runs and not report.total("rejected"):
+        _tell_nothing_found(report)
+
+
+def _tell_nothing_found(report: IngestReport) -> None:
+    [first, *others] = report.sources
+    is_alone = not others and first.kind in file_kinds.WORDS
+    note(f"\nNo run in {plain(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo run was found.")
+    note(file_kinds.WHAT_IS_READ)
 
 
 def plural(count: int, noun: str) -> str:

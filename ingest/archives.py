@@ -7,7 +7,7 @@ import errno
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +21,12 @@ from schemas.errors import RejectReason
 DEPTH = 3
 """Archives in archives that are followed."""
 
+MOST_NAMED = 1000
+"""Members of an archive that are not read are named, one by one; further ones are counted."""
+
+_BEHIND_A_BOMB = "too much came out of what stands before it, as out of a decompression bomb"
+_SHARES_BYTES = "it begins within the bytes of another member, as in a decompression bomb"
+_LEAST_HEADER = 30
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _JSON_STARTS = (b"{", b"[")
 _ENCRYPTED = 1
@@ -94,6 +100,7 @@ class _Archive:
     around: Around
     only: Callable[[str], bool]
     refused: int = 0
+    named: int = 0
 
     def members(self, source: Source, depth: int) -> Iterator[Member]:
         kind = archive_kind(source)
@@ -108,36 +115,63 @@ class _Archive:
     def _opened(self, source: Source, kind: str, depth: int) -> Iterator[Member]:
         try:
             with source.open() as stream:
-                yield from self._in_zip(stream, source.name, depth) if kind == "zip" else self._in_tar(stream, source, depth)
+                yield from self._in_zip(stream, source.name, depth) if kind == "zip" else self._in_tar(stream, source, kind, depth)
         except _ERRORS as error:
             yield self._unreadable(source.name, "the archive cannot be read to its end", error)
 
     def _in_zip(self, stream: BinaryIO, name: str, depth: int) -> Iterator[Member]:
         if not zipfile.is_zipfile(stream):  # it looks for the directory, which stands at the end
-            raise Broken("the zip ends before its directory", early=True)
+            raise Broken("the zip ends before its directory", RejectReason.TRUNCATED)
         with zipfile.ZipFile(stream) as archive:
-            for entry in archive.infolist():
-                inner = f"{name}!{_printable(entry.filename)}"
-                if entry.is_dir() or not self.only(inner):
-                    continue
+            entries = [entry for entry in archive.infolist() if not entry.is_dir() and self.only(_inner(name, entry.filename))]
+            apart, overlapping = _parted(entries)
+            for number, entry in enumerate(apart):
                 if self.allowance.exhausted:
-                    raise Broken("what is left of it stands behind a decompression bomb")
+                    yield from self._unread(name, [entry.filename for entry in apart[number:]], _BEHIND_A_BOMB)
+                    break
+                inner = _inner(name, entry.filename)
                 if entry.flag_bits & _ENCRYPTED:
                     yield self._unreadable(inner, "it is encrypted")
-                    continue
-                yield from self._member(partial(archive.open, entry), inner, _zip_time(entry), depth)
+                else:
+                    yield from self._member(partial(archive.open, entry), inner, _zip_time(entry), depth)
+            yield from self._unread(name, [entry.filename for entry in overlapping], _SHARES_BYTES)
 
-    def _in_tar(self, stream: BinaryIO, source: Source, depth: int) -> Iterator[Member]:
+    def _in_tar(self, stream: BinaryIO, source: Source, kind: str, depth: int) -> Iterator[Member]:
         opened = Opened(stream, self.allowance)
-        with tarfile.open(fileobj=cast("BinaryIO", opened), mode="r|", errorlevel=0, tarinfo=_Header) as archive:
-            for entry in archive:
-                name = f"{source.name}!{_printable(entry.name)}"
-                if not self.only(name):
-                    continue
-                if entry.issparse():
-                    yield self._unreadable(name, "it is a sparse file")
-                elif file := archive.extractfile(entry) if entry.isreg() else None:
-                    yield from self._member(partial(_given, file), name, _tar_time(entry), depth)
+        seen = 0
+        try:
+            with tarfile.open(fileobj=cast("BinaryIO", opened), mode="r|", errorlevel=0, tarinfo=_Header) as archive:
+                for entry in archive:
+                    if self.allowance.exhausted:
+                        break
+                    seen += 1
+                    yield from self._tar_entry(archive, entry, source.name, depth)
+        except Broken as error:
+            if error.reason is not RejectReason.TOO_MUCH:
+                raise
+            yield self._unreadable(source.name, "the archive cannot be read to its end", error)
+        if self.allowance.exhausted:
+            behind = names(source, kind, Allowance(source.size))[seen:]
+            yield from self._unread(source.name, [name for name in behind if self.only(_inner(source.name, name))], _BEHIND_A_BOMB)
+
+    def _tar_entry(self, archive: tarfile.TarFile, entry: tarfile.TarInfo, of: str, depth: int) -> Iterator[Member]:
+        name = _inner(of, entry.name)
+        if not self.only(name):
+            return
+        if entry.issparse():
+            yield self._unreadable(name, "it is a sparse file")
+        elif file := archive.extractfile(entry) if entry.isreg() else None:
+            yield from self._member(partial(_given, file), name, _tar_time(entry), depth)
+
+    def _unread(self, archive: str, names: Sequence[str], why: str) -> Iterator[Unreadable]:
+        """Members that are not read: the first ones by name, the others counted."""
+        room = max(0, MOST_NAMED - self.named)
+        self.named += len(names[:room])
+        for name in names[:room]:
+            yield self._unreadable(_inner(archive, name), f"it is not read: {why}", reason=RejectReason.TOO_MUCH)
+        if further := len(names[room:]):
+            said = f"{further:,} further members are not read, nor named here: {why}"
+            yield self._unreadable(archive, said, reason=RejectReason.TOO_MUCH)
 
     def _member(self, open_: Opener, name: str, changed: datetime | None, depth: int) -> Iterator[Member]:
         with contextlib.ExitStack() as stack:
@@ -149,13 +183,33 @@ class _Archive:
                 return
             yield from self.members(source, depth + 1)
 
-    def _unreadable(self, name: str, why: str, error: Exception | None = None) -> Unreadable:
+    def _unreadable(
+        self, name: str, why: str, error: Exception | None = None, reason: RejectReason = RejectReason.NOT_UNPACKED
+    ) -> Unreadable:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise error
         self.refused += 1
         said = f": {str(error) or type(error).__name__}" if error else ""
-        early = isinstance(error, EOFError) or (isinstance(error, Broken) and error.early)
-        return Unreadable(self.refused - 1, name, RejectReason.TRUNCATED if early else RejectReason.BINARY, f"{name}: {why}{said}")
+        if isinstance(error, EOFError | Broken):
+            reason = error.reason if isinstance(error, Broken) else RejectReason.TRUNCATED
+        return Unreadable(self.refused - 1, name, reason, f"{name}: {why}{said}")
+
+
+def _parted(entries: Sequence[zipfile.ZipInfo]) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
+    """The members of a zip whose bytes are their own, and those that begin within the bytes of another. Both in their order."""
+    end, apart = 0, set[int]()
+    for place, entry in sorted(enumerate(entries), key=lambda item: (item[1].header_offset, item[0])):
+        if entry.header_offset >= end:
+            apart.add(place)
+            end = entry.header_offset + _LEAST_HEADER + entry.compress_size
+    return [entry for place, entry in enumerate(entries) if place in apart], [
+        entry for place, entry in enumerate(entries) if place not in apart
+    ]
+
+
+def _inner(archive: str, name: str) -> str:
+    """What a member is called as a source."""
+    return f"{archive}!{_printable(name)}"
 
 
 def _given(stream: IO[bytes]) -> IO[bytes]:

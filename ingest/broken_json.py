@@ -6,6 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
+from ingest.marks import LEGIBLE_FIELDS
 from ingest.window import bytes_of
 from schemas.errors import RejectReason
 
@@ -19,9 +20,7 @@ _ESCAPE = 6
 _TYPED = re.compile(r'(?<!:)\{"type"\s*:')
 _BLANK = b" \t\r"
 _DECODER = json.JSONDecoder()
-_READABLE_FIELD = re.compile(
-    r'"(subtype|is_error|num_turns|total_cost_usd|duration_ms|duration_api_ms)"\s*:\s*("[^"\n]*"|[^\s,{}\[\]"]+)(?=[,}\s])'
-)
+_READABLE_FIELD = re.compile(rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])')
 
 
 class Failure(NamedTuple):

@@ -25,7 +25,7 @@ from schemas.price import PriceFileRow
 from schemas.tables import TABLES, arrow_schema
 
 _STEPS = resources.files("ingest") / "sql" / "commit"
-_CARD_COLUMNS = dict.fromkeys(("source_id", "name", "container"), pa.string()) | dict.fromkeys(
+_CARD_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
 
@@ -105,7 +105,7 @@ def _write(connection: duckdb.DuckDBPyConnection) -> None:
     for table in ("runs", *CHILD_TABLES):
         connection.execute(f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
     connection.execute(
-        "insert into sources by name select source_id, name, bytes, container, $now as received_at, documents, 0 as accepted,"
+        "insert into sources by name select source_id, name, bytes, kind, container, $now as received_at, documents, 0 as accepted,"
         " 0 as duplicates, rejected, ignored from chosen",
         {"now": datetime.now(UTC)},
     )

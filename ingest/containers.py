@@ -7,24 +7,25 @@ Sources are streamed: however big one is, only a window of it is in memory.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
 from ingest.archives import archive_kind, members, names
 from ingest.context.times import time_of_line
-from ingest.decoding import SNIFFED_BYTES, Allowance, Broken, Opened, Utf8, is_binary
+from ingest.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary
 from ingest.document import Document, is_whole_record
 from ingest.identity import Passing
+from ingest.kinds import kind_of
+from ingest.marks import QUOTED_RECORD, RECORD
 from ingest.nesting import event_in, is_event, is_record, nested
 from ingest.portions import Limited, Portion, portions
 from ingest.relayed import Relayed, relay_of
-from ingest.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, Scanner, Span
+from ingest.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, MOST_BROKEN, Scanner, Span
 from ingest.sources import Source, Unreadable
 from ingest.walking import find_files, read_paths
 from ingest.window import WINDOW_BYTES, Window
 from schemas.errors import RejectReason
+from schemas.source import FileKind
 
 __all__ = [
     "Contents",
@@ -44,23 +45,33 @@ __all__ = [
 
 Show = Callable[[bytes], None]
 _BEGINNING = "line 1, byte 0"
-_MARK = r'(?:\\"|""|&quot;|&#34;|\x27)'
-_QUOTED = re.compile(rf"{_MARK}total_cost_usd{_MARK}|\bResultMessage\([^\n]{{0,2000}}?total_cost_usd=")
-"""How a field of a record looks in the quoted text of a log, in CSV, in HTML, and as Python prints a dict or the object of its SDK."""
-
+_SEEMS_QUOTED = "a record seems to stand in it, but not as JSON: in quotes, or as a program prints objects"
 _LEFT_OUT = "journalctl left long messages out, {} in all, and a record may be one of them: with --all it writes them too"
+_PASSED_OVER = (
+    "more than {:,} objects in it are broken: behind them only those were read that are whole lines, and {:,} other lines that begin"
+    " as an object does were passed over"
+)
 _CUT = "objects that hold the log's lines are cut off, {} in all, and a record may be in one of them"
+_CODE = (FileKind.SOURCE, FileKind.PATCH)
+"""Where an object that is broken is a program's, whatever names are in it."""
+
 _LINE_END = b" \t\r\n"
-_KINDS = {str: "string", list: "array", bool: "truth value", type(None): "null"}
 _JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
 
 
-def read(source: Source, start: Portion | None = None, window_bytes: int = WINDOW_BYTES, show: Show = lambda _: None) -> Contents:
+def read(
+    source: Source,
+    start: Portion | None = None,
+    window_bytes: int = WINDOW_BYTES,
+    show: Show = lambda _: None,
+    allowance: Allowance | None = None,
+) -> Contents:
     """Every document of a source (or of a portion of it), in order, and what could not be read. Read while iterated.
 
-    All bytes of it are shown to `show`, in order, as they are read.
+    All bytes of it are shown to `show`, in order, as they are read. `allowance`: how much it may grow when decompressed, where that is
+    not for itself to say.
     """
-    return Contents(source, start, window_bytes, show)
+    return Contents(source, start, window_bytes, show, allowance or Allowance(source.size))
 
 
 def excerpt(text: str) -> str:
@@ -72,18 +83,20 @@ class Contents:
     """What a source holds; to be iterated once.
 
     `kind`, once that is done: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between), none.
+    `file_kind`: what the source is, if nothing that came out of it looked like a run.
     Raises OSError where the file itself cannot be read, InputUnreadable where it does not stay as long as it was.
     """
 
-    def __init__(self, source: Source, portion: Portion | None, window_bytes: int, show: Show) -> None:
+    def __init__(self, source: Source, portion: Portion | None, window_bytes: int, show: Show, allowance: Allowance) -> None:
         self.kind = "none"
+        self.file_kind = FileKind.BINARY
         self._source = source
         self._portion = portion
         self._window_bytes = window_bytes
         self._show = show
+        self._allowance = allowance
         self._ordinal = 0
         self._documents = 0
-        self._mere_objects = 0
         self._one_a_line = True
         self._last_line = 0
         self._relayed: Relayed | None = None
@@ -97,7 +110,7 @@ class Contents:
         with self._source.open() as stream:
             passing = Passing(self._limited(stream), self._show)
             try:
-                yield from self._parts(Opened(cast("BinaryIO", passing), Allowance(self._source.size)))
+                yield from self._parts(Opened(cast("BinaryIO", passing), self._allowance))
             except Broken as error:
                 yield self._stopped(error)
             passing.pass_rest()
@@ -112,8 +125,10 @@ class Contents:
 
     def _parts(self, opened: Opened) -> Iterator[Document | Unreadable]:
         head = opened.head
+        self.file_kind = kind_of(head, self._source.name)
         if is_binary(head):
-            yield self._refused(RejectReason.BINARY, "the file holds binary data, not text", repr(head[:40]))
+            if RECORD.search(decoded(head)):
+                yield self._refused(RejectReason.NOT_JSON, "binary data, with the marks of a record in it", "")
             return
         text = Utf8(opened)
         kept_by = relay_of(head)
@@ -126,14 +141,24 @@ class Contents:
             else:
                 yield from self._found(span, noise=scanner.noise)
         self.kind = self._judged(scanner)
+        if scanner.objects and not scanner.noise:
+            self.file_kind = kind_of(head, self._source.name, is_json=True)
+        elif self._relayed or (self.file_kind is FileKind.EMPTY and not scanner.blank):
+            self.file_kind = FileKind.TEXT
+        yield from self._left_unread(scanner, window)
+        if not self._ordinal:
+            yield from self._nothing(scanner, head)
+
+    def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
+        """What of the source could not be looked at."""
+        if scanner.passed_over:
+            yield self._refused(RejectReason.TOO_MUCH, _PASSED_OVER.format(MOST_BROKEN, scanner.passed_over), "")
         if self._relayed and self._relayed.left_out:
             yield self._refused(RejectReason.TRUNCATED, _LEFT_OUT.format(self._relayed.left_out), "")
         if window.broken:
             yield self._stopped(window.broken)
         elif self._relayed and self._relayed.cut:
             yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._relayed.cut), "")
-        elif not self._ordinal:
-            yield self._nothing(scanner, head)
 
     def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
         """The documents that an object is: itself, or the records in it; none, where it is a part of running text."""
@@ -147,9 +172,7 @@ class Contents:
             yield from inner
         elif event := event_in(span.value):
             yield self._document(span).parsed_as(event)
-        elif noise:
-            self._mere_objects += 1
-        else:
+        elif not noise:
             yield self._document(span).parsed_as(span.value)
 
     def _inside(self, span: Span) -> list[Document | Unreadable]:
@@ -160,7 +183,8 @@ class Contents:
                 document = Document(self._ordinal + len(found), f"{self._position(span)}, inside", text)
                 found.append(document.parsed_as(document.value if value is None else value))
         except (ValueError, RecursionError):
-            return [self._unreadable(span._replace(reason=RejectReason.NOT_JSON, error="a record inside is nested too deep"))]
+            too_deep = "a record inside is nested too deep"
+            return [self._unreadable(span._replace(reason=RejectReason.NOT_JSON, error=too_deep, bears_marks=True))]
         self._ordinal += len(found)
         self._documents += len(found)
         return found
@@ -173,7 +197,9 @@ class Contents:
     def _unreadable(self, span: Span) -> Unreadable:
         assert span.reason
         self._ordinal += 1
-        return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text))
+        is_code = self.file_kind in _CODE and span.reason is RejectReason.NOT_JSON
+        certain = span.bears_marks and not is_code
+        return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text), certain)
 
     def _position(self, span: Span) -> str:
         if self._portion and self._portion.offset:
@@ -193,52 +219,19 @@ class Contents:
 
     def _stopped(self, broken: Broken) -> Unreadable:
         """The end of what could be decompressed."""
-        reason = RejectReason.TRUNCATED if broken.early else RejectReason.BINARY
         self._ordinal += 1
         position = _BEGINNING if self._ordinal == 1 else f"after line {self._last_line}"
-        return Unreadable(self._ordinal - 1, position, reason, str(broken))
+        return Unreadable(self._ordinal - 1, position, broken.reason, str(broken))
 
-    def _nothing(self, scanner: Scanner, head: bytes) -> Unreadable:
-        """The one reject of a source in which nothing was found."""
+    def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
+        """Of a source in which nothing was found: what it begins with and is broken, and a record that only seems to stand in it."""
         text = head.decode("utf-8", "replace").replace("\0", "").lstrip(_JSON_BLANK)
-        broken = scanner.first_broken
-        if broken and (broken.reason is not RejectReason.NOT_JSON or not _QUOTED.search(text)):
-            return self._unreadable(broken)
-        if head and not head.strip(b"\0"):
-            return self._refused(RejectReason.BINARY, "the file holds zeros and no JSON object", "")
-        return self._refused(*self._why_nothing(scanner, text, whole=len(head) < SNIFFED_BYTES), excerpt(text))
-
-    def _why_nothing(self, scanner: Scanner, text: str, *, whole: bool) -> tuple[RejectReason, str]:
-        if scanner.blank:
-            return RejectReason.EMPTY, "the file is empty"
-        if _QUOTED.search(text):
-            return RejectReason.NOT_JSON, "a record seems to stand in it, but not as JSON: in quotes, or as a program prints objects"
-        if self._mere_objects:
-            return RejectReason.NO_RECORD, "text with JSON objects in it, none of them a record"
-        if self._relayed:
-            return RejectReason.NO_RECORD, "lines of a log, none of them a record"
-        return _verdict(text, whole=whole)
+        is_quoted = QUOTED_RECORD.search(text) is not None
+        if (broken := scanner.first_broken) and not (is_quoted and broken.reason is RejectReason.NOT_JSON):
+            yield self._unreadable(broken)
+        elif is_quoted:
+            yield self._refused(RejectReason.NOT_JSON, _SEEMS_QUOTED, excerpt(text))
 
     def _refused(self, reason: RejectReason, detail: str, beginning: str) -> Unreadable:
         self._ordinal += 1
         return Unreadable(self._ordinal - 1, _BEGINNING, reason, detail, beginning)
-
-
-def _verdict(text: str, *, whole: bool) -> tuple[RejectReason, str]:
-    """Why a text without any object is none of ours. `whole` where it is not only the beginning of it."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return _verdict_on_broken(text, error, whole=whole)
-    kind = _KINDS.get(type(value[0] if isinstance(value, list) and value else value), "number")
-    detail = f"a JSON {kind}, not an object: no agent writes that as a record" if value != [] else "the JSON array is empty"
-    return RejectReason.NO_RECORD, detail
-
-
-def _verdict_on_broken(text: str, error: Exception, *, whole: bool) -> tuple[RejectReason, str]:
-    at_end = isinstance(error, json.JSONDecodeError) and (error.pos >= len(text.rstrip()) - 1 or "Unterminated" in error.msg)
-    if text.startswith("[") and at_end:
-        if whole:
-            return RejectReason.TRUNCATED, "the JSON ends in the middle"
-        return RejectReason.NO_RECORD, "a JSON array without an object"
-    return RejectReason.NOT_JSON, "the text holds no JSON object" + (f", and as JSON it is broken: {error}" if text.startswith("[") else "")

@@ -13,6 +13,8 @@ from typing import BinaryIO, Protocol, cast
 
 import zstandard
 
+from schemas.errors import RejectReason
+
 SNIFFED_BYTES = 8192
 MOST_BYTES = 16 << 30
 """No source is followed further than this once it is decompressed."""
@@ -73,11 +75,15 @@ DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard
 
 
 class Broken(Exception):
-    """Compressed data that cannot be followed any further; the message says why. `early`: it only ends too soon."""
+    """Compressed data that cannot be followed any further; the message says why, and `reason` in a word."""
 
-    def __init__(self, message: str, *, early: bool = False) -> None:
+    def __init__(self, message: str, reason: RejectReason = RejectReason.NOT_UNPACKED) -> None:
         super().__init__(message)
-        self.early = early
+        self.reason = reason
+
+
+def _reason_of(error: Exception) -> RejectReason:
+    return RejectReason.TRUNCATED if isinstance(error, EOFError) else RejectReason.NOT_UNPACKED
 
 
 class Readable(Protocol):
@@ -103,9 +109,11 @@ class Allowance:
         """Raises Broken where it is too much."""
         self._spent += count
         if self._spent > MOST_BYTES:
-            raise Broken(f"more than {MOST_BYTES >> 30} GB when decompressed: that is too much for one source")
+            raise Broken(f"more than {MOST_BYTES >> 30} GB when decompressed: that is too much for one source", RejectReason.TOO_MUCH)
         if self.exhausted:
-            raise Broken(f"grows to more than {SUSPECT_RATIO} times its size when decompressed: a decompression bomb")
+            raise Broken(
+                f"grows to more than {SUSPECT_RATIO} times its size when decompressed: a decompression bomb", RejectReason.TOO_MUCH
+            )
 
 
 class Opened:
@@ -180,7 +188,7 @@ class _Decompressed:
         except DECOMPRESSION_ERRORS as error:
             what = "ends early" if isinstance(error, EOFError) else "is broken"
             said = str(error) or type(error).__name__
-            self._broken = Broken(f"the .{self._kind} data {what}: {said}", early=isinstance(error, EOFError))
+            self._broken = Broken(f"the .{self._kind} data {what}: {said}", _reason_of(error))
             raise self._broken from error
         self._allowance.spend(len(data))
         return data
@@ -220,6 +228,11 @@ def is_binary(head: bytes) -> bool:
         return True
     text = _HOLE.sub(b"", head.lstrip(b"\0")).decode("utf-8", "replace")
     return text.count("\ufffd") + text.count("\0") > len(text) // 10
+
+
+def decoded(head: bytes) -> str:
+    """The beginning of a file as text."""
+    return head.decode(_encoding(head) or "utf-8", "replace")
 
 
 def _encoding(head: bytes) -> str | None:

@@ -9,11 +9,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from ingest.marks import RESULT
 from ingest.mending import Mended, ParseFloat, mended, near_injection
 from schemas.wire.values import WrittenFloat
 
 _TYPED = b'{"type":'
-_RESULT = b'{"type":"result"'
+_RESULT = RESULT.encode()
 _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
 _RECORD_END_BYTES = 46
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ingest.identity import Earlier
 from ingest.store import Store
 from schemas.errors import StoreMissing
+from schemas.source import MAY_HOLD_RUNS, FileKind
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,14 @@ class Known:
 def known_to(store: Store, *, without_rejects: bool = False) -> Known:
     """What the store has; nothing where there is no store. Raises StoreError.
 
-    `without_rejects`: of the sources only those of which nothing was rejected, and no archive (no document is its own): a member may
-    be at fault.
+    `without_rejects`: of the sources only those of which nothing was rejected, no archive (a member may be at fault), and no file in
+    which a later version may find a run.
     """
-    condition = "where rejected = 0 and documents > 0" if without_rejects else ""
+    condition = "where rejected = 0 and not list_contains($retried, kind)" if without_rejects else ""
+    retried = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]} if without_rejects else {}
     try:
         with store.reading() as connection:
-            sources = connection.execute(f"select source_id from sources {condition}").fetchall()
+            sources = connection.execute(f"select source_id from sources {condition}", retried).fetchall()
             rejected = connection.execute("select name, bytes, source_id from sources where rejected > 0").fetchall()
     except StoreMissing:
         return Known()

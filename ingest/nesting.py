@@ -14,16 +14,14 @@ from typing import Any, NamedTuple
 import simplejson
 
 from ingest.document import parse
+from ingest.marks import FIGURES, WRAPPED_FIELDS
 from ingest.scanner import scan
 
 DEPTH = 8
 """Levels of values, lists and strings that are looked into."""
 
-_FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
 _SAID = ("content", "parts")
 """Where the messages of model APIs hold what was said: those of OpenAI and Anthropic, those of Google."""
-
-_MARKS = ("duration_ms", "total_cost_usd", "num_turns")
 
 
 class Nested(NamedTuple):
@@ -42,7 +40,7 @@ def is_record(value: Any) -> bool:
     """Whether a value has the marks of a result record, with a type or (older versions, some wrappers) without."""
     if not isinstance(value, dict) or value.get("type", "result") != "result":
         return False
-    return "duration_ms" in value and not _FIGURES.isdisjoint(value)
+    return "duration_ms" in value and not FIGURES.isdisjoint(value)
 
 
 def event_in(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -53,7 +51,7 @@ def event_in(value: dict[str, Any]) -> dict[str, Any] | None:
 
 def nested(text: str, value: dict[str, Any]) -> list[Nested]:
     """Every record inside an object that is none itself. `text` is that of the object."""
-    if not any(mark in text for mark in _MARKS):
+    if not any(mark in text for mark in WRAPPED_FIELDS):
         return []
     if not any(True for _ in _search(value, 0)):
         return []
@@ -104,7 +102,7 @@ def _in_value(value: Any, depth: int, *, stream: bool) -> Iterator[Nested]:
 
 
 def _in_text(text: str, depth: int) -> Iterator[Nested]:
-    if "{" not in text or not any(mark in text for mark in _MARKS):
+    if "{" not in text or not any(mark in text for mark in WRAPPED_FIELDS):
         return
     for span in scan(text):
         if is_record(span.value):

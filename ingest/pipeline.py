@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ from ingest.temporary import temporary_folder
 from ingest.workers import Task, work_here, work_in_processes
 from schemas.errors import InputUnreadable
 from schemas.price import PriceFileRow
-from schemas.source import RejectRow
+from schemas.source import NO_LOGS, FileKind, RejectRow
 
 ALONE_TASKS = 4
 """So many tasks are done here: starting processes costs more than it brings."""
@@ -90,6 +90,7 @@ class SourceReport:
     rejected: int = 0
     ignored: int = 0
     known: bool = False
+    kind: FileKind = FileKind.LOG
     run_ids: tuple[str, ...] = ()
     rejects: tuple[RejectRow, ...] = ()
 
@@ -106,6 +107,16 @@ class IngestReport:
     def total(self, count: str) -> int:
         """Sum of one of the counts over the sources."""
         return sum(int(getattr(source, count)) for source in self.sources)
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any run is in the sources, new or known."""
+        return bool(self.total("accepted") or self.total("duplicates"))
+
+    @property
+    def no_logs(self) -> Counter[FileKind]:
+        """How many of the sources are no logs, by kind."""
+        return Counter(source.kind for source in self.sources if source.kind in NO_LOGS)
 
     def as_dict(self) -> dict[str, float]:
         """The figures `tachograph ingest --json` prints."""
@@ -189,7 +200,8 @@ def _by_name(item: tuple[str, list[Card]]) -> tuple[str, str]:
 def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
     first = parts[0]
     if first.known:
-        counts = stored.get(first.source_id, {})  # another ingest may have read it grown meanwhile, and dropped its rejects
+        card = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
+        counts = card | {"kind": FileKind(card["kind"])} if card else {}
         return SourceReport(first.name, first.source_id, known=True, **counts)
     records = sum(card.records for card in parts)
     return SourceReport(
@@ -200,6 +212,7 @@ def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, Any]])
         duplicates=records - accepted,
         rejected=sum(card.rejected for card in parts),
         ignored=sum(card.ignored for card in parts),
+        kind=first.kind,
         run_ids=tuple(run_id for card in parts for run_id in card.run_ids)[:SHOWN],
         rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for card in parts for row in card.rejects)[:SHOWN],
     )

@@ -26,11 +26,12 @@ from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context
 from ingest.identity import Checksum, Earlier, Fingerprint, Identity, identify
+from ingest.marks import is_agents_event
 from ingest.sources import CHANGED, changed
 from ingest.spool import Key, SpoolWriter
 from ingest.summary_facts import complete
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
-from schemas.source import RejectRow
+from schemas.source import FileKind, RejectRow
 
 SMALL_BYTES = 1 << 20
 """Up to this size a file is read into memory at once: it is hashed, sniffed and read from there."""
@@ -69,6 +70,7 @@ class Card:
     name: str
     bytes: int
     bytes_read: int = 0
+    kind: FileKind = FileKind.LOG
     container: str = "none"
     records: int = 0
     rejected: int = 0
@@ -90,8 +92,11 @@ class Card:
         self.source_id, self.begins_with = identity.source_id, identity.begins_with
 
 
-def read_members(source: Source, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
-    """Read a file, or everything in an archive. `name` tells this reading from all others of the ingest."""
+def read_members(source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None) -> Iterator[Card]:
+    """Read a file, or everything in an archive. `name` tells this reading from all others of the ingest.
+
+    `allowance`: that of the archive it is a member of.
+    """
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
         if card := known_card(source, name, settings):
@@ -100,7 +105,7 @@ def read_members(source: Source, name: str, settings: Settings, spool: SpoolWrit
         if kind := containers.archive_kind(source):
             yield from _read_archive(source, kind, name, settings, spool)
         else:
-            yield read_source(source, Key(name), settings, spool)
+            yield read_source(source, Key(name), settings, spool, allowance=allowance)
     except (OSError, InputUnreadable) as error:
         yield _unreadable(source, Key(name), error)
 
@@ -136,16 +141,17 @@ def _unreadable(source: Source, key: Key, error: OSError | InputUnreadable) -> C
 
 def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
     """A card for the archive itself, whose own documents are only the members that cannot be opened, and one for each other."""
-    archive = Card(Key(name), "", source.name, source.size, container=kind)
+    archive = Card(Key(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
     archive.identify(before := identify(source, settings.earlier(source)))
     folders: dict[str, Path] = {}
     inside = replace(settings, sidecars=Sidecars(folders))
     around = partial(_sidecars_in, folders, Allowance(source.size))
-    for number, member in enumerate(containers.members(source, around)):
+    allowance = Allowance(source.size)
+    for number, member in enumerate(containers.members(source, around, allowance=allowance)):
         if isinstance(member, Unreadable):
             _reject(archive, spool, member)
         else:
-            yield from read_members(member, f"{name}.{number}", inside, spool)
+            yield from read_members(member, f"{name}.{number}", inside, spool, allowance)
     if source.path and not source.temporary and identify(source, settings.earlier(source)) != before:
         raise changed(source.name, CHANGED)
     yield archive
@@ -163,17 +169,24 @@ def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source
         yield
 
 
-def read_source(source: Source, key: Key, settings: Settings, spool: SpoolWriter, portion: Portion | None = None) -> Card:
+def read_source(
+    source: Source,
+    key: Key,
+    settings: Settings,
+    spool: SpoolWriter,
+    portion: Portion | None = None,
+    allowance: Allowance | None = None,
+) -> Card:
     """Read one source, or one portion of it (whose source_id is not known yet, and empty)."""
     card = Card(key, "", source.name, source.size, portion.length if portion else source.size)
     path = None if source.temporary else source.path  # a temporary file's place says nothing
     if settings.sidecars.has(path, source.name):
-        card.container, card.ignored = "sidecar", 1
+        card.kind, card.ignored = FileKind.SIDECAR, 1
         card.identify(identify(source, settings.earlier(source)))
         return card
     context = gather(card.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    _Reader(card, context, spool).read(source, portion, checksum.update if portion else fingerprint.update)
+    _Reader(card, context, spool).read(source, portion, checksum.update if portion else fingerprint.update, allowance)
     card.checksum = checksum.value
     if not portion:
         card.identify(fingerprint.identity())
@@ -189,18 +202,32 @@ class _Reader:
         self._spool = spool
         self._stream = StreamContext()
         self._streaming = False
-        self._last_ignored: Document | None = None
+        self._last_event: Document | None = None
+        self._doubtful: list[Unreadable] = []
 
-    def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None]) -> None:
-        contents = containers.read(source, portion, show=show)
+    def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
+        contents = containers.read(source, portion, show=show, allowance=allowance)
         for part in contents:
-            if isinstance(part, Unreadable):
+            if not isinstance(part, Unreadable):
+                self._document(part)
+            elif part.certain:
                 _reject(self._card, self._spool, part)
             else:
-                self._document(part)
+                self._doubtful.append(part)
         self._card.container = contents.kind
-        if portion is None:
-            self._break_silence()
+        if portion or self._card.records or self._card.rejected or self._last_event:
+            self._as_log(is_whole=portion is None)
+        else:
+            self._card.kind, self._card.ignored = contents.file_kind, 1
+
+    def _as_log(self, *, is_whole: bool) -> None:
+        """What did not look like a run by itself was a part of one: of this log. Of a stream without any record its last event is told."""
+        for part in self._doubtful:
+            _reject(self._card, self._spool, part)
+        if is_whole and self._last_event and not self._card.records and not self._card.rejected:
+            count, last = self._card.ignored, self._last_event
+            self._card.ignored -= 1
+            _reject(self._card, self._spool, refused(last, RejectReason.NO_RECORD, _no_record_detail(count)))
 
     def _document(self, document: Document) -> None:
         """Put a document where it belongs: a record becomes rows, an event context."""
@@ -224,18 +251,11 @@ class _Reader:
 
     def _ignore(self, document: Document) -> None:
         self._card.ignored += 1
-        self._last_ignored = document
+        if is_agents_event(document.value):
+            self._last_event = document
         if isinstance(document.value.get("type"), str):
             self._streaming = True
             self._stream.see(document.value, document.logged_at)
-
-    def _break_silence(self) -> None:
-        """A source with nothing but ignored events gets a reject that says so: its last event."""
-        if self._last_ignored is None or self._card.records or self._card.rejected:
-            return
-        count, last = self._card.ignored, self._last_ignored
-        self._card.ignored -= 1
-        _reject(self._card, self._spool, refused(last, RejectReason.NO_RECORD, _no_record_detail(last, count)))
 
 
 def refused(document: Document, reason: RejectReason, detail: str) -> Unreadable:
@@ -258,7 +278,6 @@ def _reject(card: Card, spool: SpoolWriter, part: Unreadable) -> None:
         card.rejects.append(row)
 
 
-def _no_record_detail(last: Document, count: int) -> str:
-    if count > 1 and "type" in last.value:
-        return f"{count} events, but no result record: the run was killed or the log cut short"
-    return "a JSON object, but no result record of an agent" if count == 1 else f"no result record among {count} JSON objects"
+def _no_record_detail(count: int) -> str:
+    events = "an agent's event" if count == 1 else f"{count:,} events"
+    return f"{events}, but no result record: the run was killed or the log cut short"

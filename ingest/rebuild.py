@@ -26,6 +26,13 @@ BATCH = 1000
 _KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls", "patch_files", "price_files")
 """What comes from outside the records and is copied; all else follows from the raw records."""
 
+_HAS_KIND = "select 1 from duckdb_columns() where database_name = 'former' and table_name = 'sources' and column_name = 'kind'"
+_KIND = (
+    ", case when container = 'zip' or starts_with(container, 'tar') then 'archive'"
+    " when container = 'sidecar' then 'sidecar' else 'log' end as kind"
+)
+"""What version 3 of the tables knew of it."""
+
 _KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)
 
 
@@ -58,7 +65,8 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
 def _copy_kept(writer: Writer) -> None:
     known = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'former'").fetchall()
     for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store lacks the newer tables
-        writer.connection.execute(f"insert into {table} by name select * from former.{table}")
+        lacks_kind = table == "sources" and not writer.connection.execute(_HAS_KIND).fetchone()
+        writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from former.{table}")
 
 
 def _batches(former: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:

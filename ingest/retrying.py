@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ingest.reading import Card
 from ingest.store import Store, Writer
+from schemas.source import MAY_HOLD_RUNS
 
 MEMBER = "!"
 """What stands between an archive and its member in a name (`ingest.archives`)."""
@@ -19,7 +20,10 @@ _STEPS = resources.files("ingest") / "sql" / "retry"
 
 @dataclass(frozen=True)
 class Retried:
-    """The files that hold rejects: those that are `there`, and the names of those that are `gone`, or in another folder."""
+    """The files that hold rejects, or in which a later version may find a run: those that are `there`.
+
+    `gone`: the names of those with rejects that are no longer there, or in another folder.
+    """
 
     there: tuple[Path, ...]
     gone: tuple[str, ...]
@@ -28,10 +32,13 @@ class Retried:
 def retried(store: Store) -> Retried:
     """What there is to read anew. A relative name is looked for in the working folder. Raises StoreError."""
     with store.reading() as connection:
-        rows = connection.execute("select distinct name from sources where rejected > 0 order by name").fetchall()
-    found = {str(name): _file(str(name)) for (name,) in rows}
-    there = dict.fromkeys(path for path in found.values() if path)
-    return Retried(tuple(there), tuple(name for name, path in found.items() if not path))
+        rows = connection.execute(
+            "select name, bool_or(rejected > 0) from sources where rejected > 0 or list_contains($kinds, kind) group by name order by name",
+            {"kinds": [*map(str, MAY_HOLD_RUNS)]},
+        ).fetchall()
+    found = [(str(name), _file(str(name)), has_rejects) for name, has_rejects in rows]
+    there = dict.fromkeys(path for _, path, _ in found if path)
+    return Retried(tuple(there), tuple(name for name, path, has_rejects in found if has_rejects and not path))
 
 
 def _file(name: str) -> Path | None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ingest.broken_json import MARK_SEARCHED, Failure, begin_at_break, begin_of_last, verdict
 from ingest.document import is_whole_record, parse
+from ingest.marks import EVENT_START, RECORD, bears_marks
 from ingest.mender import Found, Mender
 from ingest.window import LOOK_BACK, Window, bytes_of, clean
 from schemas.errors import RejectReason
@@ -31,7 +32,12 @@ _BLANK = b" \t\r\n\x0b\x0c\x1e"
 _BETWEEN = _BLANK + b",[]"
 _DECODER = json.JSONDecoder()
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
-_OBJECT_START = re.compile(rb'\{[ \t\r\n]{0,1000}+["}]')
+_OBJECT_START = re.compile(
+    rb'(?<![^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+["}]'
+    rb'|(?<=[^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+(?:\}|"(?![^"\\\x00-\x1f]{0,128}+"[^ \t\r\n:/\x1b]))'
+)
+"""A brace and a name in quotes, or none. Within a text the name must not be followed by what follows no name: `{"{"{"` is none."""
+
 _START_BYTES = 1002
 _HIDDEN_START = re.compile(
     rb'\{(?:\x1b\[[0-9;]{0,20}[mK]){0,9}+(?:(?<=[mK])"|[ \t\r]{0,100}+\n(?:[^\n"{}]{1,128}"|\[?20\d\d-\d\d-\d\d[T ][^\n{}]{1,400}\n))'
@@ -39,12 +45,14 @@ _HIDDEN_START = re.compile(
 _LEAST_HIDDEN = 8
 _KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
 _KEY_BYTES = 80
-_RECORD_MARK = re.compile(r'"(?:type"\s*:\s*"result"|total_cost_usd"|duration_api_ms"|num_turns")')
-_EVENT_START = re.compile(r'\{"type"\s*:')
 _DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
 _TOKEN_CHARACTERS = 160
 _DEEP_NESTING_SKIPPED = 4096
 _ALLOWED_BYTES = 1 << 24
+_LINE_START = re.compile(rb"(?<=\n)\{")
+
+MOST_BROKEN = 100_000
+"""Broken objects of a source that are looked at one by one. Behind them only objects that are whole lines are read."""
 
 
 class Span(NamedTuple):
@@ -64,6 +72,8 @@ class Span(NamedTuple):
     line_bytes: bytes = b""
     line_before: bytes = b""
     """What stands before it on its line, where a log put something there: its last bytes."""
+    bears_marks: bool = False
+    """Of a broken one: whether it has marks of a record or of an agent's event."""
 
 
 def scan(text: str) -> Iterator[Span]:
@@ -77,7 +87,8 @@ class Scanner:
     """Finds the objects of a stream. Its attributes tell what was met so far.
 
     `blank`: nothing at all; `array`: the stream begins with `[`; `noise`: text that is no object; `objects`: how many are whole;
-    `first_broken`: the object that the stream begins with, where it is a broken one and was not told for its own sake.
+    `first_broken`: the object that the stream begins with, where it is a broken one and was not told for its own sake; `passed_over`:
+    lines that begin as an object does and were not looked at, because too many before were broken.
     """
 
     def __init__(self, window: Window) -> None:
@@ -86,6 +97,8 @@ class Scanner:
         self.noise = False
         self.objects = 0
         self.first_broken: Span | None = None
+        self.passed_over = 0
+        self._broken_ones = 0
         self._window = window
         self._looked_again = 0
         self._mender = Mender(window)
@@ -93,9 +106,14 @@ class Scanner:
 
     def spans(self) -> Iterator[Span]:
         """Objects and broken ones, in order; `start` and `end` count from the beginning of the stream."""
+        at = yield from self._one_by_one()
+        yield from self._whole_lines(at)
+
+    def _one_by_one(self) -> Generator[Span, None, int]:
+        """The objects up to the end, or until too many were broken; returns where that is."""
         window = self._window
         at = window.move(0)
-        while True:
+        while self._broken_ones <= MOST_BROKEN:
             match, ended = _OBJECT_START.search(window.data, at), window.ended
             start = match.start() if match else self._undecided(at)
             if start - at > _LEAST_HIDDEN and (at := (yield from self._hidden(at, start))) > start:
@@ -108,11 +126,29 @@ class Scanner:
                 if span:
                     yield span
             elif ended:
-                return
+                return len(window.data)
             else:
                 at = window.move(start)
             if at > len(window.data) // 2 and not window.ended:
                 at = window.move(at)
+        return at
+
+    def _whole_lines(self, at: int) -> Iterator[Span]:
+        """The objects that are whole lines, from here on."""
+        window = self._window
+        while match := self._line_start(at):
+            if span := self._on_a_line(match.start()):
+                yield span
+            self.passed_over += span is None
+            at = match.end()
+            if at > len(window.data) // 2 and not window.ended:
+                at = window.move(at)
+
+    def _line_start(self, at: int) -> re.Match[bytes] | None:
+        """Where the next line begins with a brace."""
+        while not (match := _LINE_START.search(self._window.data, at)) and not self._window.ended:
+            at = self._window.move(len(self._window.data))
+        return match
 
     def _hidden(self, at: int, until: int) -> Generator[Span, None, int]:
         """The objects between, in front of whose names a log wrote something; returns where the last of them ends."""
@@ -221,11 +257,12 @@ class Scanner:
         """A broken object: mended; or told, where it matters; or mere text."""
         if found := self._mender.mend(start, failure, self._line_before(start)):
             return found.end, self._whole(*found)
+        self._broken_ones += 1
         text, at = failure.text, failure.at
         stopped = start + max(1, bytes_of(text[:at]))
         begins_line = self._begins_line(start)
-        certain = begins_line and (_EVENT_START.match(text) or (self.objects and not self.noise))
-        told = certain or _RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
+        certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
+        told = certain or RECORD.search(text, 0, min(at + 2, MARK_SEARCHED))
         behind = self._last_on_line(start, failure) if told or text.endswith('{"', 0, at) else 0
         span = self._complaint(start, self._cut_off(start, behind) if behind else failure) if told or was_blank else None
         if told:
@@ -236,7 +273,8 @@ class Scanner:
     def _complaint(self, start: int, failure: Failure) -> Span:
         reason, error = verdict(failure)
         window, text = self._window, clean(failure.text[:EXCERPT_CHARACTERS])
-        return Span(window.base + start, window.base + start, window.line_at(start), text, None, reason, clean(error))
+        place, marked = window.base + start, bears_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)])
+        return Span(place, place, window.line_at(start), text, None, reason, clean(error), bears_marks=marked)
 
     def _last_on_line(self, start: int, failure: Failure) -> int:
         """Where a whole object begins that was written behind the broken one that starts here, on its line; 0 where there is none.

@@ -101,13 +101,17 @@ class Source:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A part of a source that is no document: becomes a row of `rejects`."""
+    """A part of a source that is no document: becomes a row of `rejects`.
+
+    `certain`: whether it looked like a part of a run. What did not is rejected only beside something that did.
+    """
 
     ordinal: int
     position: str
     reason: RejectReason
     detail: str
     excerpt: str = ""
+    certain: bool = True
 
 
 class _Beginning(io.RawIOBase):

@@ -249,7 +249,7 @@ class Writer:
 
     def cards(self, source_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """What became of sources read before: what was accepted then is a duplicate now."""
-        sql = """select source_id, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
+        sql = """select source_id, kind, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
                  from sources semi join given using (source_id)"""
         with _registered(self.connection, pa.table({"source_id": pa.array(source_ids, pa.string())})):
             rows = self.connection.sql(sql).to_arrow_table().to_pylist()

@@ -30,10 +30,17 @@ class ExitCode(IntEnum):
 
 
 class RejectReason(StrEnum):
-    """Why a document became a row of `rejects`. A closed list; `detail` has the particulars."""
+    """Why a document became a row of `rejects`. A closed list; `detail` has the particulars.
 
-    EMPTY = "empty"
-    BINARY = "binary"
+    Only what looked like a run is rejected; a file that is no log is ignored with its kind (`schemas.source.FileKind`).
+    """
+
+    NOT_UNPACKED = "not_unpacked"
+    """An archive or compressed data that is broken, encrypted or nested too deep, or what stands behind that."""
+
+    TOO_MUCH = "too_much"
+    """Beyond a bound on time, memory or disk; the detail names the bound."""
+
     NOT_JSON = "not_json"
     TRUNCATED = "truncated"
     NO_RECORD = "no_record"

@@ -13,19 +13,51 @@ from schemas.row import Row
 from schemas.units import ArrowType, Bytes, Count, LongText, Offset, Text, UtcTime
 
 
+class FileKind(StrEnum):
+    """What a source is. All but the first three are no logs, and count as one ignored document each."""
+
+    LOG = "log"
+    """A run's records or events stand in it, or what looked like them."""
+
+    ARCHIVE = "archive"
+    """Its members are sources of their own."""
+
+    SIDECAR = "sidecar"
+    """A file that tells of the record beside it."""
+
+    TEXT = "text"
+    SOURCE = "source"
+    PATCH = "patch"
+    JSON = "json"
+    CSV = "csv"
+    PICTURE = "picture"
+    BINARY = "binary"
+    EMPTY = "empty"
+
+
+NO_LOGS = tuple(kind for kind in FileKind if kind not in (FileKind.LOG, FileKind.ARCHIVE, FileKind.SIDECAR))
+"""Kinds of files in which nothing looked like a run."""
+
+MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON)
+"""Kinds of files that a later version may find a run in, of an agent that is not known yet."""
+
+
 class SourceRow(Row):
     """One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored."""
 
     source_id: Text = Field(description="sha256 of the bytes.")
     name: Text = Field(description="Path or file name it was read under.")
     bytes: Bytes = Field(description="Size in bytes.")
+    kind: Annotated[FileKind, ArrowType(pa.string())] = Field(
+        description="What it is: log, archive, sidecar; or no log and ignored: text, source, patch, json, csv, picture, binary or empty."
+    )
     container: Text = Field(description="How the documents lay in it: object, array, jsonl, concatenated, mixed or none.")
     received_at: UtcTime = Field(description="When it was first read (UTC).")
     documents: Count = Field(description="Documents found in it.")
     accepted: Count = Field(description="Documents that became runs.")
     duplicates: Count = Field(description="Documents whose run was known already.")
     rejected: Count = Field(description="Documents that could not be read; see rejects.")
-    ignored: Count = Field(description="Events that are no result record.")
+    ignored: Count = Field(description="Events that are no result record; 1 for a file that is no log.")
 
 
 class RejectRow(Row):

@@ -23,7 +23,7 @@ from schemas.statement import StatementRow
 from schemas.text import paired
 from schemas.units import ArrowType
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised with every change of a table. A store of another version is refused, never migrated: `rebuild` makes it anew."""
 
 TABLES: dict[str, type[Row]] = {

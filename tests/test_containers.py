@@ -19,11 +19,19 @@ from hypothesis import strategies as st
 
 from ingest.containers import Document, Portion, Source, Unreadable, archive_kind, find_files, portions, read, read_paths
 from schemas.errors import InputUnreadable, RejectReason
+from schemas.source import NO_LOGS, FileKind
 from tests.conftest import record, record_text
 
 
 def parts_of(data: str | bytes) -> list[Document | Unreadable]:
     return list(read(Source("a file", data.encode() if isinstance(data, str) else data)))
+
+
+def file_kind(data: str | bytes) -> FileKind:
+    """What a source is in which nothing looks like a run."""
+    contents = read(Source("x", data if isinstance(data, bytes) else data.encode()))
+    list(contents)
+    return contents.file_kind
 
 
 def kind(data: str) -> str:
@@ -76,7 +84,7 @@ def test_a_hole_in_a_log_makes_no_binary_of_it_either(text: str, hole: int) -> N
 
 @pytest.mark.parametrize("data", [b"\0" * 20_000, b"SQLite format 3\0" + b"\0" * 4000 + b"create table runs (cost);" * 9])
 def test_nothing_but_nuls_and_a_database_are_binary(data: bytes) -> None:
-    assert [part.reason for part in read(Source("x", data)) if isinstance(part, Unreadable)] == [RejectReason.BINARY]
+    assert (file_kind(data), reasons(data)) == (FileKind.BINARY, [])
 
 
 def test_a_nul_in_a_record_is_read() -> None:
@@ -105,44 +113,73 @@ def test_a_document_keeps_the_text_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", RejectReason.EMPTY),
-        (b" \r\n\t", RejectReason.EMPTY),
-        (b"\x00\x01\x02\xff" * 100, RejectReason.BINARY),
-        (bytes(range(128, 256)) * 20, RejectReason.BINARY),
-        (b"text \0\0\0\0 " * 200 + record_text().encode(), RejectReason.BINARY),
-        ("text → é 🎉\n".encode("utf-16-le") * 20, RejectReason.BINARY),
-        (b"\0", RejectReason.BINARY),
-        (b"hello", RejectReason.NOT_JSON),
-        (b" " * 9000 + b"hello", RejectReason.NOT_JSON),
+        (b"text \0\0\0\0 " * 200 + record_text().encode(), RejectReason.NOT_JSON),
         (record_text()[:-20].encode(), RejectReason.TRUNCATED),
         (json.dumps(record(), indent=2)[:-20].encode(), RejectReason.TRUNCATED),
-        (b'{"type": result}', RejectReason.NOT_JSON),
-        (b"[]", RejectReason.NO_RECORD),
-        (b"[1, 2, 3", RejectReason.TRUNCATED),
+        (b'{"type":"resu', RejectReason.TRUNCATED),
+        (b'{"type":"assistant","message":{', RejectReason.TRUNCATED),
+        (b'{"type": "result", "num_turns": x}', RejectReason.NOT_JSON),
     ],
 )
-def test_what_is_no_document_is_told_with_its_reason(data: bytes, reason: RejectReason) -> None:
+def test_what_looks_like_a_run_is_told_with_its_reason(data: bytes, reason: RejectReason) -> None:
     assert reasons(data) == [reason]
     assert documents(data) == []
 
 
-@pytest.mark.parametrize("data", ["[1, 2.5]", "12", '"text"', "[[1], [2]]", "null", "[" + "1, " * 9000 + "1]", 'x {"a": 1} y'])
-def test_json_without_an_object_is_one_reject(data: str) -> None:
-    assert reasons(data) == [RejectReason.NO_RECORD]
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("x", b"", FileKind.EMPTY),
+        ("x", b" \r\n\t", FileKind.EMPTY),
+        ("x", b"\x00\x01\x02\xff" * 100, FileKind.BINARY),
+        ("x", bytes(range(128, 256)) * 20, FileKind.BINARY),
+        ("x", "text → é 🎉\n".encode("utf-16-le") * 20, FileKind.BINARY),
+        ("x", b"\0", FileKind.BINARY),
+        ("run.json", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 9, FileKind.PICTURE),
+        ("a.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF" * 9, FileKind.PICTURE),
+        ("a", b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3.org/2000/svg'/>", FileKind.PICTURE),
+        ("x", b"hello", FileKind.TEXT),
+        ("x", b" " * 9000 + b"hello", FileKind.TEXT),
+        ("notes.md", b'# Notes\n\nAn object: {"a": 1}\n', FileKind.TEXT),
+        ("a.py", b'x = {"type": kind}\n', FileKind.SOURCE),
+        ("run", b"#!/bin/sh\necho hello\n", FileKind.SOURCE),
+        ("settings.toml", b"[a]\nb = 1\n", FileKind.SOURCE),
+        ("a.txt", b'diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{"a": 1}\n', FileKind.PATCH),
+        ("a.txt", b"a,b,c\n1,2,3\n4,5,6\n7,8,9\n", FileKind.CSV),
+        ("a.csv", b"a\n1\n", FileKind.CSV),
+        ("x", b"[]", FileKind.JSON),
+        ("x", b"[1, 2, 3", FileKind.JSON),
+        ("x", b'{"a": 1}\n{"a": 2}\n', FileKind.JSON),
+        ("package.json", b'{"name": "x", "type": "module"}', FileKind.JSON),
+        ("tsconfig.json", b'{\n  // comment\n  "a": {"b": 1,},\n}', FileKind.JSON),
+        ("cut.json", b'{"name": "x", "scripts": {"a":', FileKind.JSON),
+    ],
+)
+def test_a_file_that_is_no_log_has_a_kind(name: str, data: bytes, expected: FileKind) -> None:
+    contents = read(Source(name, data))
+    assert not [part for part in contents if isinstance(part, Unreadable) and part.certain]
+    assert contents.file_kind is expected
+
+
+@pytest.mark.parametrize("data", ["[1, 2.5]", "12", '"text"', "[[1], [2]]", "null", "[" + "1, " * 9000 + "1]"])
+def test_json_without_an_object_is_json(data: str) -> None:
+    assert (file_kind(data), reasons(data)) == (FileKind.JSON, [])
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=400) | st.text(alphabet='{}[]",:\\ \n1ae\u2028é', max_size=200).map(lambda text: text.encode()))
 def test_any_bytes_are_accounted_for(data: bytes) -> None:
-    """No input raises, and none comes to nothing."""
-    parts = parts_of(data)
-    assert parts
+    """No input raises, and what holds no document has a kind."""
+    contents = read(Source("x", data))
+    parts = list(contents)
+    assert parts or contents.file_kind in NO_LOGS
     assert [part.ordinal for part in parts] == list(range(len(parts)))
 
 
-def test_deep_nesting_is_a_reject_not_a_crash() -> None:
-    assert reasons("[" * 100_000) != []
-    assert reasons('{"a":' * 100_000) != []
+def test_deep_nesting_is_no_crash() -> None:
+    assert file_kind("[" * 100_000) is FileKind.JSON
+    assert file_kind('{"a":' * 100_000) is FileKind.JSON
+    assert reasons('{"type":"result","a":' + '{"a":' * 100_000) == [RejectReason.NOT_JSON]
 
 
 def test_folders_are_walked_in_order_hidden_ones_too(tmp_path: Path) -> None:

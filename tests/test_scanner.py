@@ -15,6 +15,7 @@ from ingest.document import parse
 from ingest.scanner import LONGEST_LINE, Scanner, scan
 from ingest.window import Window
 from schemas.errors import RejectReason
+from schemas.source import NO_LOGS
 from tests.conftest import record, record_text
 
 ONE = record(uuid="1")
@@ -190,7 +191,8 @@ HOSTILE = (
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_comes_to_an_end_and_to_something(piece: str) -> None:
-    assert list(read(Source("hostile", (piece * (400_000 // len(piece))).encode())))
+    contents = read(Source("hostile", (piece * (400_000 // len(piece))).encode()))
+    assert list(contents) or contents.file_kind in NO_LOGS
 
 
 PIECES = (
@@ -227,7 +229,7 @@ def test_every_record_of_a_stream_is_found_where_it_stands(ids: list[str], betwe
     data = between.join(texts).encode()
     parts = list(read(Source("a file", data)))
     assert [part.text for part in parts if isinstance(part, Document)] == texts
-    assert len(parts) == max(1, len(texts))
+    assert len(parts) == len(texts)
     for part, text in zip(parts, texts, strict=False):
         assert isinstance(part, Document)
         at = int(part.position.rpartition(" ")[2])

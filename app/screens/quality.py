@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import data, grids, queries_claims, queries_quality, queries_reports
+from app import data, file_kinds, grids, queries_claims, queries_quality, queries_reports
 from app.charts import findings as chart
 from app.presentation import plain, rule_meaning
 from app.screens import bar, parts
@@ -29,8 +29,10 @@ documents = data.ask(queries_quality.documents)
 st.header("What was read", anchor=False, help="All sources, whatever the filters: a rejected document has no model, task or cost.")
 st.markdown(
     f"**{documents['documents']:,}** documents in {documents['sources']:,} sources = {documents['accepted']:,} runs"
-    f" + {documents['duplicates']:,} known already + {documents['rejected']:,} rejected + {documents['ignored']:,} other events"
+    f" + {documents['duplicates']:,} known already + {documents['rejected']:,} rejected + {documents['ignored']:,} ignored"
 )
+if ignored := file_kinds.no_logs(data.ask(queries_quality.no_logs)):
+    st.caption(ignored)
 if documents["rejected"]:
     with st.expander(f"Rejected documents · {documents['rejected']:,}", icon=":material/block:", expanded=documents["rejected"] < 50):
         parts.table(

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import data, grids
+from app import data, file_kinds, grids
 from app.presentation import plain, short_id
 from app.screens import parts
 from app.server.uploads import Arrived, not_received, problem_words
@@ -39,6 +39,8 @@ if fresh:
 if arrived.reports:
     st.header("What became of them", anchor=False)
     parts.table(grids.upload_grid(arrived.reports), "What became of each file")
+    if not arrived.runs:
+        st.info(file_kinds.WHAT_IS_READ)
 if arrived.run_ids:
     st.header("Runs in these files", anchor=False)
     with st.container(horizontal=True):

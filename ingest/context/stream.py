@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.context.times import event_time
+from ingest.marks import EVENT_TYPES
 from schemas.wire.claude_code_events import InitEvent
 
 SESSIONS_KEPT = 64
@@ -24,14 +25,6 @@ TOOLS_KEPT = 512
 OTHER_TOOLS = "(other tools)"
 _LONGEST_NAME = 256
 _LONGEST_PATH = 4096
-
-EVENT_TYPES = frozenset(
-    {
-        *("system", "assistant", "user", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary", "auth_status"),
-        *("keep_alive", "control_request", "control_response", "control_cancel_request"),
-    }
-)
-"""Types of the events of a stream. Other JSON with a `type` is printed into logs too, so without a session it proves no stream."""
 
 ToolCalls = tuple[tuple[str, int, int], ...]
 

@@ -12,6 +12,7 @@ from ingest.canonical import canonical_hash
 from ingest.document import Document
 from ingest.formats.base import Context, ContextOf, Rows, columns_of
 from ingest.formats.claude_code_outcome import outcome
+from ingest.marks import FIGURES, RESULT
 from ingest.model_ids import ModelId, parse_model_id
 from ingest.repair import repair
 from schemas.errors import InvalidRecord, RejectReason
@@ -21,9 +22,7 @@ from schemas.units import LARGEST_USD
 from schemas.wire.claude_code import FORMER_COST_NAMES, ModelUsage, ResultRecord, Usage
 from schemas.wire.values import DIGITS_LOST, LARGEST_INT
 
-_LEADING = '{"type":"result"'
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
-_FIGURES = ("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage")
 
 TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _tokens_of = attrgetter(*TOKEN_CLASSES)
@@ -45,7 +44,7 @@ class ClaudeCode:
     agent = "claude-code"
 
     def recognises(self, document: Document) -> bool:
-        if document.starts_with(_LEADING):
+        if document.starts_with(RESULT):
             return True
         value = document.value
         return value.get("type") == "result" or _is_untyped_record(value)
@@ -63,7 +62,7 @@ class ClaudeCode:
 
 def _is_untyped_record(value: dict[str, Any]) -> bool:
     """Version 0.2 wrote `role: system` and no type; some wrappers drop the type."""
-    return "type" not in value and "duration_ms" in value and any(key in value for key in _FIGURES)
+    return "type" not in value and "duration_ms" in value and any(key in value for key in FIGURES)
 
 
 def _read(document: Document) -> tuple[ResultRecord, str | bytes]:

@@ -1,4 +1,4 @@
--- The tables of the store, version 3. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 4. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -15,6 +15,7 @@ create table sources (
     "source_id" varchar not null,
     "name" varchar not null,
     "bytes" bigint not null,
+    "kind" varchar not null,
     "container" varchar not null,
     "received_at" timestamptz not null,
     "documents" bigint not null,
@@ -27,13 +28,14 @@ comment on table sources is 'One file, upload or stream that was read. documents
 comment on column sources."source_id" is 'sha256 of the bytes.';
 comment on column sources."name" is 'Path or file name it was read under.';
 comment on column sources."bytes" is 'Size in bytes.';
+comment on column sources."kind" is 'What it is: log, archive, sidecar; or no log and ignored: text, source, patch, json, csv, picture, binary or empty.';
 comment on column sources."container" is 'How the documents lay in it: object, array, jsonl, concatenated, mixed or none.';
 comment on column sources."received_at" is 'When it was first read (UTC).';
 comment on column sources."documents" is 'Documents found in it.';
 comment on column sources."accepted" is 'Documents that became runs.';
 comment on column sources."duplicates" is 'Documents whose run was known already.';
 comment on column sources."rejected" is 'Documents that could not be read; see rejects.';
-comment on column sources."ignored" is 'Events that are no result record.';
+comment on column sources."ignored" is 'Events that are no result record; 1 for a file that is no log.';
 
 create table runs (
     "run_id" varchar not null,

@@ -3,7 +3,8 @@
 create or replace temp table chosen as
 with readings as (
     select
-        reading, source_id, min(name) as name, max(bytes) as bytes, arg_min(container, portion) as container,
+        reading, source_id, min(name) as name, max(bytes) as bytes, arg_min(kind, portion) as kind,
+        arg_min(container, portion) as container,
         sum(documents) as documents, sum(rejected) as rejected, sum(ignored) as ignored
     from cards
     group by reading, source_id
