@@ -41,7 +41,8 @@ def _begins_as_database(place: str, descriptor: int | None) -> bool:
     if descriptor is None:
         with open(place, "rb") as file:  # noqa: PTH123  so small a file is attached by nobody here, see file_locks.sole_use
             return _begins_as_database(place, file.fileno())
-    begin = os.pread(descriptor, 20, 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    begin = os.read(descriptor, 20)
     return begin[8:12] == _MAGIC and 0 < int.from_bytes(begin[12:20], "little") < _VERSIONS
 
 

@@ -24,7 +24,7 @@ from ingest.interrupts import put_off
 from ingest.leftovers import sweep
 from ingest.new_store import NewStore, discard, is_blank
 from ingest.store_errors import FAILURES, INTERRUPTED, failed, is_held, missing, other_version, unreachable, unusable
-from ingest.store_files import REBUILDING, SPOOL, OwnFiles, is_path
+from ingest.store_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database
 from ingest.store_queue import Queue
 from ingest.store_waiting import Held, Patience, keeper_in
 from schemas.errors import NotAStore, StoreError
@@ -140,7 +140,7 @@ class Store:
                     connection.commit()
                     if new:
                         _finish(connection)
-                        self._put_in_place(new.put_in_place)
+                        self._done(new.put_in_place)
                     self.has_written = True
             except BaseException:
                 with put_off(), suppress(duckdb.Error):  # after a commit, also one that failed, there is nothing to roll back
@@ -161,6 +161,7 @@ class Store:
         with self._attached(read_only=False, alias=FORMER) as (connection, _, after):
             stored_version(connection, self.location)
             connection.execute(f"checkpoint {FORMER}")  # or its log would lie beside the new store, to which it does not belong
+            self._done(partial(remove_database, aside))  # whoever left it lives no more: the store would be locked
             after.callback(discard, aside)
             connection.execute(_attach_sql(str(aside), ALIAS, read_only=False))
             connection.execute(f"use {ALIAS}")
@@ -170,12 +171,13 @@ class Store:
             with put_off():
                 connection.commit()
                 _finish(connection)
-                self._put_in_place(partial(aside.replace, self._place))
+                self._done(partial(aside.replace, self._place))
                 self.has_written = True
 
-    def _put_in_place(self, put: Callable[[], object]) -> None:
+    def _done(self, change: Callable[[], object]) -> None:
+        """Change files. Raises StoreError."""
         try:
-            put()
+            change()
         except OSError as error:
             raise failed(self.location, error) from error
 
@@ -205,17 +207,14 @@ class Store:
             with suppress(Held):
                 return attach()
         patience = Patience(self.location, self._wait_seconds, self._on_wait)
-        with ExitStack() as turn:
-            ticket = turn.enter_context(self._queue.ticket("reader" if read_only else "writer"))
+        with ExitStack() as attaching:  # whoever reads lets the next one in at once: DuckDB's lock keeps writers away
+            ticket = (attaching if read_only else after).enter_context(self._queue.ticket("reader" if read_only else "writer"))
             patience.wait_for_turn(ticket)
             new = patience.repeat(attach, ticket)
-            if read_only:  # whoever reads shares the store with the next reader, and DuckDB's lock keeps writers away
-                return new
-            if ticket:
-                ticket.tell_ours()
-            if self.is_file:
-                sweep(self._place, new.path if new else None, is_our_turn=ticket is not None)
-            after.push(turn.pop_all())
+        if ticket and not read_only:
+            ticket.tell_ours()
+        if self.is_file and not read_only:
+            sweep(self._place, new.path if new else None, is_our_turn=ticket is not None)
         return new
 
     def _attach_now(self, connection: duckdb.DuckDBPyConnection, alias: str, after: ExitStack, *, read_only: bool) -> NewStore | None:
