@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app import file_kinds
 from ingest.interrupts import interruptible, received
 from schemas.errors import TachographError, UsageError
 
@@ -179,6 +178,8 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     parts = " + ".join(f"{count:,} {name}" for name, count in counts)
     note(f"{plural(report.total('documents'), 'document')} = {parts}")
     if report.no_logs:
+        from app import file_kinds
+
         note(file_kinds.no_logs(report.no_logs))
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
     if former := sum(source.rejected for source in report.sources if source.known):
@@ -188,6 +189,8 @@ def tell_ingest(report: IngestReport, location: str) -> None:
 
 
 def _tell_nothing_found(report: IngestReport) -> None:
+    from app import file_kinds
+
     [first, *others] = report.sources
     is_alone = not others and first.kind in file_kinds.WORDS
     note(f"\nNo run in {plain(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo run was found.")
