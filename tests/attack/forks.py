@@ -105,8 +105,8 @@ class Forks:
         self._started: list[Running] = []
         self._numbers = count()
         command = [sys.executable, "-m", "tests.attack.fork_server", self._address]
-        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._server = subprocess.Popen(command, cwd=ROOT, env=environment(), start_new_session=True, **streams)
+        pipe = subprocess.PIPE
+        self._server = subprocess.Popen(command, cwd=ROOT, env=environment(), start_new_session=True, stdin=pipe, stdout=pipe)
         assert self._server.stdout is not None
         assert self._server.stdout.readline() == b"ready\n"
         return self

@@ -89,10 +89,9 @@ def attack_screens(lab: Lab, browser: Browser, shown: Dashboard, runs: int) -> N
 
 def check(tab: Tab, shown: Dashboard) -> None:
     """Raise AssertionError with what the page, the server or the canary has against what was just opened."""
+    asked, logged = shown.bird.take(), shown.log.take()
     tab.check()
-    shown.log.check()
-    asked = shown.bird.asked[:]
-    shown.bird.asked.clear()
+    assert "Traceback" not in logged, f"the server logged an exception: …{logged[-3000:]}"
     assert not asked, f"the canary was asked for {asked}"
 
 
@@ -131,7 +130,7 @@ def attack_exports(lab: Lab, browser: Browser, shown: Dashboard, commands: Seque
                 ended = lab.forks.succeed(folder, *words, "-o", folder / f"export.{suffix}", "--db", shown.store)
                 assert "Traceback" not in ended.err, ended.story
                 CHECKS[suffix](folder / f"export.{suffix}", browser)
-                assert not shown.bird.asked, f"the canary was asked for {shown.bird.asked}"
+                assert not (asked := shown.bird.take()), f"the canary was asked for {asked}"
 
 
 def _check_html(path: Path, browser: Browser) -> None:

@@ -33,7 +33,7 @@ class Watch:
         """Return at the `change`-th change, when the command has ended, or after so many seconds."""
         deadline = time.monotonic() + seconds
         while self.changes < change and (left := deadline - time.monotonic()) > 0:
-            ready, _, _ = select.select([self._descriptor, running], [], [], left)
+            ready, _, _ = select.select([self._descriptor, running.fileno()], [], [], left)
             if self._descriptor in ready:
                 self.changes += self._events()
             elif ready:

@@ -1,4 +1,4 @@
-"""The other tests of attacks in this folder, as lines of the table: growing logs, Host and Origin, framing, uploads without rights …"""
+"""The other tests of attacks in this folder as lines of the table, such as foreign hosts and origins, framing, uploads without rights."""
 
 from __future__ import annotations
 

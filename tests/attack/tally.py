@@ -35,6 +35,7 @@ class Tally:
         self.failures: list[Failure] = []
         self.seconds = 0.0
         self.skipped = ""
+        """Why this machine does not allow the attack; empty where it does."""
 
     @contextmanager
     def attempt(self, again: str) -> Iterator[Path]:
@@ -53,7 +54,3 @@ class Tally:
             shutil.rmtree(folder)
         finally:
             self.seconds += time.monotonic() - started
-
-    def skip(self, reason: str) -> None:
-        """This machine does not allow the attack."""
-        self.skipped = reason
