@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 
 from ingest.price_library import Period, claude_rates
 from schemas.cost import CostCause
@@ -38,7 +39,10 @@ class Alternative:
     is_likely: bool = False
 
 
-def alternatives(listed: Rates, library: Period | None, everywhere: Period | None, others: Iterable[Period]) -> list[Alternative]:
+@lru_cache(maxsize=1024)  # models under many ids have the same prices, and to compare a hundred rates takes 3 ms
+def alternatives(
+    listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]
+) -> tuple[Alternative, ...]:
     """What may explain another cost than `listed`, most likely first.
 
     `library`: the library's own price where there is one (`listed` is another where a price file wins); `everywhere`: the price at
@@ -58,7 +62,7 @@ def alternatives(listed: Rates, library: Period | None, everywhere: Period | Non
     one_hour = Alternative(
         CostCause.ONE_HOUR_CACHE_WRITES, "the price with 1-hour cache writes at the 5-minute rate", _as_5m(listed), is_likely=True
     )
-    return _distinct([one_hour, *(both for one in made for both in (one, _with_1h_as_5m(one)))], listed)
+    return tuple(_distinct([one_hour, *(both for one in made for both in (one, _with_1h_as_5m(one)))], listed))
 
 
 def _distinct(made: Iterable[Alternative], listed: Rates) -> list[Alternative]:

@@ -46,7 +46,7 @@ class PriceBook:
             if listed:
                 rates, source, has_tiers = listed
                 found = alternatives(rates, price_library.at(library, since), price_library.at(everywhere, since), library)
-                yield Price(key, since, until, rates, source, has_tiers, tuple(found))
+                yield Price(key, since, until, rates, source, has_tiers, found)
 
     def rates(self, key: ModelKey, day: date) -> Rates | None:
         """What the model costs on a day; None where it has no price."""

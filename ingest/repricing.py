@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -173,4 +174,9 @@ def _rough_rates(rates: Sequence[Rates]) -> pa.StructArray:
 
 
 def _exact(rates: Sequence[Decimal | None]) -> pa.Array:
-    return pa.array([None if rate is None else rate.quantize(SMALLEST_RATE) for rate in rates], RATE)
+    return pa.array([None if rate is None else _to_the_smallest(rate) for rate in rates], RATE)
+
+
+@lru_cache(maxsize=4096)  # prices are few, and many models and alternatives have the same
+def _to_the_smallest(rate: Decimal) -> Decimal:
+    return rate.quantize(SMALLEST_RATE)

@@ -24,6 +24,9 @@ from schemas.wire.values import DIGITS_LOST, LARGEST_INT
 
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
 
+MOST_MODELS = 1000
+"""Models of one record. Real ones name a handful; each is a row, a price and a line of every report."""
+
 TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _tokens_of = attrgetter(*TOKEN_CLASSES)
 
@@ -124,6 +127,9 @@ def _shown(value: object) -> str:
 
 def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
     """Model id → usage. An old record without `modelUsage` has its `usage` as that of a model without a name, as has an empty id."""
+    if record.model_usage is not None and len(record.model_usage) > MOST_MODELS:
+        detail = f"modelUsage: {len(record.model_usage):,} models, and {MOST_MODELS:,} is the most that a record may name"
+        raise InvalidRecord(RejectReason.TOO_MUCH, detail)
     if record.model_usage is not None:
         return [(logged or None, usage) for logged, usage in record.model_usage.items()]
     return [(None, _as_model_usage(record.usage))] if record.usage else []
