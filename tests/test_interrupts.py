@@ -44,6 +44,7 @@ for line in sys.stdin:
 """The command in a fork of itself, with everything imported: so that the signal hits the ingest and not Python's start."""
 
 
+@pytest.mark.slow
 def test_what_is_said_of_an_interrupt_is_true_at_any_of_16_moments(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text("\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS)))
     chance, told = random.Random(0), set()
