@@ -8,7 +8,7 @@ WORKERS ?= 2
 # the tests start the program hundreds of times: it is compiled once, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test check unit schema wheel clean chromium
+.PHONY: run test quick check unit schema wheel clean chromium
 
 ## run: set up, ingest the sample logs, open the dashboard
 run: $(VENV)/.ready-run
@@ -17,6 +17,13 @@ run: $(VENV)/.ready-run
 
 ## test: set up, then style, types and every test
 test: $(VENV)/.ready-dev chromium check unit
+
+## quick: style, and the nine tests of ten that take half a minute together: all that start no process, no browser and no screen, and
+## take under a second each. The others are marked slow: by the fixtures they ask for (tests/conftest.py), or by hand.
+quick: $(VENV)/.ready-dev
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not slow"
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

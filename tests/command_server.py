@@ -85,7 +85,7 @@ def become(request: Request) -> NoReturn:
     sys.path[0] = request["cwd"]  # as `python -m` has it
     sys.argv = ["", *request["arguments"]]
     code = _exit_code()
-    threading._shutdown()
+    threading._shutdown()  # type: ignore[attr-defined]  # as every interpreter ends, and forks of multiprocessing do
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -20,13 +20,18 @@ from ingest import containers
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store import Store
 from tests.commands import CommandServer, fresh
-from tests.serving import NoBrowser, chromium
+from tests.serving import ENTRY, PATIENCE_SECONDS, NoBrowser, chromium
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 settings.register_profile("tachograph", deadline=None)  # a test asserts no time; a busy machine is no failure
 settings.load_profile("tachograph")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_logs" / "claude_code"
+
+FIRST_SCREEN = "screens/overview.py"
 
 TOTAL_COST = "2.825104150"
 """Reported cost of the three sample runs, added up by hand."""
@@ -70,6 +75,17 @@ def record_text(**changes: Any) -> str:
 def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     """Ingest files and folders into the store, in this process."""
     return ingest(containers.read_paths(paths), store, Options(tuple(labels.items())))
+
+
+SLOW = {"browser", "command_server", "screens", "wheel"}
+"""Fixtures that start processes or run whole screens: what asks for them is marked slow, as are by hand tests of over a second."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make quick` leaves out."""
+    for item in items:
+        if isinstance(item, pytest.Function) and not SLOW.isdisjoint(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -129,6 +145,28 @@ def filled(tmp_path: Path, samples_read: Callable[..., Path]) -> Path:
 def environment(**more: str) -> dict[str, str]:
     """The variables the command runs with: ours without a store, and more."""
     return {key: value for key, value in os.environ.items() if key not in ("TACHOGRAPH_DB", "COLUMNS")} | more
+
+
+@pytest.fixture
+def screens(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Screens as a visitor opens them, by their address: `screens(store.location, "screens/cost.py", model="m")`.
+
+    No other screen is drawn before.
+    """
+    from streamlit.testing.v1 import AppTest  # noqa: PLC0415  it takes a second to import
+
+    def opened(store: str | Path, screen: str = FIRST_SCREEN, **query: str | list[str]) -> AppTest:
+        monkeypatch.setenv("TACHOGRAPH_DB", str(store))
+        app = AppTest.from_file(str(ENTRY), default_timeout=PATIENCE_SECONDS)
+        for key, value in query.items():
+            app.query_params[key] = value
+        if screen != FIRST_SCREEN:  # which has no path in its address
+            app.switch_page(screen)
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
 
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -66,6 +66,7 @@ def test_no_module_shadows_a_package() -> None:
     assert not (ROOT / "app" / "pages").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["app.cli", "app.queries", "app.exports", "ingest.pipeline"])
 def test_the_headless_side_never_loads_a_screen(module: str) -> None:
     code = f"import sys, {module}; print([m for m in ('streamlit', 'plotly', 'pandas') if m in sys.modules])"

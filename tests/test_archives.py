@@ -127,6 +127,7 @@ def test_a_big_member_waits_in_a_file_that_goes_away(monkeypatch: pytest.MonkeyP
     assert [path.exists() for path in seen] == [False]
 
 
+@pytest.mark.slow
 def test_a_disk_without_room_is_no_fault_of_the_archive(tmp_path: Path, tachograph: Run) -> None:
     """What is unpacked into a file may be no larger than a few MB here, which is what a full disk is like."""
     (tmp_path / "logs.zip").write_bytes(zipped(big=b"\n" * (IN_MEMORY_BYTES + 1) + LINES))

@@ -63,6 +63,7 @@ TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TABLES)
 @pytest.mark.parametrize("key", OF_MODELS)
 def test_a_chart_survives_what_a_store_may_hold(key: str, case: str) -> None:

@@ -158,6 +158,7 @@ def test_a_limit_that_is_no_number_says_what_is(key: str, text: str) -> None:
         parse_allowed(LIMITS[key], text)
 
 
+@pytest.mark.slow
 def test_the_readmes_example_for_ci_runs(tmp_path: Path) -> None:
     """The script of its workflow, as the runner starts it: bash -e."""
     [script] = re.findall(r"run: \|\n(.*?)^ {6}-", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)

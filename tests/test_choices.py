@@ -19,7 +19,6 @@ from ingest.pipeline import ingest
 from ingest.store import Store
 from schemas.measures import MEASURES
 from tests.conftest import record_text
-from tests.screens import visit
 
 MODELS = {"a": "claude-opus-4-6", "b": "claude-opus-4-6", "c": "glm-5.1", "d": "claude-haiku-4-5"}
 
@@ -47,10 +46,10 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture
-def opened(four: Store, monkeypatch: pytest.MonkeyPatch) -> Any:
+def opened(four: Store, screens: Any) -> Any:
     def open_(screen: str, **query: str) -> AppTest:
-        monkeypatch.setenv("TACHOGRAPH_DB", four.location)
-        return visit(f"screens/{screen}.py", **query)
+        app: AppTest = screens(four.location, f"screens/{screen}.py", **query)
+        return app
 
     return open_
 

@@ -469,6 +469,7 @@ def test_whatever_the_text_claims_hold_what_they_promise(text: str) -> None:
             assert claim.ratio_low <= claim.ratio <= claim.ratio_high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [
@@ -492,6 +493,7 @@ def seconds(text: str) -> float:
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["It is 3x faster.\n\n", "1x ", "1s→2s ", "| 1 ms → 2 ms |\n"])
 def test_a_megabyte_of_claims_is_cut_off(unit: str) -> None:
     """The bound is generous: it fails only where each claim costs more the more there are."""

@@ -33,7 +33,6 @@ from schemas.statement import StatementKind
 from schemas.tables import arrow_schema
 from tests.conftest import ROOT, record_text
 from tests.labelled.texts import labelled_texts
-from tests.screens import visit
 from tests.test_charts import luminance
 
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
@@ -72,10 +71,9 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def open_screen(monkeypatch: pytest.MonkeyPatch) -> Open:
+def open_screen(screens: Open) -> Open:
     def open_(screen: str, store: Store, **query: str) -> AppTest:
-        monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-        return visit(f"screens/{screen}.py", **query)
+        return screens(store.location, f"screens/{screen}.py", **query)
 
     return open_
 

@@ -57,6 +57,7 @@ def test_starting_loads_nothing_heavy() -> None:
     assert done.stdout == "\n"
 
 
+@pytest.mark.slow
 def test_a_command_never_loads_pandas(filled: Path) -> None:
     """It is installed with Streamlit; pyarrow would import it, half a second, for the first list that becomes an array."""
     code = "import atexit, sys; from app.cli import main; atexit.register(lambda: print('pandas' in sys.modules)); main()"
@@ -123,6 +124,7 @@ def test_strict_makes_a_reject_a_failure(tachograph: Run, tmp_path: Path) -> Non
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     """The log is a pipe, so that the command is known to be reading when it is interrupted."""
     os.mkfifo(tmp_path / "log")
@@ -137,6 +139,7 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["log"]
 
 
+@pytest.mark.slow
 def test_a_folder_without_permission(tachograph: Run, tmp_path: Path) -> None:
     """As root, permission bits do not count, so the command runs without the capabilities that override them."""
     (closed := tmp_path / "closed").mkdir()

@@ -20,6 +20,7 @@ from schemas.errors import UsageError
 from tests.conftest import SAMPLES, TOTAL_COST, Run, environment, ingest_paths, record_text
 
 
+@pytest.mark.slow
 def test_a_file_is_what_stdout_would_have_been_and_its_name_chooses_the_format(tachograph: Run, filled: Path) -> None:
     """At one time, which SOURCE_DATE_EPOCH sets, the same store gives the same bytes."""
     there = ["--db", str(filled / "tachograph.duckdb")]
@@ -115,6 +116,7 @@ def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tachograph: Run,
     assert set(filled.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(filled: Path) -> None:
     """`tachograph runs | head -1`: the pipe is closed before anything is written."""
     reading, writing = os.pipe()
@@ -126,6 +128,7 @@ def test_a_reader_that_goes_away_is_no_error(filled: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_gets_ascii(filled: Path) -> None:
     command = [sys.executable, "-m", "app.cli", "report", "--by", "region"]
     variables = environment(PYTHONIOENCODING="ascii")
@@ -135,6 +138,7 @@ def test_a_terminal_without_unicode_gets_ascii(filled: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tachograph.duckdb", "logs/../tachograph.duckdb", "tachograph.duckdb.wal", "link.json"])
 @pytest.mark.parametrize("command", [("report",), ("runs",), ("claims",), ("compare", "repo=a", "repo=b")])
 def test_no_answer_is_written_over_the_store(filled: Path, name: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ def test_a_missing_store_says_how_to_make_one(tachograph: Run) -> None:
     assert done.returncode == 4
 
 
+@pytest.mark.slow
 def test_the_store_may_come_from_the_environment(filled: Path) -> None:
     elsewhere = environment(TACHOGRAPH_DB=str(filled / "tachograph.duckdb"))
     command = [sys.executable, "-m", "app.cli", "sources", "--format", "jsonl"]

@@ -22,7 +22,6 @@ from ingest.pipeline import Options, ingest
 from ingest.store import Store
 from schemas.metrics import RUN_METRICS
 from tests.conftest import TOTAL_COST, record_text
-from tests.screens import visit
 
 ALL = Filters()
 GROUPINGS = ("model", "outcome", "day", "week", "cause", "label:team", "label:nobody")
@@ -62,12 +61,11 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
+def screen(screens: Any) -> Any:
     """The screen as a visitor of a store sees it."""
 
     def open_(store: Store, **query: str) -> AppTest:
-        monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-        app = visit("screens/cost.py", **query)
+        app: AppTest = screens(store.location, "screens/cost.py", **query)
         assert not app.error
         return app
 

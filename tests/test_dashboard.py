@@ -24,7 +24,6 @@ from ingest.pipeline import ingest
 from ingest.store import Store
 from schemas.metrics import RUN_METRICS
 from tests.conftest import ROOT, SAMPLES, record_text
-from tests.screens import visit
 
 SCREENS = sorted(
     f"screens/{path.name}" for path in (ROOT / "app" / "screens").glob("*.py") if path.stem not in ("__init__", "parts", "bar", "gate")
@@ -44,12 +43,11 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def open_screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Open:
+def open_screen(store: Store, screens: Open) -> Open:
     """A screen as a visitor of the store sees it."""
 
     def open_(screen: str, location: str | Path = store.location, **query: str) -> AppTest:
-        monkeypatch.setenv("TACHOGRAPH_DB", str(location))
-        return visit(screen, **query)
+        return screens(location, screen, **query)
 
     return open_
 

@@ -22,8 +22,10 @@ from ingest.store import Store
 from schemas.errors import StoreMissing
 from tests.conftest import SAMPLES, environment, ingest_paths, record_text
 
-FEW, MANY = 60, 600
-"""Records that one process reads, and that are enough for several (as five files of more than 4 MB)."""
+pytestmark = pytest.mark.slow
+
+FEW, MANY = 60, 345
+"""Records that one process reads, and that are enough for several (as three files of more than 4 MB)."""
 
 LONG = "Nothing to tell. " * 2_200
 
@@ -40,8 +42,8 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
     made = [record_text(uuid=f"many-{number}", session_id=f"many-{number}", result=LONG) for number in range(MANY)]
-    for number in range(5):
-        (folder / f"{number}.jsonl").write_text("\n".join(made[number::5]), encoding="utf-8")
+    for number in range(3):
+        (folder / f"{number}.jsonl").write_text("\n".join(made[number::3]), encoding="utf-8")
     return folder
 
 

@@ -59,6 +59,7 @@ def test_every_format_is_read_back() -> None:
     assert set(READERS) == set(FORMATS)
 
 
+@pytest.mark.slow
 def test_the_totals_are_the_same_to_the_last_digit_in_every_pair_of_formats(whole: Report) -> None:
     totals: dict[str, Totals] = {name: read(written(whole, name)) for name, read in READERS.items()}
     for first, second in itertools.combinations(totals, 2):

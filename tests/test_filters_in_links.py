@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,6 @@ from app.screens.bar import POPOVERS
 from ingest.store import Store
 from schemas.errors import UsageError
 from tests.conftest import record_text
-from tests.screens import visit
 from tests.test_dashboard import add, figures
 
 OF_KIND = {
@@ -91,19 +91,23 @@ def test_every_filter_has_a_place_on_the_bar() -> None:
 
 
 @pytest.fixture
-def two_runs(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+def two_runs(store: Store) -> Store:
     """A dear run that completed and a cheap one that hit a limit."""
     limited = record_text(uuid="b", session_id="two", is_error=True, result="You've hit your limit", total_cost_usd=0.5)
     add(store, record_text(uuid="a", total_cost_usd=4), limited)
-    monkeypatch.setenv("TACHOGRAPH_DB", store.location)
     return store
 
 
-def opened(**query: str | list[str]) -> AppTest:
-    return visit(**{key.replace("_", "-"): value for key, value in query.items()})
+@pytest.fixture
+def opened(two_runs: Store, screens: Any) -> Any:
+    def open_(**query: str | list[str]) -> AppTest:
+        app: AppTest = screens(two_runs.location, **{key.replace("_", "-"): value for key, value in query.items()})
+        return app
+
+    return open_
 
 
-def test_a_link_opens_the_filtered_view_on_every_screen(two_runs: Store) -> None:
+def test_a_link_opens_the_filtered_view_on_every_screen(opened: Any) -> None:
     app = opened(outcome="limit_reached")
     assert figures(app)["Runs"] == "1"
     app.switch_page("screens/runs.py").run()
@@ -111,7 +115,7 @@ def test_a_link_opens_the_filtered_view_on_every_screen(two_runs: Store) -> None
     assert app.query_params["outcome"] == "limit_reached"
 
 
-def test_a_stale_link_falls_back_and_says_so(two_runs: Store) -> None:
+def test_a_stale_link_falls_back_and_says_so(opened: Any) -> None:
     app = opened(model="gone-1", since="soon", min_cost="1")
     assert figures(app)["Runs"] == "1"
     [note] = [caption.value for caption in app.caption if "left out" in caption.value]
@@ -120,7 +124,7 @@ def test_a_stale_link_falls_back_and_says_so(two_runs: Store) -> None:
     assert "model" not in app.query_params
 
 
-def test_a_chosen_value_filters_and_a_chip_takes_it_away(two_runs: Store) -> None:
+def test_a_chosen_value_filters_and_a_chip_takes_it_away(opened: Any) -> None:
     app = opened()
     app.multiselect(key="filter-outcome-1").select("limit_reached").run()
     assert figures(app)["Runs"] == "1"
@@ -130,7 +134,7 @@ def test_a_chosen_value_filters_and_a_chip_takes_it_away(two_runs: Store) -> Non
     assert "outcome" not in app.query_params
 
 
-def test_filters_that_leave_nothing_say_which_and_offer_a_way_back(two_runs: Store) -> None:
+def test_filters_that_leave_nothing_say_which_and_offer_a_way_back(opened: Any) -> None:
     app = opened(search="no such text", max_cost="1")
     assert app.header[0].value == "No run matches these filters"
     assert [element for element in app.markdown if "--max-cost 1" in element.value]
@@ -138,15 +142,14 @@ def test_filters_that_leave_nothing_say_which_and_offer_a_way_back(two_runs: Sto
     assert figures(app)["Runs"] == "2"
 
 
-def test_a_cost_that_is_typed_filters(two_runs: Store) -> None:
+def test_a_cost_that_is_typed_filters(opened: Any) -> None:
     app = opened()
     app.number_input(key="filter-min-cost-1").set_value(1.5).run()
     assert (figures(app)["Runs"], app.query_params["min-cost"]) == ("1", "1.5")
 
 
-def test_an_empty_store_offers_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TACHOGRAPH_DB", str(tmp_path / "new.duckdb"))
-    app = opened()
+def test_an_empty_store_offers_the_samples(tmp_path: Path, screens: Any) -> None:
+    app = screens(tmp_path / "new.duckdb")
     app.button(key="samples").click().run()
     assert not app.exception
     assert figures(app)["Reported cost"] == "$2.8251"

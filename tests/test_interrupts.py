@@ -22,7 +22,7 @@ from tests.conftest import environment, ingest_paths, record_text
 RECORDS = 400
 
 ZYGOTE = """
-import os, sys
+import os, sys, traceback
 import app.ingesting
 from app.cli import main
 for line in sys.stdin:
@@ -35,6 +35,8 @@ for line in sys.stdin:
         code = 130
         try:
             code = main()
+        except Exception:
+            traceback.print_exc()
         finally:
             os._exit(code)  # an interrupt behind `main` is not ours
     os.close(writing)
@@ -50,6 +52,7 @@ COMMANDS = ("ingest log.jsonl --jobs 1", "ingest log.jsonl --jobs 1", "rebuild",
 NOTES = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Ended by SIGTERM", signal.SIGHUP: "Ended by SIGHUP"}
 
 
+@pytest.mark.slow
 def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(tmp_path: Path) -> None:
     """Of every command that writes, by every signal that asks a process to end."""
     (tmp_path / "log.jsonl").write_text("\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS)))

@@ -77,6 +77,7 @@ def test_the_same_record_in_another_file_is_a_duplicate(store: Store) -> None:
     assert queries.sources(store).num_rows == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_list_first", [True, False])
 @pytest.mark.parametrize("batches", [1, 2])
 def test_a_list_of_runs_does_not_take_the_place_of_their_records(store: Store, *, is_list_first: bool, batches: int) -> None:
@@ -105,6 +106,7 @@ COPIES = [
 """One record three times: in a stream, and with labels."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", list(permutations(range(len(COPIES)))))
 def test_labels_of_every_copy_stay_whichever_is_kept(store: Store, order: tuple[int, ...]) -> None:
     for number in order:
@@ -211,6 +213,7 @@ def test_a_broken_line_is_a_reject_only_beside_something_of_a_run(store: Store) 
     assert counts(ingest_text(store, f"{record_text()}\n{broken}", "b.jsonl")) == (3, 1, 0, 1, 1)
 
 
+@pytest.mark.slow
 def test_a_record_of_50_mb_on_one_line_is_a_run(store: Store) -> None:
     report = ingest_text(store, record_text(result="word " * 10_000_000))
     assert counts(report) == (1, 1, 0, 0, 0)
@@ -249,6 +252,7 @@ def test_a_log_that_is_gone_when_it_is_read_is_told_and_the_others_go_on(store: 
     assert counts(report) == (1, 1, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_big_file_is_read_in_portions_as_if_it_were_whole(store: Store, tmp_path: Path) -> None:
     count = BIG_BYTES // 5000
     lines = [record_text(uuid=f"{number}", session_id=f"s{number}", result="x" * 5000) for number in range(count)]
@@ -280,6 +284,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> object:
     return content(store)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(LOGS), repeated=st.sampled_from(LOGS), cut=st.integers(0, 4))
 def test_order_batches_and_repetition_do_not_matter(

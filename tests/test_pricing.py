@@ -135,6 +135,7 @@ def test_sql_multiplies_as_python_does(cases: list[tuple[Any, ...]]) -> None:
     assert found == [cost if cost < 10**9 else None for cost in nano]
 
 
+@pytest.mark.slow
 def test_rates_are_the_librarys_own() -> None:
     """Every model the library can price by tokens: its own sum of a request below all tiers is that of our rates."""
     counts = {"input": 1000, "output": 50, "cache_read": 300, "cache_write_5m": 200, "cache_write_1h": 100}
@@ -320,6 +321,7 @@ def chain_of_three(split: bool) -> list[str]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("split", "order"), [(True, [0, 1, 2]), (True, [2, 0, 1]), (False, [1, 2, 0])])
 def test_the_list_cost_of_a_chain_is_that_of_its_last_record(store: Store, split: bool, order: list[int]) -> None:
     """Each record is priced for what it added, in whatever order and batches they come."""
@@ -335,6 +337,7 @@ PRICED = "select * exclude (price_date) from model_usage order by run_id, model_
 FOUND = "select * from findings order by all"
 
 
+@pytest.mark.slow
 def test_batches_rebuilds_and_pricing_anew_change_no_price(tmp_path: Path) -> None:
     texts = [(path.name, path.read_bytes()) for path in sorted(SAMPLES.iterdir())] + [("x", "\n".join(chain_of_three(True)).encode())]
     whole, parts = Store(tmp_path / "whole.duckdb"), Store(tmp_path / "parts.duckdb")

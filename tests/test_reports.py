@@ -108,6 +108,7 @@ def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
     assert "drop" not in group(hostile).sql
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", FILTERS)
 def test_every_filter_filters_every_section(five: Store, key: str) -> None:
     """A condition is about runs: a table of something else that it is put on may lack the column."""

@@ -18,19 +18,17 @@ from app.reports import Request, report
 from ingest.store import Store
 from tests.conftest import TOTAL_COST, Run
 from tests.reporting import READERS, fill
-from tests.screens import visit
 
 HAIKU = choose({"model": "claude-haiku-4-5"})
 Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Open:
+def screen(screens: Open) -> Open:
     """The screen as a visitor of a store sees it."""
 
     def open_(store: Store, **query: str) -> AppTest:
-        monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-        return visit("screens/reports.py", **query)
+        return screens(store.location, "screens/reports.py", **query)
 
     return open_
 

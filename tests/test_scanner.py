@@ -189,6 +189,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_comes_to_an_end_and_to_something(piece: str) -> None:
     contents = read(Source("hostile", (piece * (400_000 // len(piece))).encode()))
