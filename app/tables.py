@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +23,9 @@ from app.terminal import plain
 IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
 ID_WIDTH = 8
 TOTAL = "Total"
+MOST_ROWS = 2000
+"""Rows of a table that are drawn: nobody reads more, and each takes a millisecond."""
+
 PATHS = frozenset({"source_name", "name", "source"})
 _LEAST_TEXT = 18
 _GAP = 2
@@ -53,7 +56,7 @@ def for_people(answer: Answer) -> pa.Table:
 
 def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False) -> Drawing:
     """The answer as a table of at most `width` columns; a single row of figures stands upright instead."""
-    table = for_people(answer)
+    table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
     rows = table.to_pylist()
     shown = columns(table)
     if table.num_rows == 1 and all(column.is_figure for column in shown):
@@ -62,7 +65,12 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
     widths = _widths(shown, cells, width)
     fitting = [column for column in shown if column.name in widths]
     drawn = _across(fitting, cells, widths, has_total=answer.total is not None)
-    return Drawing(_printed(drawn, width, encoding, color=color), tuple(column.label for column in shown if column.name not in widths))
+    body = _printed(drawn, width, encoding, color=color) + _cut_note(answer.table.num_rows).encode(encoding, errors="replace")
+    return Drawing(body, tuple(column.label for column in shown if column.name not in widths))
+
+
+def _cut_note(rows: int) -> str:
+    return f"The first {MOST_ROWS:,} of {rows:,} rows; --format csv has all.\n" if rows > MOST_ROWS else ""
 
 
 def _chosen(table: pa.Table, shown: tuple[str, ...]) -> pa.Table:

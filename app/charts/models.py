@@ -19,6 +19,11 @@ from schemas.unit_names import Unit
 MOST_BARS = 50
 """More bars than this can't be told apart; the rest is told in words."""
 
+MOST_MODELS = 40
+"""Models that have a colour of their own in the bars, or a point of their own; the dearest, or those with the most tokens."""
+
+OTHERS = "other models"
+
 NAMED_BARS = 12
 """Up to so many bars have room for the run's id."""
 
@@ -79,7 +84,14 @@ def cost_models(table: pa.Table, models: Looks) -> go.Figure:
     places = {run_id: place for place, (run_id, _) in enumerate(runs)}
     drawn = [row for row in rows if row["run_id"] in places]
     shares = sorted(_sums(drawn, "model").items(), key=lambda item: -item[1])
-    traces = [_bars([row for row in drawn if row["model"] == model], places, dict(runs), models) for model, _ in shares]
+    named = [model for model, _ in shares[:MOST_MODELS]]
+    of_model: dict[Any, list[Row]] = {model: [] for model in named}
+    others = [row for row in drawn if row["model"] not in of_model]
+    for row in drawn:
+        of_model.get(row["model"], []).append(row)
+    traces = [_bars(of_model[model], places, dict(runs), models) for model in named]
+    if others:
+        traces.append(_other_bars(others, places))
     cost = axis_layout(COST, [], logarithmic=False)
     return figure(traces, barmode="stack", bargap=0.25, xaxis=_run_axis(list(places)), yaxis=cost)
 
@@ -97,6 +109,21 @@ def _bars(rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, D
         hoverinfo="text",
         showlegend=True,
         marker={"color": look.colour, "line": {"width": 0}, "pattern": {"shape": look.pattern}},
+    )
+
+
+def _other_bars(rows: Sequence[Row], places: Mapping[str, int]) -> go.Bar:
+    """What all further models cost in every bar."""
+    costs = _sums(rows, "run_id")
+    return go.Bar(
+        x=[places[run_id] for run_id in costs],
+        y=[float(cost) for cost in costs.values()],
+        name=OTHERS,
+        hovertext=[hover(OTHERS, {"Reported cost": (cost, Unit.USD)}) for cost in costs.values()],
+        customdata=list(costs),
+        hoverinfo="text",
+        showlegend=True,
+        marker={"color": "#8a8a8a", "line": {"width": 0}},
     )
 
 
@@ -120,6 +147,8 @@ def _token_words(table: pa.Table) -> Words:
     sums = {label: sum(value for value in table[key].to_pylist() if value is not None) for key, label in TOKEN_CLASSES.items()}
     total, zero = sum(sums.values()), [label for label, value in sums.items() if not value]
     note = f"No tokens: {', '.join(zero).lower()}." if total and zero else ""
+    if table.num_rows > MOST_MODELS:
+        note = f"The {MOST_MODELS} of {counted(table.num_rows, 'model')} with the most tokens. {note}".strip()
     if not total:
         return Words("Tokens by class and model", note)
     label, most = max(sums.items(), key=lambda item: item[1])
@@ -134,10 +163,15 @@ def run_tokens(table: pa.Table, models: Looks) -> go.Figure:
     rows = [row for row in table.to_pylist() if any(row[key] for key in TOKEN_CLASSES)]
     if not rows:
         return nothing("The record counts no tokens.")
+    rows = sorted(rows, key=_tokens_of, reverse=True)[:MOST_MODELS] if len(rows) > MOST_MODELS else rows
     values = [float(row[key]) for row in rows for key in TOKEN_CLASSES if row[key]]
     tokens = axis_layout(TOKENS, values, logarithmic=is_wide(values))
     classes = {"categoryorder": "array", "categoryarray": list(reversed(TOKEN_CLASSES.values())), "automargin": True, "showgrid": True}
     return figure([_tokens(row, models, place) for place, row in enumerate(rows)], xaxis=tokens, yaxis=classes | {"title": {"text": ""}})
+
+
+def _tokens_of(row: Row) -> int:
+    return sum(row[key] or 0 for key in TOKEN_CLASSES)
 
 
 def _tokens(row: Row, models: Looks, place: int) -> go.Scatter:
