@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ingest.interrupts import interruptible, received
+from ingest.interrupts import interruptible, received, was_interrupted
 from schemas.errors import TachographError, UsageError
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ def run(command: click.Command) -> int:
         _silence_stdout()
         fail(_cannot_put(error))
         return UsageError.exit_code
+    except Exception:
+        if not was_interrupted():
+            raise
+        return tell_interrupt()
 
 
 def note(message: str) -> None:
@@ -84,7 +88,9 @@ def told_interrupts(store: Store) -> Iterator[None]:
     """Where a command that writes is interrupted, say what the store has of it, and end with the exit code for it."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception) as error:
+        if not isinstance(error, KeyboardInterrupt) and not was_interrupted():
+            raise
         became = "all was written already" if store.has_written else "nothing was written"
         raise click.exceptions.Exit(tell_interrupt(became)) from None
 

@@ -33,6 +33,11 @@ def received() -> signal.Signals:
     return _received.number
 
 
+def was_interrupted() -> bool:
+    """Whether a signal came since `interruptible` began. A library may have turned the KeyboardInterrupt into an error of its own."""
+    return _received.at > float("-inf")
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Within, every one of SIGNALS raises KeyboardInterrupt. One that is ignored (`nohup`) or handled otherwise is left as it is."""
