@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.attack.forks import Ended, Running
 from tests.attack.hashes import State
-from tests.attack.hostile_inputs import families
+from tests.attack.hostile_inputs import FAMILIES
 from tests.attack.kills import STORE
 from tests.attack.lab import Lab
 from tests.conftest import record_text
@@ -77,7 +77,7 @@ class Input:
 
     def made(self) -> bytes:
         """Its bytes."""
-        return WRAPPINGS[self.wrapping](families()[self.family](self.size))
+        return WRAPPINGS[self.wrapping](FAMILIES[self.family](self.size))
 
     def __str__(self) -> str:
         return f"{self.family} of {self.size:,} bytes, {self.wrapping}"
@@ -97,7 +97,7 @@ def attack(lab: Lab, inputs: int) -> None:
 def attack_at_once(lab: Lab, inputs: int, size: int) -> None:
     """Ingest so many inputs of about this size by one process."""
     tally = lab.tally("hostile inputs, one process for all", CHECKED)
-    names, wrappings = list(families()), list(WRAPPINGS)
+    names, wrappings = list(FAMILIES), list(WRAPPINGS)
     with tally.attempt(f"ingest {inputs} inputs of {size:,} bytes, beside a good record") as folder:
         logs = folder / "logs"
         logs.mkdir()
@@ -110,7 +110,7 @@ def attack_at_once(lab: Lab, inputs: int, size: int) -> None:
 
 
 def _chosen(lab: Lab, inputs: int) -> Iterator[Input]:
-    every = [Input(family, size, wrapping) for family in families() for size in SIZES for wrapping in WRAPPINGS]
+    every = [Input(family, size, wrapping) for family in FAMILIES for size in SIZES for wrapping in WRAPPINGS]
     lab.chance("inputs").shuffle(every)
     firsts = list({one.family: one for one in every}.values())
     yield from [*firsts, *(one for one in every if one not in firsts)][:inputs]
