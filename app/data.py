@@ -25,6 +25,7 @@ from ingest.context.unpacked import unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store import Store
 from schemas.errors import UsageError
+from schemas.text import paired
 
 DEFAULT_LOCATION = "tachograph.duckdb"
 WAIT_SECONDS = 10.0
@@ -144,7 +145,7 @@ def ingest_uploads(uploads: Sequence[Upload], on_progress: Callable[[float, str]
         done += progress.bytes
         on_progress(min(1.0, done / size), progress.name)
 
-    sources = [Source(upload.name, upload.getvalue()) for upload in uploads]
+    sources = [Source(paired(upload.name), upload.getvalue()) for upload in uploads]
     size = sum(source.size for source in sources) or 1
     with unpacked(sources) as folders:
         return _ingest(sources, read, Options(unpacked=folders))
