@@ -14,6 +14,7 @@ import simplejson
 from app.formatting import UNITS_OF_COLUMNS, human, known_of
 from app.queries import KNOWN_SUFFIX
 from ingest.audit import RULES
+from ingest.chaining import ASSUMED, ASSUMED_MEANING
 from ingest.pipeline import SourceReport
 from schemas.cost import CAUSES, CostCause
 from schemas.metrics import RUN_METRICS
@@ -207,7 +208,7 @@ _MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s
 
 def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
-    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()}
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING}
     return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 
 
