@@ -13,6 +13,7 @@ from app.charts.looks import EVIDENCE
 from app.claim_words import EVIDENCE_MEANINGS, claim_title, expectation, statement
 from app.highlights import Mark
 from app.presentation import plain
+from schemas.text import visible
 
 Row = Mapping[str, Any]
 
@@ -83,5 +84,7 @@ def _inline(text: str) -> str:
 def statements_html(statements: Iterable[Row]) -> str:
     """What a summary states beside its claims, as a description list."""
     pairs = [statement(row) for row in statements]
-    entries = [f'<dt style="margin:0;opacity:0.75">{name}</dt><dd style="margin:0">{html.escape(said)}</dd>' for name, said in pairs]
+    entries = [
+        f'<dt style="margin:0;opacity:0.75">{name}</dt><dd style="margin:0">{html.escape(visible(said))}</dd>' for name, said in pairs
+    ]
     return f'<dl style="{_LIST}">{"".join(entries)}</dl>' if entries else ""

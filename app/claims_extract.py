@@ -9,6 +9,7 @@ from pathlib import Path
 from ingest.claims import extract
 from ingest.pipes import standard_input
 from schemas.errors import InputUnreadable
+from schemas.text import in_json
 
 STDIN = "-"
 
@@ -24,13 +25,9 @@ def answers(path: Path) -> Iterator[bytes]:
 
 
 def answer(key: object, text: str) -> bytes:
-    """`{"id", "claims"}` as a line of JSON in UTF-8. Half characters, which UTF-8 cannot hold, are escaped."""
+    """`{"id", "claims"}` as a line of JSON in UTF-8. What UTF-8 cannot hold, or a terminal would obey, is escaped."""
     found = {"id": key, "claims": [claim._asdict() for claim in extract(text)]}
-    body = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return f"{body}\n".encode()
-    except UnicodeEncodeError:
-        return f"{json.dumps(json.loads(body), separators=(',', ':'))}\n".encode()
+    return f"{in_json(json.dumps(found, ensure_ascii=False, separators=(',', ':')))}\n".encode()
 
 
 def _lines(path: Path) -> Iterable[bytes]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from app.formatting import EXACT_UNITS, UNITS_OF_COLUMNS, UNKNOWN, exact, human
 from app.queries import KNOWN_SUFFIX
 from schemas.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
+from schemas.text import visible
 from schemas.unit_names import Unit
 
 _LABELS = {
@@ -112,7 +113,7 @@ def _notes(schema: pa.Schema) -> set[str]:
 def _column(field: pa.Field, notes: set[str]) -> Column:
     known = f"{field.name}{KNOWN_SUFFIX}"
     meaning = (field.metadata or {}).get(_MEANING, b"").decode()
-    return Column(field.name, _label(field), _unit(field), known if known in notes else None, meaning)
+    return Column(field.name, visible(_label(field)), _unit(field), known if known in notes else None, meaning)
 
 
 def _label(field: pa.Field) -> str:

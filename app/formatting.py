@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from schemas.text import visible
 from schemas.unit_names import Unit
 
 UNKNOWN = "–"
@@ -65,7 +66,7 @@ def known_of(known: int, total: int) -> str:
 
 
 def _text(value: Any) -> str:
-    return _time(value) if isinstance(value, datetime) else str(value)
+    return _time(value) if isinstance(value, datetime) else visible(str(value))
 
 
 def _count(value: Any) -> str:

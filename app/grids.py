@@ -12,6 +12,7 @@ from app.columns import Column, columns, labelled, measured
 from app.presentation import MEANINGS, fact_words, upload_words
 from ingest.pipeline import SourceReport
 from schemas.measures import Measure
+from schemas.text import visible
 from schemas.unit_names import Unit
 
 RUNS = (
@@ -63,6 +64,7 @@ ROW_HEIGHT, MOST_ROWS = 35, 18
 
 _NOTED = ("detail", "position", "excerpt")
 _COUNTS = ("accepted", "duplicates", "rejected", "ignored")
+_NAMES = pa.list_(pa.string())
 
 
 def grid(table: pa.Table, keys: Sequence[str], **labels: str) -> pa.Table:
@@ -92,7 +94,14 @@ def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
         return pc.multiply(values, 100.0)
     if name in WORDED:
         return pa.chunked_array([[None if value is None else fact_words(value, name) for value in values.to_pylist()]], pa.string())
+    if pa.types.is_string(values.type) or values.type == _NAMES:
+        return pa.chunked_array([_readable(values.to_pylist())], values.type)
     return values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+
+
+def _readable(values: Iterable[Any]) -> list[Any]:
+    """Texts, also in lists, without what deceives; all else as it is."""
+    return [visible(one) if isinstance(one, str) else _readable(one) if isinstance(one, list) else one for one in values]
 
 
 def with_excerpts(runs: pa.Table, excerpts: Mapping[str, str]) -> pa.Table:
@@ -168,4 +177,4 @@ def _attribute(name: str, at: int | None = None) -> Callable[[Any], Any]:
 
 def _table(items: Iterable[Any], getters: Mapping[str, Callable[[Any], Any]], types: Mapping[str, pa.DataType]) -> pa.Table:
     rows = list(items)
-    return pa.table({name: pa.array([get(row) for row in rows], types.get(name, pa.string())) for name, get in getters.items()})
+    return pa.table({name: pa.array(_readable(get(row) for row in rows), types.get(name, pa.string())) for name, get in getters.items()})

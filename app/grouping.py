@@ -19,6 +19,8 @@ from schemas.metric import Dimension
 UTC_ZONE = "UTC"
 """The zone of days where none is given: the same everywhere."""
 
+_LONGEST_ZONE = 100
+
 LABEL_PREFIX = f"{LABEL.key}:"
 
 
@@ -52,12 +54,25 @@ def groups(words: Sequence[str], zone: str = UTC_ZONE) -> list[Group]:
 def known_zone(name: str) -> ZoneInfo:
     """The time zone of an IANA name. Raises UsageError with the names that come near where there is none."""
     try:
-        return ZoneInfo(name)
+        zone = ZoneInfo(name[:_LONGEST_ZONE])  # more makes it look for ten thousand folders in one another
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        names = {known.lower(): known for known in available_timezones()}
+        zone = None
+    if zone is None or not _counts_by(name):
+        names = {known.lower(): known for known in available_timezones() if known != name}
         near = [names[found] for found in get_close_matches(name.lower(), names, 3)]
         hint = f"Did you mean {' or '.join(near)}?" if near else "Zones have IANA names such as Europe/Berlin, America/New_York or UTC."
-        raise UsageError(f"there is no time zone {name!r}.", hint) from None
+        raise UsageError(f"there is no time zone {name!r}.", hint)
+    return zone
+
+
+def _counts_by(name: str) -> bool:
+    """Whether the store knows the zone too. Some that the system has are files of its own, such as `localtime`."""
+    if name == UTC_ZONE:
+        return True
+    import duckdb
+
+    with duckdb.connect() as connection:
+        return bool(connection.execute("select true from pg_timezone_names() where name = $name", {"name": name}).fetchall())
 
 
 def _bound(dimension: Dimension, word: str, label: str, values: Mapping[str, str], number: int) -> Group:

@@ -22,6 +22,8 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, backtick, text
 from markdown_it.token import Token
 
+from schemas.text import visible
+
 MARKS = "marks"
 """Where the parser's environment holds the marks."""
 
@@ -235,4 +237,4 @@ def _element(shown: str, marks: Sequence[Mark]) -> str:
     """The shortest mark decides how it looks; all of them say what they mean."""
     style = min(marks, key=lambda mark: mark.end - mark.start).style
     title = "\n".join(dict.fromkeys(mark.title for mark in marks))
-    return f'<mark style="{html.escape(style)}" title="{html.escape(title)}">{shown}</mark>'
+    return f'<mark style="{html.escape(style)}" title="{html.escape(visible(title))}">{shown}</mark>'

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from app.filters import FILTERS, Filters, Kind, choose
 from schemas.errors import UsageError
+from schemas.text import one_line, paired
 
 MOST_VALUES = 50
 """The most values of one filter that are read from a link."""
@@ -56,7 +57,7 @@ def known_only(link: Link, options: Mapping[str, Iterable[str]]) -> Link:
 
 
 def _is_readable(key: str, text: str) -> bool:
-    if len(text) > LONGEST_VALUE or not text.isprintable():
+    if len(text) > LONGEST_VALUE or paired(text) != text:
         return False
     try:
         choose({key: text})
@@ -66,5 +67,5 @@ def _is_readable(key: str, text: str) -> bool:
 
 
 def _short(text: str) -> str:
-    printable = "".join(character if character.isprintable() else "?" for character in text)
-    return printable if len(printable) <= 40 else f"{printable[:39]}…"
+    shown = one_line(text)
+    return shown if len(shown) <= 40 else f"{shown[:39]}…"

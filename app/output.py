@@ -34,7 +34,7 @@ def deliver(answer: Answer, output: Output) -> None:
         terminal.note(terminal.plain(answer.heading))
         _show(answer)
     else:
-        terminal.put(_export(answer, output.format))
+        _put(_export(answer, output.format), output.format)
 
 
 def deliver_report(report: Report, output: Output) -> None:
@@ -47,7 +47,7 @@ def deliver_report(report: Report, output: Output) -> None:
     elif output.format == TABLE:
         terminal.put(report_text(report, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
     else:
-        terminal.put(EXPORTS[output.format].write_report(report))
+        _put(EXPORTS[output.format].write_report(report), output.format)
 
 
 def write_file(path: Path, body: bytes) -> None:
@@ -67,6 +67,10 @@ def write_file(path: Path, body: bytes) -> None:
     finally:
         with suppress(OSError):  # where nothing could be written, nothing is left to remove
             aside.unlink()
+
+
+def _put(body: bytes, format_: str) -> None:
+    (terminal.put if EXPORTS[format_].is_binary else terminal.put_text)(body)
 
 
 def _export(answer: Answer, format_: str) -> bytes:

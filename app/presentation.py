@@ -15,12 +15,14 @@ from app import file_kinds
 from app.formatting import UNITS_OF_COLUMNS, human, known_of
 from app.queries import KNOWN_SUFFIX
 from ingest.audit import RULES
+from ingest.chaining import ASSUMED, ASSUMED_MEANING
 from ingest.pipeline import SourceReport
 from schemas.cost import CAUSES, CostCause
 from schemas.metrics import RUN_METRICS
 from schemas.run import ModelUsageRow, RunRow
 from schemas.source import NO_LOGS, RejectRow, SourceRow
 from schemas.tables import arrow_schema, comment
+from schemas.text import in_json, paired, visible
 from schemas.unit_names import Unit
 
 SHOWN_CHARACTERS = 100_000
@@ -142,8 +144,8 @@ _VALUE = "margin:0;overflow-wrap:anywhere;white-space:pre-line"
 
 
 def _fact(label: str, meaning: str, value: str) -> str:
-    name = f'<dt title="{html.escape(meaning)}" style="margin:0;font-weight:400;opacity:0.75">{html.escape(label)}</dt>'
-    return f'{name}<dd style="{_VALUE}">{html.escape(value)}</dd>'
+    name = f'<dt title="{html.escape(meaning)}" style="margin:0;font-weight:400;opacity:0.75">{html.escape(visible(label))}</dt>'
+    return f'{name}<dd style="{_VALUE}">{html.escape(visible(value))}</dd>'
 
 
 _TIME_SOURCES = {"stream": "the event stream", "sidecar": "a file beside it", "path": "its path", "file": "the date of its file"}
@@ -181,10 +183,10 @@ def _counted(count: int, one: str, many: str) -> str:
 
 
 def shown(text: str) -> Shown:
-    """The text as far as a screen shows it."""
+    """The text as far as a screen shows it, without what deceives."""
     if len(text) <= SHOWN_CHARACTERS:
-        return Shown(text)
-    return Shown(text[:SHOWN_CHARACTERS], f"These are the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.")
+        return Shown(visible(text))
+    return Shown(visible(text[:SHOWN_CHARACTERS]), f"These are the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.")
 
 
 def shown_record(raw: str) -> Shown:
@@ -193,14 +195,14 @@ def shown_record(raw: str) -> Shown:
         return shown(raw)
     try:
         record = simplejson.JSONDecoder(parse_float=Decimal, strict=False, allow_nan=True).decode(raw)
-        return shown(simplejson.dumps(record, indent=2, use_decimal=True, allow_nan=True, ensure_ascii=False))
+        return shown(in_json(simplejson.dumps(record, indent=2, use_decimal=True, allow_nan=True, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return shown(raw)
 
 
 def plain(text: str) -> str:
     """A stranger's text for a place that reads Markdown, so that it stays text."""
-    return _MARKS.sub(r"\\\g<0>", text)
+    return _MARKS.sub(r"\\\g<0>", visible(text))
 
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s)")
@@ -209,7 +211,7 @@ _MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s
 
 def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
-    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()}
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING}
     return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 
 
@@ -218,7 +220,12 @@ def short_id(run_id: str) -> str:
     return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
 
 
+def file_name_of(run_id: str) -> str:
+    """What the record of a run is called where it is downloaded: of an id, which may be any text, letters and digits stay."""
+    return f"{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(run_id))}.json"
+
+
 def run_id_of(parameter: str | None) -> str | None:
     """The run a link asks for, None where the parameter can be no run's id."""
-    text = (parameter or "").strip()
-    return text if text.isprintable() and 0 < len(text) <= LONGEST_RUN_ID else None
+    text = parameter or ""
+    return text if 0 < len(text) <= LONGEST_RUN_ID and paired(text) == text else None

@@ -9,6 +9,7 @@ from markdown_it.token import Token
 
 from app import highlights
 from app.highlights import Mark
+from schemas.text import visible
 
 HEADING_SHIFT = 2
 """A summary's `#` is an `<h3>` of the page, whose own title and sections come above it."""
@@ -25,6 +26,7 @@ def summary_html(text: str, marks: Iterable[Mark] = ()) -> str:
     Anything else that other programs read into a text (LaTeX, emoji codes, directives) stays the characters it is.
     The HTML with `marks` is that without them, and `<mark>` elements around texts.
     """
+    text = visible(text)
     fitted = highlights.fitted(text, marks)
     tokens = _MARKDOWN.parse(highlights.cleaned(text), {highlights.MARKS: fitted})
     for token in tokens:

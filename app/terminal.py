@@ -1,11 +1,12 @@
 """Everything on stderr, the bytes on stdout, and the exit code of the command.
 
-stdout is data only. Text from logs is shown without its control characters, which a terminal would obey.
+stdout is data only. Text from logs is shown without the characters that a terminal would obey (`schemas.text`).
 """
 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shlex
 import signal
@@ -20,6 +21,7 @@ import click
 
 from ingest.interrupts import interruptible, received, was_interrupted
 from schemas.errors import TachographError, UsageError
+from schemas.text import one_line, visible
 
 if TYPE_CHECKING:
     from ingest.pipeline import IngestReport, Progress
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
 REJECTS_SHOWN = 20
 """Rejects that `ingest` lists before it points to `tachograph rejects`."""
 
+LONGEST_TOLD = 4_000
+"""Characters of an error that are shown."""
+
 _NO_STDOUT = (errno.EBADF, errno.EPIPE)
 """What a stdout that is closed, or whose reader went away, looks like to a help text: click writes those itself."""
-
-_CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�")
-_CONTROL |= dict.fromkeys(map(ord, "\t\n\r\x0b\x0c"), " ")
 
 
 def run(command: click.Command) -> int:
@@ -43,7 +45,7 @@ def run(command: click.Command) -> int:
         with interruptible():
             return int(command.main(prog_name="tachograph", standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return tell_interrupt()
@@ -62,16 +64,34 @@ def run(command: click.Command) -> int:
         return tell_interrupt()
 
 
-def note(message: str) -> None:
-    """Say something beside the data."""
-    click.echo(message, err=True)
+def note(message: str, **style: Any) -> None:
+    """Say something beside the data, in a style of `click.style`."""
+    click.echo(click.style(visible(message), **style), err=True)
 
 
 def fail(error: TachographError) -> None:
     """Tell an error and what to do next."""
-    note(f"{click.style('Error:', fg='red', bold=True)} {plain(error.message)}")
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {_short(plain(error.message))}", err=True)
     if error.hint:
-        note(plain(error.hint))
+        note(_short(plain(error.hint)))
+
+
+def _show(error: click.ClickException) -> None:
+    """What click says of a command line, whose words it repeats as they are."""
+    said = io.StringIO()
+    error.show(said)
+    click.echo(_short(visible(said.getvalue())), nl=False, err=True)
+
+
+def _short(text: str) -> str:
+    """The text as far as anybody reads it: somebody's argument of a megabyte is repeated by its beginning, the end says what to do."""
+    half = LONGEST_TOLD // 2
+    return text if len(text) <= LONGEST_TOLD else f"{text[:half]} … {text[-half:]}"
+
+
+def put_text(body: bytes) -> None:
+    """Write a format that is text to stdout: exactly, but where that is a terminal without what it would obey."""
+    put(visible(body.decode()).encode() if sys.stdout.isatty() else body)
 
 
 def tell_interrupt(what_became: str = "") -> int:
@@ -113,7 +133,7 @@ def _cannot_put(error: OSError) -> UsageError:
 
 def plain(text: str) -> str:
     """The text on one line, without characters a terminal would act on."""
-    return text.translate(_CONTROL)
+    return one_line(text)
 
 
 @contextmanager
@@ -211,12 +231,12 @@ def plural(count: int, noun: str) -> str:
 def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
     if not rejects:
         return
-    note(f"\n{click.style('Rejected', bold=True)} (kept with their reason; nothing is lost):")
+    click.echo(f"\n{click.style('Rejected', bold=True)} (kept with their reason; nothing is lost):", err=True)
     for name, of_source in groupby(rejects[:REJECTS_SHOWN], key=itemgetter(0)):
         note(f"  {plain(name)}")
         for _, reject in of_source:
             reason = click.style(str(reject.reason), fg="yellow")
-            note(f"    {plain(reject.position)}: {reason}: {plain(reject.detail)}")
+            click.echo(f"    {plain(reject.position)}: {reason}: {plain(reject.detail)}", err=True)
     if len(rejects) > REJECTS_SHOWN:
         note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. See all: tachograph rejects --db {shlex.quote(location)}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from decimal import Decimal
 from importlib import resources
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.chains import TOKEN_CLASSES, Link, Place, Totals, carries, places
+from ingest.chains import TOKEN_CLASSES, Link, Place, Totals, carries, is_assumed, places
+from schemas.source import Severity
 
 _STEPS = resources.files("ingest") / "sql" / "commit"
 _USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
@@ -18,6 +20,9 @@ _PROCESS = "process_of(session_id, in_stream, source_id)"
 ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
 """The runs that `rechain` looked at."""
+
+ASSUMED, ASSUMED_MEANING = "cumulative_assumed", "The record's totals are taken to go on from an earlier one; it does not say so itself."
+"""The rule of findings on chains, and what it means."""
 
 _LINKS = f"select run_id, {_PROCESS}, source_id, ordinal, in_stream, {_USAGE} from runs where run_id in "
 _MODELS = (
@@ -38,14 +43,30 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
         " group by process having count(*) > 1 or max(chain_position) > 1 or bool_or(run_id in (select unnest($carried)))",
         {"carried": [*carried.keys(), *carried.values()]},
     )
-    found = places(_links(connection, f"select run_id from {RECHAINED}"), carried)
+    links = _links(connection, f"select run_id from {RECHAINED}")
+    found = places(links, carried)
     if not found:
         return False
     connection.register("places", _places_table(list(found.items())))
     for step in ("09_added", "10_chained_models", "11_chained_runs"):
         _run(connection, step)
     connection.unregister("places")
+    _note_assumed(connection, _assumed({link.run_id: link for link in links}, found))
     return True
+
+
+def _assumed(links: Mapping[str, Link], found: Mapping[str, Place]) -> dict[str, str]:
+    """Records that may have started from zero → the one that each is taken to continue."""
+    formers = {run_id: place.former for run_id, place in found.items()}
+    return {run_id: former for run_id, former in formers.items() if former in links and is_assumed(links[run_id], links[former])}
+
+
+def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, str]) -> None:
+    connection.execute(f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})", {"rule": ASSUMED})
+    columns = {"run_id": list(assumed), "former": list(assumed.values())}
+    connection.register("assumed", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
+    connection.execute((_STEPS / "12_assumed.sql").read_text(), {"rule": ASSUMED, "severity": Severity.INFO})
+    connection.unregister("assumed")
 
 
 def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:

@@ -15,6 +15,9 @@ condition suffice, unless the figures prove that another process was started and
 A process that clears its conversation goes on under another session, and its totals go on too. So do, by chance, those of another
 process whose stream was appended to the same file. There growth proves nothing, and figures have to agree to the token: see `carries`.
 
+Outside a stream the two conditions may hold by chance, rarely. A record that is taken to continue another by them alone gets a finding with
+what it cost either way: see `is_assumed`.
+
 Pure functions; the order in which records are given does not matter.
 """
 
@@ -118,8 +121,25 @@ def carries(later: Link, former: Link) -> bool:
         return False
     if not all(more >= used for more, used in zip(_added(later, former), later.usage, strict=True)):
         return False
+    return _agrees(later, former)
+
+
+def is_assumed(later: Link, former: Link) -> bool:
+    """Whether a record that `continues` another might as well have started from zero: nothing but larger figures speaks for it.
+
+    One stream is one process, and figures that agree to the token are no chance. All else leaves a doubt: no usage, that of the record
+    before, or a main loop that used less than was added. Neither version, turns nor times decide: records outside streams name no version,
+    turns are of the one result in both cases, and API time is cumulative within a process only.
+    """
+    if later.in_stream and former.in_stream and later.source_id == former.source_id:
+        return False
+    return not _agrees(later, former)
+
+
+def _agrees(later: Link, former: Link) -> bool:
+    """Whether what was added to one of the former's models is to the token what the record used, or nothing was added to any."""
     gained = [later.models[name].less(totals) for name, totals in former.models.items() if any(totals.tokens)]
-    used = any(later.usage) and any(gain.tokens == later.usage for gain in gained)
+    used = any(later.usage or ()) and any(gain.tokens == later.usage for gain in gained)
     return used or (bool(gained) and all(gain == Totals() for gain in gained))
 
 

@@ -51,6 +51,9 @@ _DATE = re.compile(r"[-@](20\d{6}|default)$")
 _DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
 _ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
 
+_MOST_ROUTES = 8
+"""Routes before an id that are looked at one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelId:
@@ -73,17 +76,23 @@ def parse_model_id(logged: str, wire_provider: str | None = None, canonical: str
 
 
 def _parse(text: str) -> ModelId:
-    if arn := _ARN.match(text):
-        inner = _parse(arn["id"])
-        return ModelId(inner.model, "aws", inner.region or arn["region"] or None)
-    if "/" in text:
-        route, _, rest = text.partition("/")
-        inner = _parse(rest)
-        return ModelId(inner.model, PROVIDER_OF_ROUTE.get(route.lower(), "openrouter"), inner.region)
-    region = _REGION_PREFIX.match(text)
-    rest = text[region.end() :] if region else text
-    bedrock = region is not None or bool(_BEDROCK_VERSION.search(rest)) or rest.startswith("anthropic.")
-    return ModelId(_bare(rest), _provider(rest, bedrock), region[1] if region else None)
+    provider, region, text = _routed(text)
+    prefix = _REGION_PREFIX.match(text)
+    rest = text[prefix.end() :] if prefix else text
+    bedrock = prefix is not None or bool(_BEDROCK_VERSION.search(rest)) or rest.startswith("anthropic.")
+    return ModelId(_bare(rest), provider or _provider(rest, bedrock), prefix[1] if prefix else region)
+
+
+def _routed(text: str) -> tuple[str | None, str | None, str]:
+    """Who serves the model by the outermost route, the region by the innermost ARN, and what stands behind all routes."""
+    provider, region = None, None
+    for _ in range(_MOST_ROUTES):
+        if arn := _ARN.match(text):
+            provider, region, text = provider or "aws", arn["region"] or region, arn["id"]
+        elif "/" in text:
+            route, _, text = text.partition("/")
+            provider = provider or PROVIDER_OF_ROUTE.get(route.lower(), "openrouter")
+    return provider, region, text.rpartition("/")[2]
 
 
 def _provider(text: str, bedrock: bool) -> str | None:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -34,11 +33,15 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from ingest import toml_files
 from schemas.errors import InputUnreadable, UsageError
 from schemas.price import BEGINNING, DiscountEntry, ModelKey, PriceEntry, PriceFile, PriceFileRow
 
 _TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": DiscountEntry}
 _EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per million tokens).'
+
+_COMPLAINTS = 10
+"""How many mistakes of a file are told at once."""
 
 _WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a text in quotes"}
 """What pydantic says in the words of its types."""
@@ -70,9 +73,9 @@ class PriceList:
 def read_price_file(path: Path) -> PriceFileRow:
     """The file as the store keeps it. Raises InputUnreadable where it cannot be opened, UsageError where it is no price file."""
     try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        text = toml_files.read_text(path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise InputUnreadable(f"cannot read the price file {path}: {reason}") from error
     parse_price_file(str(path), text)
     return PriceFileRow(name=str(path), text=text, read_at=datetime.now(UTC))
@@ -81,12 +84,13 @@ def read_price_file(path: Path) -> PriceFileRow:
 def parse_price_file(name: str, text: str) -> PriceList:
     """Raises UsageError naming the line and key, and what is right there."""
     try:
-        return PriceList(name, PriceFile.model_validate(tomllib.loads(text, parse_float=Decimal)))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{name} is no TOML: {error}.", _EXAMPLE) from error
+        return PriceList(name, PriceFile.model_validate(toml_files.parse(text, Decimal)))
     except ValidationError as error:
-        complaints = [_complaint(name, text, detail) for detail in error.errors(include_url=False)]
-        raise UsageError("; ".join(complaints), _EXAMPLE) from error
+        complaints = [_complaint(name, text, detail) for detail in error.errors(include_url=False)[:_COMPLAINTS]]
+        more = "; and so on" if error.error_count() > _COMPLAINTS else ""
+        raise UsageError("; ".join(complaints) + more, _EXAMPLE) from error
+    except ValueError as error:
+        raise UsageError(f"{name} is no TOML: {error}.", _EXAMPLE) from error
 
 
 def _best(entries: tuple[E, ...], key: ModelKey, day: date) -> tuple[int, E] | None:

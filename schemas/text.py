@@ -33,7 +33,7 @@ _INVISIBLE = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0
 _JOINERS = "\u200c\u200d"
 """Needed by emoji and by scripts from Arabic on; invisible between the letters of the others."""
 
-_JOINED = "[\u0600-\u1fff\u2190-\ud7ff\uf900-\ufefe\uff00-\uffef\U00010000-\U0010ffff]"
+_JOINED = "[\u0600-\u061b\u061d-\u180d\u180f-\u1fff\u2190-\ud7ff\uf900-\ufefe\uff00-\uffef\U00010000-\U0001d172\U0001d17b-\U0003ffff]"
 _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 """The flag of a region, such as Scotland: the one use of tag characters."""
 
@@ -41,6 +41,7 @@ _ENDS = "\\x0b\\x0c\\x85\u2028\u2029"
 """Ends of lines to some programs and not to others."""
 
 _HOSTILE = re.compile(f"({_FLAG})|[{_COMMANDS}{_DIRECTIONS}{_INVISIBLE}{_ENDS}\ud800-\udfff]|(?<!{_JOINED})[{_JOINERS}]|\r(?!\n)")
+_UNSEEN = re.compile(f"\\A[\\s{_COMMANDS}{_DIRECTIONS}{_INVISIBLE}{_ENDS}{_JOINERS}\ufe00-\ufe0f]*")
 _ENDS_OF_LINES = dict.fromkeys(map(ord, "\x0b\x0c\x85\u2028\u2029\r"), "\n")
 _ON_ONE_LINE = dict.fromkeys(map(ord, "\t\n\r"), " ")
 
@@ -58,6 +59,11 @@ def one_line(text: str) -> str:
 def in_json(text: str) -> str:
     r"""JSON text with `\u….` for every such character in its strings: the same value, and nothing that a terminal obeys."""
     return text if text.isprintable() else _HOSTILE.sub(_escape, text)
+
+
+def first_shown(text: str) -> str:
+    """The text from the first character on that shows: without blanks and what has no width."""
+    return _UNSEEN.sub("", text, count=1)
 
 
 def paired(value: Any) -> Any:

@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 from ingest.canonical import canonical_hash
+from ingest.containers import Source
 from ingest.document import Document
 from ingest.formats import recognise
 from ingest.formats.base import Context, Rows
 from ingest.model_ids import ModelId, parse_model_id
+from ingest.pipeline import ingest
 from ingest.repair import repair
+from ingest.store import Store
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.run import Outcome
-from tests.conftest import record
+from tests.conftest import record, record_text
 
 UNKNOWN = Context("source")
 
@@ -254,3 +257,12 @@ def test_the_records_own_words_on_the_model_win() -> None:
 )
 def test_repair_mends_mojibake_and_nothing_else(damaged: str, repaired: str) -> None:
     assert repair(damaged) == repaired
+
+
+def test_d14_an_id_of_ten_thousand_routes_is_read(store: Store) -> None:
+    """One call within another for each of them ended the ingest."""
+    [usage] = record()["modelUsage"].values()
+    line = record_text(modelUsage={f"{'a/' * 50_000}glm-5.1": usage})
+    ingest([Source("log", line.encode())], store)
+    with store.reading() as connection:
+        assert connection.execute("select model, provider from runs").fetchall() == [("glm-5.1", "openrouter")]

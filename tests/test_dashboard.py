@@ -287,7 +287,7 @@ def test_grids_round_durations_and_drop_what_nobody_knows() -> None:
     assert shown_table["outcome"].to_pylist() == ["limit reached"]
 
 
-@pytest.mark.parametrize("value", [None, "", " ", "\x00", "a\nb", "x" * 201])
+@pytest.mark.parametrize("value", [None, "", "\ud800", "x" * 201])
 def test_what_can_be_no_run_is_not_asked_for(value: str | None) -> None:
     assert run_id_of(value) is None
 

@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.exports import EXPORTS
+from app.exports.values import is_formula
 
 GOLDEN = Path(__file__).parent / "golden"
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -94,7 +95,7 @@ tables = st.lists(st.tuples(texts, amounts), max_size=8).map(
 
 def as_csv_cell(text: str | None) -> str:
     """What a cell reads back as: NULL as empty, and the apostrophe before what a spreadsheet would run."""
-    return "" if text is None else f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    return "" if text is None else f"'{text}" if is_formula(text) else text
 
 
 @given(tables)

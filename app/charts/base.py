@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from app.charts.looks import Looks, looks
 from app.formatting import exact
+from schemas.text import one_line
 from schemas.unit_names import Unit
 
 HEIGHT = 380
@@ -118,7 +119,7 @@ def nothing(why: str) -> go.Figure:
 
 def safe(text: str) -> str:
     """A stranger's text inside a figure, whose texts may hold tags and links."""
-    return html.escape(text, quote=False)
+    return html.escape(one_line(text), quote=False)
 
 
 def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:

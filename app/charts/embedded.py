@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 from app.charts.base import CHARTS, INKS
 from app.charts.spending import bars_note, cost_bars
 from app.grouping import group
+from schemas.text import in_json, one_line
 
 MODEL_KEYS = ("model", "provider", "region")
 
@@ -66,5 +67,5 @@ def _runs(model_rows: pa.Table) -> Embedded | None:
 def _embedded(drawn: go.Figure, alt: str, note: str) -> Embedded:
     ink = {"color": INKS["light"]}
     drawn.update_layout(font={"family": "system-ui, sans-serif", "size": 12} | ink)
-    text = str(drawn.to_json()).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-    return Embedded(text, alt, note, int(drawn.layout.height))
+    text = in_json(str(drawn.to_json())).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return Embedded(text, one_line(alt), one_line(note), int(drawn.layout.height))

@@ -56,5 +56,5 @@ def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any
     done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone)
     terminal.note(terminal.plain(done.covers))
     terminal.put(write_check(done, format_, sys.stdout.encoding or "utf-8"))
-    terminal.note(click.style(done.headline, fg="green" if done.passed else "red", bold=True))
+    terminal.note(done.headline, fg="green" if done.passed else "red", bold=True)
     return ExitCode.OK if done.passed else ExitCode.CHECK_FAILED

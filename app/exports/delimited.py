@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from app.exports.values import BEGINS_FORMULA, decimal_text, json_text, rows, time_text
+from app.exports.values import decimal_text, is_formula, json_text, rows, time_text
 
 if TYPE_CHECKING:
     from app.reports import Report
@@ -47,8 +47,8 @@ def _json(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """Text gets an apostrophe where a spreadsheet would run it as a formula; a number, negative or not, never does."""
-    return _quoted(f"'{text}" if text.startswith(BEGINS_FORMULA) else text)
+    """Text gets an apostrophe where a spreadsheet would run it as a formula; a number, negative or not, never does. Else it is exact."""
+    return _quoted(f"'{text}" if is_formula(text) else text)
 
 
 def _quoted(text: str) -> str:

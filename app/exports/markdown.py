@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from app.columns import Column, columns
 from app.tables import for_people
+from schemas.text import visible
 
 if TYPE_CHECKING:
     from app.reports import Report, Section
@@ -49,7 +50,7 @@ def _totals(table: pa.Table) -> str:
 
 def escaped(text: str) -> str:
     """The text as one cell that shows it literally: no markup, no HTML, no end of the cell or line."""
-    html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    html = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "<br>".join(_MARKUP.sub(r"\\\g<0>", html).splitlines())
 
 

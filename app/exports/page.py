@@ -19,8 +19,8 @@ import pyarrow as pa
 from app.charts.embedded import Embedded, plotly_script, report_charts
 from app.columns import Column, columns
 from app.tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
-from app.terminal import plain
 from schemas.metrics import MODEL_METRICS, RUN_METRICS
+from schemas.text import one_line
 
 if TYPE_CHECKING:
     from app.reports import Report, Section
@@ -58,7 +58,7 @@ class Part:
 
 def write_page(table: pa.Table, heading: str = "") -> bytes:
     """A page with one table."""
-    return _page(plain(heading) or "Tachograph", parts=[_part("table", "", "", table)])
+    return _page(one_line(heading) or "Tachograph", parts=[_part("table", "", "", table)])
 
 
 def write_report(report: Report) -> bytes:
@@ -67,8 +67,8 @@ def write_report(report: Report) -> bytes:
     totals = report.section("totals").table
     [row] = totals.to_pylist()
     parts = [_section(section, charts.get(section.key)) for section in report.shown if section.key != "totals"]
-    lines = [(word, plain(text)) for word, text in report.header.lines()]
-    return _page(report.header.title, lines, [_cell(column, row) for column in columns(totals)], parts)
+    lines = [(word, one_line(text)) for word, text in report.header.lines()]
+    return _page(one_line(report.header.title), lines, [_cell(column, row) for column in columns(totals)], parts)
 
 
 def _charts(report: Report) -> Mapping[str, Embedded]:
@@ -84,13 +84,13 @@ def _part(key: str, title: str, note: str, table: pa.Table, chart: Embedded | No
     shown = columns(table)
     rows = [[_cell(column, row) for column in shown] for row in table.to_pylist()]
     header = [Cell(column.label, "", "", "", _MEANINGS.get(column.name, ""), "figure" if column.is_figure else "") for column in shown]
-    return Part(key, plain(title), plain(note), header, rows, has_total, chart)
+    return Part(key, one_line(title), one_line(note), header, rows, has_total, chart)
 
 
 def _cell(column: Column, row: Mapping[str, Any]) -> Cell:
-    text = _short(column.name, plain(column.cell(row)))
+    text = _short(column.name, one_line(column.cell(row)))
     kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
-    return Cell(plain(column.label), text, plain(column.exact(row)), column.note(row), _MEANINGS.get(column.name, ""), kind)
+    return Cell(one_line(column.label), text, one_line(column.exact(row)), column.note(row), _MEANINGS.get(column.name, ""), kind)
 
 
 def _short(name: str, text: str) -> str:

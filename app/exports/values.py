@@ -10,8 +10,19 @@ from typing import Any
 import pyarrow as pa
 import simplejson
 
-BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Text that begins so is a formula to a spreadsheet."""
+from schemas.text import first_shown, in_json
+
+_SIGNS = tuple("=+-@＝＋－＠")  # those of full width too, which a spreadsheet takes for the others
+_BLANKS = ("\t", "\r", "\n")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may run a text as a formula: it begins with a sign of one, behind whatever is not seen or is a blank.
+
+    Apostrophes before that count for nothing, so that who reads can take away the one that was added: `'` and then such a text.
+    """
+    bare = text.lstrip("'")
+    return bare.startswith(_BLANKS) or first_shown(bare).startswith(_SIGNS)
 
 
 def rows(table: pa.Table) -> Iterator[dict[str, Any]]:
@@ -34,8 +45,11 @@ def time_text(value: datetime) -> str:
 
 
 def json_text(value: Any) -> str:
-    """One value on one line. Decimals are numbers with all their digits; NaN and infinities, which JSON lacks, are null."""
-    return str(simplejson.dumps(_plain(value), ensure_ascii=False, ignore_nan=True))
+    """One value on one line. Decimals are numbers with all their digits; NaN and infinities, which JSON lacks, are null.
+
+    What a terminal would obey is escaped.
+    """
+    return in_json(simplejson.dumps(_plain(value), ensure_ascii=False, ignore_nan=True))
 
 
 def _plain(value: Any) -> Any:

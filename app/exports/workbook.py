@@ -20,8 +20,9 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from app.columns import Column, columns
-from app.exports.values import BEGINS_FORMULA
+from app.exports.values import is_formula
 from app.queries import KNOWN_SUFFIX
+from schemas.text import REPLACEMENT, visible
 from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ MOST_ROWS = 1_048_575
 
 LONGEST_TEXT = 32_767
 _DAY_MS = 86_400_000
+_NOT_IN_XML = dict.fromkeys((0xFFFE, 0xFFFF), REPLACEMENT)
 _RICH = ("<r>", "</r>")
 """What the library writes as it is, taking it for markup of its own."""
 
@@ -88,7 +90,7 @@ class Book:
 def write_workbook(table: pa.Table, heading: str = "") -> bytes:
     """One sheet with every column of the table."""
     book = Book()
-    book.workbook.set_properties({"title": heading, "created": datetime(2000, 1, 1, tzinfo=UTC)})
+    book.workbook.set_properties({"title": visible(heading), "created": datetime(2000, 1, 1, tzinfo=UTC)})
     _grid(book, book.workbook.add_worksheet("Table"), table)
     return book.finished()
 
@@ -96,7 +98,7 @@ def write_workbook(table: pa.Table, heading: str = "") -> bytes:
 def write_report(report: Report) -> bytes:
     """A sheet for what the report covers and its totals, with a chart, and one per section."""
     book = Book()
-    book.workbook.set_properties({"title": report.header.title, "created": report.header.made_at})
+    book.workbook.set_properties({"title": visible(report.header.title), "created": report.header.made_at})
     summary = book.workbook.add_worksheet("Summary")
     _summary(book, summary, report)
     sheets = [section for section in report.sections if section.key != "totals" and section.table.num_columns]
@@ -117,7 +119,7 @@ def _in_order(answer: Answer) -> pa.Table:
 def _summary(book: Book, sheet: Worksheet, report: Report) -> None:
     """What the report covers, then each total with what it means and on how many runs it rests."""
     bold = book.style(bold=True)
-    sheet.write_string(0, 0, report.header.title, book.style(bold=True, font_size=16))
+    sheet.write_string(0, 0, visible(report.header.title), book.style(bold=True, font_size=16))
     for line, (word, text) in enumerate(report.header.lines(), 1):
         sheet.write_string(line, 0, word, bold)
         _text(book, sheet, line, 1, text)
@@ -196,9 +198,10 @@ def _cell(
 
 def _text(book: Book, sheet: Worksheet, line: int, place: int, text: str, **style: Any) -> None:
     """Text that stays text: also when somebody edits the cell, where it begins as a formula does."""
-    clean = text if len(text) < LONGEST_TEXT else f"{text[: LONGEST_TEXT - 2]}…"
+    shown = visible(text).translate(_NOT_IN_XML)
+    clean = shown if len(shown) < LONGEST_TEXT else f"{shown[: LONGEST_TEXT - 2]}…"
     clean = f"{clean} " if clean.startswith(_RICH[0]) and clean.endswith(_RICH[1]) else clean
-    quoted = {"quote_prefix": True} if clean.startswith(BEGINS_FORMULA) else {}
+    quoted = {"quote_prefix": True} if is_formula(clean) else {}
     sheet.write_string(line, place, clean, book.style(**quoted, **style))
 
 
@@ -216,7 +219,7 @@ def _chart(book: Book, sheet: Worksheet, name: str, title: str, table: pa.Table)
     chart.add_series(
         {"categories": [name, 1, 0, last, max(labels - 1, 0)], "values": [name, 1, cost, last, cost], "fill": {"color": "#0072B2"}}
     )
-    chart.set_title({"name": f"Reported cost, {title[0].lower()}{title[1:]}", "name_font": {"size": 12}})
+    chart.set_title({"name": visible(f"Reported cost, {title[0].lower()}{title[1:]}"), "name_font": {"size": 12}})
     chart.set_legend({"none": True})
     chart.set_x_axis({"num_format": "$#,##0.00", "name": "Reported cost (USD)"})
     chart.set_y_axis({"reverse": True})

@@ -14,6 +14,7 @@ from app import data, links
 from app.filters import FILTERS, SEARCH, Filter, Filters, Kind
 from app.presentation import fact_words, plain
 from app.screens import parts
+from schemas.text import visible
 
 POPOVERS = {
     "Model": ("model", "main-model"),
@@ -113,7 +114,7 @@ def _names(filter_: Filter, options: Mapping[str, int]) -> None:
     st.multiselect(
         filter_.name,
         offered,
-        format_func=lambda value: f"{fact_words(value, filter_.key)} · {options[value]:,}" if value in options else value,
+        format_func=lambda value: f"{fact_words(value, filter_.key)} · {options[value]:,}" if value in options else visible(value),
         key=widget,
         help=plain(filter_.help),
         on_change=_changed,
@@ -248,6 +249,8 @@ def _chips(found: int, total: int) -> None:
 def _no_match() -> None:
     with st.container(border=True):
         st.header("No run matches these filters", anchor=False)
-        st.markdown(f"Take one of them away above, or all of them. On the command line they are `{chosen().as_words().replace('`', '')}`.")
+        st.markdown(
+            f"Take one of them away above, or all of them. On the command line they are `{visible(chosen().as_words().replace('`', ''))}`."
+        )
         st.button("Clear all filters", type="primary", key="clear-no-match", on_click=_choose, args=(Filters(),))
     st.stop()

@@ -8,6 +8,7 @@ from app.filters import FILTERS
 from app.presentation import fact_words, plain
 from app.screens import bar, parts
 from schemas.measures import MEASURES
+from schemas.text import visible
 
 COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "label")
 MOST_COHORTS = 200
@@ -60,4 +61,4 @@ with st.container(border=True):
         )
 st.header("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
 parts.table(cohorts.as_words(found, names), "Each measure in both cohorts, with what can be said of the difference")
-st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: `{cohorts.command(sides)}`")
+st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: `{visible(cohorts.command(sides))}`")

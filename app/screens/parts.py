@@ -21,6 +21,7 @@ from app.presentation import Card, Shown, fact_words, plain
 from app.queries_screens import AXES
 from schemas.errors import StoreBusy, StoreMissing, TachographError
 from schemas.measures import Measure
+from schemas.text import visible
 from schemas.unit_names import Unit
 
 FORMATS: dict[Unit, Any] = {
@@ -129,7 +130,7 @@ def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") ->
     with st.container(gap=None):
         st.header(plain(finding), anchor=False)
         st.caption(plain(caption))
-    alt = " ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part)
+    alt = visible(" ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part))
     if any(trace.customdata is not None for trace in drawn.data):
         chosen = st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt, on_select="rerun", selection_mode="points")
         for point in chosen["selection"]["points"][:1]:
@@ -200,7 +201,7 @@ def choice(label: str, options: Mapping[str, str], key: str) -> str:
     picked = st.segmented_control(
         label,
         list(options),
-        format_func=lambda option: options[option],
+        format_func=lambda option: visible(options[option]),
         key=key,
         default=next(iter(options)),
         required=True,
@@ -220,7 +221,7 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
     _in_words(key, options)
     place = min(default, len(options) - 1)
     picked = st.selectbox(
-        label, list(options), index=place, format_func=lambda option: options[option], key=key, width=width, bind="query-params"
+        label, list(options), index=place, format_func=lambda option: visible(options[option]), key=key, width=width, bind="query-params"
     )
     return str(picked)
 

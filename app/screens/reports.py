@@ -14,6 +14,7 @@ from app.reports import Request, report
 from app.screens import bar, parts
 from app.what_if import require_price
 from schemas.dimensions import DIMENSIONS
+from schemas.text import visible
 
 NOT_OFFERED = ("session", "source", "run")
 """Groupings with nearly as many groups as runs; the command line has them."""
@@ -30,7 +31,7 @@ with st.container(border=True):
             "Group by",
             list(words),
             default=["model"],
-            format_func=lambda key: words.get(key, key),
+            format_func=lambda key: visible(words[key]),
             key="grouping",
             max_selections=MOST_GROUPINGS,
             placeholder="Nothing: totals only",
@@ -39,12 +40,13 @@ with st.container(border=True):
             width=380,
         )
         near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
-        zones = near | dict.fromkeys(sorted(available_timezones()))
+        zones = near | dict.fromkeys(sorted(available_timezones() - {"localtime"}))
         zone = parts.pick("Time zone", {name: name for name in zones}, "tz", width=220)
         reprice = st.selectbox(
             "What if it had been",
             list(options.get("model", ())),
             index=None,
+            format_func=lambda model: visible(str(model)),
             key="reprice",
             placeholder="Another model",
             accept_new_options=True,
@@ -72,7 +74,7 @@ with st.container(border=True):
         st.markdown(plain(export.about))
     covers = f"exactly the {total:,} of {stored:,} runs that the filters above leave" if filters else f"all {total:,} runs"
     st.caption(f"It covers {covers}. The same in a terminal:")
-    st.code(report_files.command(request, export), language=None, wrap_lines=True)
+    st.code(visible(report_files.command(request, export)), language=None, wrap_lines=True)
 
 st.header("Preview", anchor=False, help="The figures of the file; the page and the workbook add charts.")
 if total > report_grids.AT_ONCE and not st.toggle(f"Add up {total:,} runs for a preview", key="preview"):

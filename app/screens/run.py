@@ -5,7 +5,7 @@ import streamlit as st
 from app import claim_marks, data, grids, queries, queries_claims
 from app.charts import looks
 from app.claim_words import headline
-from app.presentation import RUN_ENDING, RUN_ORIGIN, facts_html, plain, run_cards, run_id_of, short_id, shown, shown_record
+from app.presentation import RUN_ENDING, RUN_ORIGIN, facts_html, file_name_of, plain, run_cards, run_id_of, short_id, shown, shown_record
 from app.screens import parts
 from app.summaries import summary_html
 
@@ -66,5 +66,5 @@ if facts.file_changes.num_rows:
         parts.table(grids.grid(facts.file_changes, grids.FILE_CHANGES), "Files the summary says were changed, with lines")
 with st.expander("Raw record", icon=":material/data_object:"):
     parts.cut_note(record)
-    st.download_button("Download the whole record", run["raw"], f"{short_id(run_id)}.json", "application/json", on_click="ignore")
+    st.download_button("Download the whole record", run["raw"], file_name_of(run_id), "application/json", on_click="ignore")
     st.code(record.text, language="json", height=520, wrap_lines=True)

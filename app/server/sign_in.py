@@ -15,12 +15,12 @@ The file is Streamlit's own for `st.login` (OpenID Connect), with our list besid
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ingest import toml_files
 from schemas.errors import UsageError
 
 NEEDED = ("redirect_uri", "cookie_secret")
@@ -34,10 +34,10 @@ _EXAMPLE = "README.md, “Let others look”, has an example."
 def read_allowed(path: Path) -> tuple[str, ...]:
     """Check a settings file and give the addresses and domains (`@example.com`) it allows. Raises UsageError, naming what is wrong."""
     try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = toml_files.parse(toml_files.read_text(path))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}.", "Name the file with the settings of the sign-in.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path} is no TOML: {error}.", _EXAMPLE) from error
     _require_provider(settings.get("auth"), path)
     if find_spec("authlib") is None:

@@ -11,6 +11,7 @@ from app.server import received
 from ingest.pipeline import IngestReport, SourceReport
 from ingest.sources import Source
 from schemas.errors import UsageError
+from schemas.text import paired
 
 LINKED_RUNS = 24
 """How many of the uploaded runs get a link of their own."""
@@ -41,14 +42,14 @@ def as_sources(uploads: Sequence[Upload]) -> Iterator[list[Source]]:
     """The files, to be read within the block; they are deleted after it, unless an error ended it. Raises UsageError."""
     here = received.current()
     if here is None:
-        yield [Source(upload.name, upload.getvalue()) for upload in uploads]
+        yield [Source(paired(upload.name), upload.getvalue()) for upload in uploads]
         return
     ids = [upload.file_id for upload in uploads]
     with here.in_use(ids):
         paths = [here.path_of(file_id) for file_id in ids]
         if None in paths:
             raise UsageError("some of the files are no longer here.", "Upload them again.")
-        yield [Source(upload.name, path=path, temporary=True) for upload, path in zip(uploads, paths, strict=True)]
+        yield [Source(paired(upload.name), path=path, temporary=True) for upload, path in zip(uploads, paths, strict=True)]
     here.remove(ids)
 
 

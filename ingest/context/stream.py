@@ -14,6 +14,7 @@ from typing import Any
 
 from ingest.context.times import event_time
 from ingest.marks import EVENT_TYPES
+from schemas.text import paired
 from schemas.wire.claude_code_events import InitEvent
 
 SESSIONS_KEPT = 64
@@ -89,7 +90,7 @@ class _Session:
             self.calls[call] = None
 
     def _name(self, tool: str) -> str:
-        name = tool[:_LONGEST_NAME].encode("utf-8", "replace").decode()
+        name = str(paired(tool[:_LONGEST_NAME]))
         return name if name in self.counts or len(self.counts) < TOOLS_KEPT else OTHER_TOOLS
 
 
@@ -139,11 +140,12 @@ class StreamContext:
         if not isinstance(session_id, str) or len(session_id) > _LONGEST_NAME:
             self._current_id, self._current = None, self._unnamed
             return self._unnamed
-        session = self._sessions.pop(session_id, None) or _Session()
+        own: str = paired(session_id)  # as that of the record is read
+        session = self._sessions.pop(own, None) or _Session()
         if len(self._sessions) >= SESSIONS_KEPT:
             del self._sessions[next(iter(self._sessions))]
-        self._sessions[session_id] = session
-        self._current_id, self._current = session_id, session
+        self._sessions[own] = session
+        self._current_id, self._current = own, session
         return session
 
 
@@ -177,7 +179,7 @@ def _tool_calls(sessions: tuple[_Session, ...]) -> ToolCalls:
 def _see_system(session: _Session, event: dict[str, Any]) -> None:
     if event.get("subtype") != "init":
         return
-    init = InitEvent.model_validate(event)
+    init = InitEvent.model_validate(paired(event))
     was = session.init
     session.init = replace(
         was,
@@ -217,10 +219,8 @@ def _call_id(value: object) -> str | None:
 
 
 def _short(value: object, longest: int = _LONGEST_NAME) -> str | None:
-    """A text worth keeping: not empty, not longer than such a thing ever is, and valid Unicode."""
-    if not isinstance(value, str) or len(value) > longest:
-        return None
-    return value.encode("utf-8", "replace").decode() or None
+    """A text worth keeping: not empty, and not longer than such a thing ever is."""
+    return value if isinstance(value, str) and 0 < len(value) <= longest else None
 
 
 _READERS: dict[str, Callable[[_Session, dict[str, Any]], None]] = {

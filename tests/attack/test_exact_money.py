@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def rejected(store: Store) -> list[str]:
         return [detail for (detail,) in connection.execute("select detail from rejects order by ordinal").fetchall()]
 
 
-SHAPES = {
+SHAPES: dict[str, Callable[[str], str]] = {
     "a line": lambda text: text,
     "laid out": lambda text: text.replace(", ", ",\n  "),
     "in a wrapper": lambda text: f'{{"log": {{"data": [{text}]}}}}',

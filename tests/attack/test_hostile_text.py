@@ -1,0 +1,314 @@
+"""D5 and D13: text that deceives or commands is escaped where people read and exact where programs do. See `schemas.text`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from playwright.sync_api import Browser
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Dataframe
+
+from app import data
+from app.answers import Answer
+from app.exports import EXPORTS
+from app.exports.values import is_formula
+from app.grids import reject_grid, upload_grid
+from app.reports import Request, report
+from app.tables import draw
+from ingest.rebuild import rebuild
+from ingest.store import Store
+from schemas.text import in_json, one_line, paired, visible
+from tests.attack.commands import tachograph
+from tests.attack.hostile import HOSTILE, KEPT, NASTY, found_in, nasty_record, nasty_store
+from tests.conftest import ROOT
+from tests.serving import served, wait_until_drawn
+
+FOR_PEOPLE = ("table", "md", "html", "xlsx")
+SCREENS = ("overview", "runs", "cost", "duration", "claims", "compare", "quality", "reports")
+STORABLE = [one for one in HOSTILE if not "\ud800" <= one <= "\udfff"]
+OURS = re.compile(r"\x1b\[[012;]*m")
+"""Bold, faint and neither, as tables are drawn."""
+
+texts = st.text(st.sampled_from([*STORABLE, *"\u200c\u200d\t\n\r =+-@＝＋－＠'\"<&|*aZ0é"]), max_size=8)
+
+
+def unzipped(body: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        return "".join(archive.read(name).decode() for name in archive.namelist())
+
+
+def without_scripts(page: str) -> str:
+    """A page without the program that draws its charts, which is not a stranger's; their figures stay."""
+    return re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+def written(table: pa.Table, name: str) -> str:
+    """A table in a format, as text."""
+    if name == "table":
+        return draw(Answer(table, ""), 200).body.decode()
+    body = EXPORTS[name].write(table, "runs")
+    return unzipped(body) if name == "xlsx" else body.decode()
+
+
+def unmarked(cell: str) -> str:
+    """A cell of CSV without the apostrophe in front of a formula."""
+    return cell[1:] if cell.startswith("'") and is_formula(cell[1:]) else cell
+
+
+@given(st.lists(texts, min_size=1, max_size=4), texts)
+@settings(max_examples=60)
+@example(["\n=1+1", "\t@x", " \u200b=x", "＝x", "'=x", "''+", "\x1b=x", "\x00-x"], "=head")
+@example(["\ufffe\uffff", "_x001B_", "<r>\x1b</r>", "a\r\nb"], "")
+def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(cells: list[str], head: str) -> None:
+    name = f"n{head}"
+    table = pa.table({name: pa.array(cells), "names": pa.array([cells] * len(cells))})
+    for format_ in FOR_PEOPLE:
+        assert not found_in(written(table, format_)), format_
+    for format_ in ("json", "jsonl"):
+        assert not found_in(written(table, format_)), format_
+    rows = [{name: cell, "names": cells} for cell in cells]
+    assert json.loads(written(table, "json")) == rows
+    assert [json.loads(line) for line in written(table, "jsonl").split("\n") if line] == rows
+    [header, *lines] = csv.reader(io.StringIO(written(table, "csv"), newline=""))
+    assert [unmarked(cell) for cell, _ in lines] == cells
+    assert [json.loads(names) for _, names in lines] == [cells] * len(cells)
+    assert unmarked(header[0]) == name
+    assert pq.read_table(pa.BufferReader(EXPORTS["parquet"].write(table)))[name].to_pylist() == cells
+
+
+@given(texts)
+@example("\n=1")
+@example(" \r=cmd|' /C calc'!A0")
+@example("\u3000＝1")
+@example("\x1b\u202e+1")
+def test_d13_no_cell_of_a_csv_begins_as_a_formula_does(text: str) -> None:
+    [_, [cell]] = csv.reader(io.StringIO(EXPORTS["csv"].write(pa.table({"n": [text]})).decode(), newline=""))
+    seen = cell.lstrip("".join(STORABLE) + " \t\r\n\u3000\u200c\u200d")
+    assert not seen.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
+
+
+@given(st.text(max_size=20) | texts)
+def test_signs_take_the_place_of_characters_one_for_one(text: str) -> None:
+    assert len(visible(text)) == len(one_line(text)) == len(text)
+    assert not found_in(visible(text))
+    assert "\n" not in one_line(text)
+    assert visible(visible(text)) == visible(text)
+
+
+def test_what_is_needed_stays() -> None:
+    assert (visible(KEPT), one_line(KEPT), json.loads(in_json(json.dumps(KEPT, ensure_ascii=False)))) == (KEPT, KEPT, KEPT)
+    assert visible("text\ufe0f and ☂\ufe0e") == "text\ufe0f and ☂\ufe0e"
+    assert visible("pay\u200dpal \U0001f3f4\U000e0041x") == "pay\ufffdpal \U0001f3f4\ufffdx"
+
+
+@pytest.fixture(scope="module")
+def nasty(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return nasty_store(tmp_path_factory.mktemp("nasty"))
+
+
+def test_d5_every_record_is_kept_with_its_raw_text_and_its_rows_can_be_encoded(nasty: Store) -> None:
+    with nasty.reading() as connection:
+        [(runs, kept)] = connection.execute("select count(*), count(*) filter (contains(raw, '\\ud800')) from runs").fetchall()
+        [(cwd, tools)] = connection.execute("select cwd, tools from runs where in_stream").fetchall()
+    assert (runs, kept) == (6, 5)  # one is written with the bytes of a half, which are no UTF-8
+    assert cwd == tools[0] == paired(f"{NASTY}1")
+    rebuild(nasty)
+    with nasty.reading() as connection:
+        assert connection.execute("select count(*) from runs").fetchall() == [(6,)]
+
+
+COMMANDS = {
+    "report": ("report", "--by", f"label:team,session,{'task'}", "--reprice", "claude-opus-4-6"),
+    "report by model": ("report", "--by", "model,outcome"),
+    "runs": ("runs",),
+    "models": ("models",),
+    "claims": ("claims",),
+    "findings": ("findings",),
+    "rejects": ("rejects",),
+    "sources": ("sources",),
+    "compare": ("compare", "model=claude-opus-4-6", f"'label=team={NASTY.translate(dict.fromkeys((0, 0xD800, 0xDFFF)))}'"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("format_", ["table", *(name for name, export in EXPORTS.items() if not export.is_binary)])
+def test_d13_no_command_sends_a_terminal_what_it_would_obey(nasty: Store, tmp_path: Path, command: str, format_: str) -> None:
+    """On a terminal everything is harmless; in a file json reads back, and csv alone is raw."""
+    words = (*COMMANDS[command], "--format", format_, "--db", nasty.location)
+    done = tachograph(*words, cwd=tmp_path, is_terminal=True)
+    assert done.code == 0, done.stderr
+    shown = done.stdout.decode()
+    assert not found_in(OURS.sub("", shown))
+    assert not found_in(done.stderr)
+    if format_ != "csv":
+        assert not found_in(without_scripts(tachograph(*words, cwd=tmp_path).stdout.decode()))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "--max-total-usd", "1", "--format", "json"),
+        ("check", "--max-total-usd", "1", "--format", "md"),
+        ("doctor",),
+        ("reprice",),
+        ("rebuild",),
+        ("ingest", NASTY.replace("\x00", "").replace("\ud800", "").replace("\udfff", "")),
+        ("runs", "--repo", "a\x1b[31m\u202e"),
+        ("runs", "--since", "a\x1b[31m\u202e"),
+        ("runs", "--a\x1b[31m\u202e"),
+        ("runs", "a\x1b[31m\u202e"),
+        ("a\x1b[31m\u202e",),
+        ("report", "--by", "a\x1b[31m\u202e"),
+        ("report", "--metrics", "a\x1b[31m\u202e"),
+        ("report", "--tz", "a\x1b[31m\u202e"),
+        ("report", "--format", "a\x1b[31m\u202e"),
+        ("report", "--reprice", "a\x1b[31m\u202e"),
+        ("runs", "-o", "no\x1b[31m\u202e/file.csv"),
+        ("runs", "-o", "a\x1b[31m\u202e.csv"),
+        ("ingest", "--path-template", "{a\x1b[31m\u202e", "x"),
+        ("ingest", "--label", "a\x1b[31m\u202e", "x"),
+        ("compare", "a\x1b[31m\u202e=1", "x=2"),
+        ("runs", "--search", "\udcff"),
+    ],
+    ids=ascii,
+)
+def test_d13_what_is_said_beside_the_data_is_harmless(nasty: Store, tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = tachograph(*words, "--db", nasty.location, cwd=tmp_path)
+    assert done.code in (0, 1, 2, 3, 4)
+    assert not found_in(done.stderr)
+    assert not found_in(done.stdout.decode())
+
+
+def test_d13_rejects_told_at_ingest_are_harmless(nasty: Store, tmp_path: Path) -> None:
+    done = tachograph("ingest", Path(nasty.location).parent / "logs", "--db", "new.duckdb", cwd=tmp_path)
+    assert "invalid_record" in done.stderr
+    assert not found_in(done.stderr)
+
+
+@pytest.mark.parametrize("name", ["html", "md", "json", "xlsx", "parquet", "csv", "jsonl"])
+def test_d5_a_report_of_such_runs_is_written_in_every_format(nasty: Store, name: str) -> None:
+    made = report(nasty, Request(by=("label:team", "session"), runs=100))
+    body = EXPORTS[name].write_report(made)
+    if name in ("html", "md", "json", "xlsx"):
+        assert not found_in(unzipped(body) if name == "xlsx" else without_scripts(body.decode()))
+
+
+def test_claims_of_such_texts_are_told_in_json(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text(json.dumps({"id": NASTY, "text": f"Decode is 2x faster in {NASTY}"}))
+    done = tachograph("claims", "extract", "in.jsonl", cwd=tmp_path)
+    assert not found_in(done.stdout.decode())
+    assert json.loads(done.stdout)["id"] == NASTY
+
+
+def shown_on(app: AppTest) -> Iterator[str]:
+    """Every text that a screen shows: of each element all that it sends to the browser, tables cell by cell."""
+    for element in app.main:
+        if element.type == "plotly_chart":
+            figure = json.loads(element.proto.spec)
+            yield from _strings({key: value for key, value in figure.items() if key == "layout"})
+            yield from (text for trace in figure["data"] for key, value in trace.items() if key != "customdata" for text in _strings(value))
+        elif isinstance(element, Dataframe):
+            yield from (str(cell) for column in element.value for cell in element.value[column])
+        elif hasattr(element, "proto") and hasattr(element.proto, "ListFields"):
+            yield from _fields(element.proto)
+
+
+def _fields(proto: object) -> Iterator[str]:
+    for field, value in proto.ListFields():  # type: ignore[attr-defined]
+        if field.name not in ("id", "page_script_hash", "query_string", "url"):
+            for one in value if field.is_repeated else [value]:
+                yield from _fields(one) if hasattr(one, "ListFields") else [one] if isinstance(one, str) else []
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for item in value.values() for text in _strings(item))
+    elif isinstance(value, list):
+        yield from (text for item in value for text in _strings(item))
+
+
+def opened(store: Store, monkeypatch: pytest.MonkeyPatch, screen: str, **query: str) -> AppTest:
+    monkeypatch.setenv("TACHOGRAPH_DB", store.location)
+    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=60)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    app.switch_page(f"screens/{screen}.py")
+    for key, value in query.items():
+        app.query_params[key] = value
+    return app.run()
+
+
+def flawless(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+    assert not [text for text in shown_on(app) if found_in(text)]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_d13_every_screen_shows_such_text_harmlessly(nasty: Store, monkeypatch: pytest.MonkeyPatch, screen: str) -> None:
+    flawless(opened(nasty, monkeypatch, screen))
+
+
+def test_d5_every_such_run_has_its_page(nasty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with nasty.reading() as connection:
+        ids = [run_id for (run_id,) in connection.execute("select run_id from runs").fetchall()]
+    for run_id in ids:
+        app = opened(nasty, monkeypatch, "run", run=run_id)
+        flawless(app)
+        assert [header.value for header in app.header][:2] == ["How it ended", "Where it comes from"]
+
+
+@dataclass
+class Uploaded:
+    """A file as the browser hands it over."""
+
+    name: str
+    body: bytes
+    file_id: str = "1"
+
+    def getvalue(self) -> bytes:
+        return self.body
+
+
+def test_d5_files_under_such_names_are_uploaded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACHOGRAPH_DB", store.location)
+    broken = json.dumps(nasty_record(1, num_turns=NASTY)).encode()
+    uploads = [Uploaded(NASTY, json.dumps(nasty_record(2)).encode()), Uploaded(f"{NASTY}/{NASTY}.json", broken)]
+    made = data.ingest_uploads(uploads, lambda _share, _name: None)
+    assert (made.total("accepted"), made.total("rejected")) == (1, 1)
+    for grid in (upload_grid(made.sources), reject_grid(made.sources)):
+        assert not found_in("".join(str(row) for row in grid["source_name"].to_pylist()))
+        assert not found_in(str(grid.to_pylist()))
+
+
+@pytest.mark.xdist_group("browser")
+def test_d5_the_page_of_such_a_run_in_a_browser(nasty: Store, browser: Browser, tmp_path: Path) -> None:
+    with nasty.reading() as connection:
+        [(run_id,)] = connection.execute("select run_id from runs where in_stream").fetchall()
+    with served(Path(nasty.location), tmp_path / "log") as (url, _), browser.new_page() as page:
+        page.goto(f"{url}/runs")
+        wait_until_drawn(page)
+        page.evaluate("id => { location.href = '/run?' + new URLSearchParams({run: id}) }", run_id)
+        page.wait_for_url("**/run?**")
+        wait_until_drawn(page)
+        page.get_by_text("Raw record").click()
+        page.get_by_text("permission_denials").first.wait_for()
+        text = page.inner_text("body")
+        assert not page.locator("[data-testid=stException]").count()
+    assert "Where it comes from" in text
+    assert not found_in(text.replace("\u200b", ""))  # the editor's own
