@@ -8,7 +8,7 @@ WORKERS ?= 2
 # the tests start the program hundreds of times: it is compiled once, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test quick check unit schema wheel clean chromium
+.PHONY: run test quick check unit attack schema wheel clean chromium
 
 ## run: set up, ingest the sample logs, open the dashboard
 run: $(VENV)/.ready-run
@@ -32,6 +32,10 @@ check: $(VENV)/.ready-dev
 
 unit: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
+
+## attack: kills, full disks, crowds of writers, hostile logs and pages at full size (an hour); prints one table
+attack: $(VENV)/.ready-dev chromium
+	$(BIN)/python -m tests.attack
 
 ## schema: write the store's DDL from the row models
 schema: $(VENV)/.ready-run

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -61,49 +58,6 @@ def runs(store: Store) -> int:
 
 def litter(store: Store) -> list[str]:
     return sorted(path.name for path in Path(store.location).parent.iterdir() if path.name != Path(store.location).name)
-
-
-ZYGOTE = """
-import os, signal, sys
-from pathlib import Path
-from ingest import containers, pipeline
-from ingest.store import Store
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-for line in sys.stdin:
-    location, folder = line.split()
-    child = os.fork()
-    if not child:
-        pipeline.ingest(containers.read_paths([Path(folder)]), Store(location), pipeline.Options(jobs=1))
-        os._exit(0)
-    print(child, flush=True)
-"""
-"""Ingests in a fork of itself, with everything imported: so that a kill hits the ingest and not Python's start."""
-
-
-def test_a_kill_at_any_of_48_moments_leaves_the_store_as_before_or_after(tmp_path: Path, few: Path) -> None:
-    before, store = Store(tmp_path / "before.duckdb"), Store(tmp_path / "killed" / "runs.duckdb")
-    Path(store.location).parent.mkdir()
-    ingest_paths(before, SAMPLES)
-    chance, seen = random.Random(0), []
-    command, pipe = [sys.executable, "-c", ZYGOTE], subprocess.PIPE
-    with subprocess.Popen(command, env=environment(), text=True, stdin=pipe, stdout=pipe) as zygote:
-        assert zygote.stdin is not None
-        assert zygote.stdout is not None
-        for _ in range(48):
-            shutil.copy(before.location, store.location)
-            Path(f"{store.location}.wal").unlink(missing_ok=True)
-            print(store.location, few, file=zygote.stdin, flush=True)
-            child = int(zygote.stdout.readline())
-            time.sleep(chance.uniform(0, 0.5))
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-            seen.append(runs(store))
-        zygote.stdin.close()
-    assert set(seen) <= {3, 3 + FEW}
-    with start(store, few) as process:
-        assert process.wait() == 0
-    assert runs(store) == 3 + FEW
-    assert litter(store) == []
 
 
 def seconds(store: Store, folder: Path, jobs: str) -> float:
