@@ -24,7 +24,7 @@ def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", MODULE, *map(str, arguments)]
 
 
-def fresh(*arguments: str | Path, cwd: Path, environment: dict[str, str], **options: Any) -> subprocess.CompletedProcess[str]:
+def run_fresh(*arguments: str | Path, cwd: Path, environment: dict[str, str], **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the command in an interpreter of its own, which takes a second to import what a command needs."""
     how: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8", "timeout": PATIENCE_SECONDS}
     return subprocess.run(command(*arguments), cwd=cwd, env=environment, check=False, **how | options)
@@ -59,7 +59,9 @@ class CommandServer:
         """The id of the process."""
         channel = self._channel = self._channel or self._start()
         socket.send_fds(channel, [json.dumps(request).encode()], streams)
-        return int(channel.recv(64))
+        told = channel.recv(64)
+        assert told, "the command server ended; what it said stands on standard error"
+        return int(told)
 
     def _end(self, child: int, arguments: list[str]) -> int:
         """The exit code of the process."""

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser
 from ingest import containers
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store import Store
-from tests.commands import CommandServer, fresh
+from tests.commands import CommandServer, run_fresh
 from tests.serving import ENTRY, PATIENCE_SECONDS, NoBrowser, chromium
 
 if TYPE_CHECKING:
@@ -78,13 +78,16 @@ def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
 
 
 SLOW = {"browser", "command_server", "screens", "wheel"}
-"""Fixtures that start processes or run whole screens: what asks for them is marked slow, as are by hand tests of over a second."""
+"""Fixtures that start processes or run whole screens: what asks for them is marked slow. By hand, so is what takes over a second."""
+
+ATTACKS = Path(__file__).parent / "attack"
+"""All of them are slow: they kill processes, and read what is too big or too deep."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make quick` leaves out."""
     for item in items:
-        if isinstance(item, pytest.Function) and not SLOW.isdisjoint(item.fixturenames):
+        if ATTACKS in item.path.parents or (isinstance(item, pytest.Function) and not SLOW.isdisjoint(item.fixturenames)):
             item.add_marker(pytest.mark.slow)
 
 
@@ -183,12 +186,13 @@ def command_server() -> Iterator[CommandServer]:
 def tachograph(tmp_path: Path, command_server: CommandServer) -> Run:
     """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`.
 
-    Options of `subprocess.run`, of which only `cwd` and `input` are free, start a fresh interpreter.
+    The process is a fork of one that has imported everything, unless `fresh` or an option of `subprocess.run` asks for an interpreter
+    of its own, which costs a second.
     """
 
-    def run(*arguments: str | Path, cwd: Path = tmp_path, **options: Any) -> subprocess.CompletedProcess[str]:
-        if options.keys() <= {"input"}:
+    def run(*arguments: str | Path, cwd: Path = tmp_path, fresh: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
+        if not fresh and options.keys() <= {"input"}:
             return command_server.run([*map(str, arguments)], cwd, environment(), options.get("input"))
-        return fresh(*arguments, cwd=cwd, environment=environment(), **options)
+        return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
 
     return run

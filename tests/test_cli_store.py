@@ -177,6 +177,7 @@ def answers(port: int, seconds: float = 30) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_the_dashboard_serves_until_ctrl_c(filled: Path) -> None:
     port = free_port()
     command = [sys.executable, "-m", "app.cli", "dashboard", "--port", str(port), "--headless"]

@@ -113,6 +113,7 @@ def test_the_samples_as_a_visitor_sees_them(sample_store: Store, screen: Any) ->
     assert len(app.get("plotly_chart")) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", GROUPINGS)
 def test_the_shares_of_models_add_up_to_their_groups(by: str, mixed: Store) -> None:
     """Helpers, runs without models and totals above those of the models included, to the last billionth."""

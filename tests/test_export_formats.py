@@ -70,6 +70,7 @@ def test_the_totals_are_the_same_to_the_last_digit_in_every_pair_of_formats(whol
     assert totals["csv"]["runs"] == len(HOSTILE) + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "jsonl", "parquet"])
 def test_groups_add_up_to_the_totals_in_formats_of_one_table(grouped: Report, whole: Report, name: str, tmp_path: Path) -> None:
     """As anybody would add them: DuckDB over the file, money as DECIMAL."""

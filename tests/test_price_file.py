@@ -97,6 +97,7 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
 LISTED = "select sum(cost_list_usd) as usd from model_usage"
 
 
+@pytest.mark.slow
 def test_the_store_keeps_the_file_for_later_ingests_and_rebuilds(tmp_path: Path, store: Store) -> None:
     """Opus by hand: 7862 × 4 + 558 × 20.5 per million; Sonnet at 12.5 % off."""
     (tmp_path / "contract.toml").write_text(CONTRACT)

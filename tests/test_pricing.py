@@ -63,6 +63,7 @@ def rates(model: str, provider: str = "anthropic", day: date = DAY) -> Rates:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "  ", "[1m]"])
 def test_a_model_id_without_a_name_has_no_price_and_keeps_no_other_record_out(store: Store, name: str) -> None:
     texts = {uuid: record_text(uuid=uuid, modelUsage={model: usage(0.25, 10)}) for uuid, model in (("a", OPUS), ("b", name))}
