@@ -57,8 +57,8 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
 
 def _assumed(links: Mapping[str, Link], found: Mapping[str, Place]) -> dict[str, str]:
     """Records that may have started from zero → the one that each is taken to continue."""
-    formers = {run_id: place.former for run_id, place in found.items()}
-    return {run_id: former for run_id, former in formers.items() if former in links and is_assumed(links[run_id], links[former])}
+    continued = {run_id: place.former for run_id, place in found.items() if place.former in links}
+    return {run_id: earlier for run_id, earlier in continued.items() if earlier and is_assumed(links[run_id], links[earlier])}
 
 
 def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, str]) -> None:
