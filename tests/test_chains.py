@@ -341,8 +341,8 @@ def test_d15_of_invocations_that_start_from_zero_none_is_joined_without_a_doubt(
     for number, (loops, tells) in enumerate(made):
         main = tuple(count + 7**number for count in loops[0])
         tokens = tuple(map(sum, zip(main, *loops[1:], strict=True)))
-        totals = Totals(tokens, Decimal(sum(tokens)))
-        links.append(Link(f"r{number}", "s", f"f{number}", 0, False, {"m": totals}, main if tells else None))  # type: ignore[arg-type]
+        totals = Totals(tokens, Decimal(sum(tokens)))  # type: ignore[arg-type]  # four of them
+        links.append(Link(f"r{number}", "s", f"f{number}", 0, False, {"m": totals}, main if tells else None))
     by_id = {link.run_id: link for link in links}
     wrong = [(by_id[run_id], by_id[place.former]) for run_id, place in places(links).items() if place.former]
     assert all(is_assumed(later, former) for later, former in wrong)
