@@ -1,4 +1,7 @@
-"""The queue before a store: whoever writes, and whoever waits, holds a ticket in a folder beside it. The lowest number is first.
+"""The queue before a store: whoever writes, and whoever waits, holds a ticket in a folder beside it.
+
+Writers have their turn in order of arrival. A reader waits for one writer alone, the first when it came, and the next writer waits for the
+readers that came meanwhile: nobody starves, and a reader never waits for a whole queue of writers (a phase-fair lock).
 
 A ticket is a file whose lock its owner holds: that of a killed process is free at once, and the one behind it removes it. The folder
 goes with the last ticket. Processes that know of no queue have DuckDB's own lock alone, so the first in the queue still asks for that.
@@ -27,7 +30,8 @@ _DOOR = "lock"
 
 _DOOR_SECONDS = 5.0
 _HOST = re.sub(r"[^\w.]", "_", platform.node(), flags=re.ASCII)[:64]
-_TICKET = re.compile(r"(?P<number>\d{12})-(?P<kind>reader|writer)-(?P<pid>\d+)-(?P<host>[\w.]*)", re.ASCII)
+_TICKET = re.compile(r"(?P<number>\d{12})-(?P<kind>reader|writer)-(?P<behind>\d{12})-(?P<pid>\d+)-(?P<host>[\w.]*)", re.ASCII)
+"""The name of a ticket. `behind`: the number of the writer that was first when it was taken, 0 where nobody wrote."""
 
 
 class Keeper(NamedTuple):
@@ -57,13 +61,11 @@ class Ticket:
         self._descriptor: int | None = descriptor
 
     def standing(self) -> Standing:
-        """Where we stand now. A reader waits for writers alone, a writer for everyone who came before it."""
-        before = [name for name in self._queue.tickets() if name < self._name]
-        blocking = [name for name in before if "-writer-" in self._name or "-writer-" in name]
+        """Where we stand now. Tickets of the dead are removed."""
+        blocking = [name for name in self._queue.tickets() if _goes_before(name, self._name)]
         while blocking and not self._queue.lives(blocking[-1]):
             blocking.pop()
-        keepers = map(self._queue.keeper, before if blocking else ())
-        return Standing(len(blocking), next(filter(None, keepers), None))
+        return Standing(len(blocking), next(filter(None, map(self._queue.keeper, blocking)), None))
 
     def others(self, keeper: Keeper | None) -> int:
         """How many others wait, the keeper of the store not counted."""
@@ -115,8 +117,10 @@ class Queue:
             with self._door() as is_open:
                 if not is_open:
                     return None
-                numbers = [int(name[:12]) for name in self.tickets()]
-                name = f"{max(numbers, default=0) + 1:012}-{kind}-{os.getpid()}-{_HOST}"
+                tickets = self.tickets()
+                number = int(tickets[-1][:12]) + 1 if tickets else 1
+                behind = next((name[:12] for name in tickets if "-writer-" in name), "0" * 12)
+                name = f"{number:012}-{kind}-{behind}-{os.getpid()}-{_HOST}"
                 descriptor = lock(Path(self._folder, name), os.O_CREAT | os.O_EXCL)
         except OSError:
             return None
@@ -152,7 +156,7 @@ class Queue:
             return None
         if len(parts) != 3:
             return None
-        host = name.split("-", 3)[3]
+        host = name.split("-", 4)[4]
         return Keeper(*parts) if host == _HOST else Keeper(f"{host} {parts[0]}", f"{parts[1]} on {host}", parts[2])
 
     def remove(self, name: str, descriptor: int) -> None:
@@ -203,3 +207,11 @@ def _is_at(descriptor: int, file: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), file.stat())
     except OSError:
         return False
+
+
+def _goes_before(other: str, ours: str) -> bool:
+    """Whether we wait for the owner of another ticket."""
+    its, mine = other.split("-"), ours.split("-")
+    if mine[1] == "reader":
+        return its[1] == "writer" and its[0] == mine[2]
+    return its[0] < mine[0] if its[1] == "writer" else its[2] < mine[0]

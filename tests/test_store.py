@@ -194,7 +194,7 @@ def test_the_store_owns_its_files_and_no_other_that_is_called_alike(tmp_path: Pa
     (tmp_path / "link.db").symlink_to("real/runs")
     (tmp_path / "folder").symlink_to("real")
     own = ["", ".wal", ".wal.checkpoint", ".rebuilding", ".rebuilding.wal", ".ingest-12-ab_c", ".ingest-12-ab_c/runs-small0-0-0.parquet"]
-    own += [".making-12-0f", ".making-12-0f.wal", ".queue", ".queue/lock", ".queue/000000000012-writer-4711-host"]
+    own += [".making-12-0f", ".making-12-0f.wal", ".queue", ".queue/lock", ".queue/000000000012-writer-000000000000-4711-host"]
     other = [".jsonl", "1/a.json", "-old/a.json", ".walrus", ".rebuilding-notes.json", ".ingest-notes/a.json", "/a.json", ".json\n"]
     other += [".making-notes", ".making-12-0f.json", ".queue/a.json", ".queue/lock/a.json", ".queue2"]
     for location in ("real/runs", "link.db", "folder/../real/runs", "folder/runs"):

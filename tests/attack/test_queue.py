@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ingest.store import Store
-from ingest.store_queue import Kind, Queue
+from ingest.store_queue import Kind, Queue, Ticket
 from schemas.errors import StoreBusy
 from tests.conftest import environment
 from tests.test_durability import litter, runs
@@ -76,17 +76,29 @@ def test_d8_six_writers_and_two_readers_all_have_their_turn(sample_store: Store)
     assert litter(sample_store) == []
 
 
-def test_readers_wait_for_writers_before_them_and_writers_for_everyone(store: Store) -> None:
+def test_a_reader_waits_for_one_writer_and_the_next_writer_for_the_readers_that_came_meanwhile(store: Store) -> None:
     queue = Queue(store.location)
     with ExitStack() as stack:
-        kinds: list[Kind] = ["writer", "reader", "reader", "writer", "reader"]
-        tickets = [ticket for kind in kinds if (ticket := stack.enter_context(queue.ticket(kind)))]
-        assert [ticket.standing().ahead for ticket in tickets] == [0, 1, 1, 3, 2]
-        tickets[0].leave()
-        assert [ticket.standing().ahead for ticket in tickets[1:]] == [0, 0, 2, 1]
-        tickets[1].leave()
-        tickets[2].leave()
-        assert [ticket.standing().ahead for ticket in tickets[3:]] == [0, 1]
+
+        def take(*kinds: Kind) -> list[Ticket]:
+            return [ticket for kind in kinds if (ticket := stack.enter_context(queue.ticket(kind)))]
+
+        def ahead() -> list[int]:
+            return [ticket.standing().ahead for ticket in tickets]
+
+        tickets = take("reader", "writer", "reader", "writer", "writer", "reader")
+        assert ahead() == [0, 1, 1, 4, 5, 1]
+        tickets.pop(0).leave()
+        assert ahead() == [0, 1, 3, 4, 1], "the first writer"
+        tickets.pop(0).leave()
+        assert ahead() == [0, 2, 3, 0], "the readers that waited for it"
+        tickets += take("reader")
+        assert ahead() == [0, 2, 4, 0, 1], "one more reader waits for the writer that is first now, and that does not wait for it"
+        tickets.pop(0).leave()
+        tickets.pop(2).leave()
+        assert ahead() == [0, 2, 1], "the second writer"
+        tickets.pop(0).leave()
+        assert ahead() == [1, 0], "then the reader that waited for it"
     assert queue.is_empty()
     assert litter(store) == []
 
