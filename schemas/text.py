@@ -2,7 +2,7 @@ r"""Characters that deceive people, or that a terminal obeys: which they are, on
 
 | Place | What becomes of them |
 |---|---|
-| terminal: tables, notes, errors, `-o FILE.txt` | `one_line`: U+FFFD for each, a blank for ends of lines |
+| terminal: tables (also with `-o`), notes, errors | `one_line`: U+FFFD for each, a blank for ends of lines |
 | md, html, pages of the dashboard | `visible` or `one_line` |
 | json, jsonl | `in_json`: `\u009b`, so that a program reads exactly what the record says and a terminal obeys nothing |
 | csv in a file or a pipe | exact, but for the `'` in front of what a spreadsheet would run (`app.exports.values`) |
