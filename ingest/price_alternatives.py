@@ -40,9 +40,7 @@ class Alternative:
 
 
 @lru_cache(maxsize=1024)  # models under many ids have the same prices, and to compare a hundred rates takes 3 ms
-def alternatives(
-    listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]
-) -> tuple[Alternative, ...]:
+def alternatives(listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]) -> tuple[Alternative, ...]:
     """What may explain another cost than `listed`, most likely first.
 
     `library`: the library's own price where there is one (`listed` is another where a price file wins); `everywhere`: the price at
