@@ -53,7 +53,7 @@ def test_formats_and_screens_do_not_import_each_other(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_functions_and_files_stay_short(path: Path) -> None:
     text = path.read_text()
-    assert text.count("\n") <= 300
+    assert text.count("\n") <= 500
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < 50, f"{path.name}: {node.name}"

@@ -17,7 +17,8 @@ from ingest.pipeline import Options, ingest
 from ingest.store import Store
 from ingest.summary_facts import READ_CHARACTERS
 from schemas.errors import RejectReason
-from tests.attack.hostile_inputs import FAMILIES, many_models, overlapping_zip, zip_of
+from tests.attack.hostile_archives import overlapping_zip, zip_of
+from tests.attack.hostile_inputs import FAMILIES, many_models
 from tests.conftest import record_text
 
 COUNTS = ("accepted", "duplicates", "rejected", "ignored")
