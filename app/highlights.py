@@ -13,13 +13,13 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
-from markdown_it.rules_inline import StateInline, backtick, text
+from markdown_it.rules_inline import StateInline, backtick, image, link, text
 from markdown_it.token import Token
 
 from schemas.text import visible
@@ -27,7 +27,10 @@ from schemas.text import visible
 MARKS = "marks"
 """Where the parser's environment holds the marks."""
 
-_CUTS = "cuts"
+_CUTS, _SPENT = "cuts", "spent"
+MOST_LOOKED_THROUGH = 2_000_000
+"""Characters of a block that are looked through for the ends of links; behind that a bracket is a bracket."""
+
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # noncharacters, which Unicode keeps for a program's own use
 _PIECE = re.compile(rf"(<[^>]*>|{_OPEN}(?:\d{{1,6}}(?:,\d{{1,6}})*)?{_CLOSE})")
 _CELLS = ("th_open", "td_open")
@@ -142,7 +145,35 @@ def install(markdown: MarkdownIt) -> None:
     markdown.core.ruler.at("inline", _parse_blocks)
     markdown.inline.ruler.at("text", _text)
     markdown.inline.ruler.at("backticks", _code)
+    markdown.inline.ruler.at("link", _within_bounds(link))
+    markdown.inline.ruler.at("image", _within_bounds(image))
     markdown.inline.ruler.before("text", "cut", _write_cut)
+
+
+def _within_bounds(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+    """The parser's rule for a sign in brackets, while its block has not cost too much: each looks through the rest of the block."""
+
+    def bounded(state: StateInline, silent: bool) -> bool:
+        if state.src[state.pos] not in "[!":
+            return False
+        source, spent = state.env.get(_SPENT, ("", 0))
+        if source is not state.src:
+            spent = 0
+        if spent > MOST_LOOKED_THROUGH:
+            return False
+        start = state.pos
+        found = rule(state, silent)
+        cost = (state.pos if found else len(state.src)) - start
+        state.env[_SPENT] = state.src, spent + min(cost, _distance(state.src, start))
+        return found
+
+    return bounded
+
+
+def _distance(text: str, start: int) -> int:
+    """How far the rule looks at least: to the next closing bracket, or to the end where there is none."""
+    closing = text.find("]", start)
+    return (closing if closing >= 0 else len(text)) - start
 
 
 def _parse_blocks(state: StateCore) -> None:

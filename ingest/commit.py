@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ingest.chaining import RECHAINED, rechain
 from ingest.formats.base import CHILD_TABLES
@@ -28,6 +29,9 @@ _STEPS = resources.files("ingest") / "sql" / "commit"
 _CARD_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
+
+LONG_BYTES = 1 << 27
+"""A file of the spool that is larger holds a text that is: it is closed at a quarter of that."""
 
 _PROCESSES = """
 select process from winners union select former_process from winners
@@ -62,6 +66,7 @@ def commit(
     if replace:
         for table in ("rejects", "sources"):
             connection.execute(f"delete from {table} where source_id in (select source_id from cards)")
+    _spare_memory(connection, spool)
     for table in SPOOLED:
         connection.execute(_spool_view(spool, table))
     for step in ("00_process", "01_chosen", "02_portions", "03_incoming", "04_winners"):
@@ -88,6 +93,19 @@ def _cards_table(cards: Sequence[Card]) -> pa.Table:
     keys = [card.key for card in cards]
     reading, portion = pa.array([key.reading for key in keys], pa.string()), pa.array([key.portion for key in keys], pa.int64())
     return pa.table({"reading": reading, "portion": portion} | columns)
+
+
+def _spare_memory(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
+    """Give the engine less memory where a text of a hundred megabytes comes: it is held once more while it is written, beyond the limit."""
+    sizes = [_uncompressed_bytes(path) for path in spool.glob("runs-*.parquet")]
+    if (largest := max(sizes, default=0)) > LONG_BYTES:
+        megabytes = min(1000, max(450, 2 * largest >> 20))
+        connection.execute(f"set memory_limit = '{megabytes}MB'")
+
+
+def _uncompressed_bytes(path: Path) -> int:
+    metadata = pq.read_metadata(path)
+    return sum(int(metadata.row_group(number).total_byte_size) for number in range(metadata.num_row_groups))
 
 
 def _spool_view(spool: Path, table: str) -> str:

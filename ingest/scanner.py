@@ -14,6 +14,8 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
+from pydantic_core import from_json
+
 from ingest.broken_json import MARK_SEARCHED, Failure, begin_at_break, begin_of_last, verdict
 from ingest.document import is_whole_record, parse
 from ingest.marks import EVENT_START, RECORD, bears_marks
@@ -49,6 +51,7 @@ _DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_
 _TOKEN_CHARACTERS = 160
 _DEEP_NESTING_SKIPPED = 4096
 _ALLOWED_BYTES = 1 << 24
+_EVENT = re.compile(EVENT_START.pattern.encode())
 _LINE_START = re.compile(rb"(?<=\n)\{")
 
 MOST_BROKEN = 100_000
@@ -218,12 +221,15 @@ class Scanner:
 
     def _on_a_line(self, start: int) -> Span | None:
         """The object that is a whole line, as nearly all are. A result record is not parsed if its braces say that it is whole."""
-        end = self._window.line_end(start, LONGEST_LINE)
-        line = self._window.data[start:end].rstrip(b" \t\r") if end >= 0 else b""
+        window = self._window
+        end = window.line_end(start, LONGEST_OBJECT if _EVENT.match(window.data, start) else LONGEST_LINE)
+        line = window.data[start:end].rstrip(b" \t\r") if end >= 0 else b""
         if not line.endswith(b"}"):
             return None
+        if len(line) > LONGEST_LINE:
+            return self._on_a_long_line(start, end, line)
         if is_whole_record(line):
-            self._window.pass_line(start, end)
+            window.pass_line(start, end)
             return self._whole(start, start + len(line), "", None)._replace(line_bytes=line)
         text = line.decode("utf-8", "replace")
         try:
@@ -231,6 +237,21 @@ class Scanner:
         except (ValueError, RecursionError):
             return None
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
+
+    def _on_a_long_line(self, start: int, end: int, line: bytes) -> Span | None:
+        """The same of an event that is a megabyte or more: parsed from its bytes and let go of in the window, to be in memory but once."""
+        value = None
+        if not is_whole_record(line):
+            try:
+                value = from_json(line)
+            except ValueError:
+                return None
+            if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+                return None
+        self._window.pass_line(start, end)
+        span = self._whole(start, start + len(line), "", value)._replace(line_bytes=line)
+        self._window.move(end)
+        return span
 
     def _decoded(self, start: int) -> Span | Failure:
         """The object, decoded from ever more text while it reaches the end of it: an error must not cost the whole stream."""
@@ -240,15 +261,17 @@ class Scanner:
             cut = self._window.ended and len(self._window.data) <= start + size
             try:
                 value, end = _DECODER.raw_decode(text)
-                own = clean(text[:end])
-                value = value if own == text[:end] else _DECODER.decode(own)
-                return self._whole(start, start + bytes_of(text[:end]), own, value)
+                text = text[:end]
+                own = clean(text)
+                value = value if own is text or own == text else _DECODER.decode(own)
+                return self._whole(start, start + bytes_of(text), own, value)
             except RecursionError:
                 return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
             except json.JSONDecodeError as error:
-                failure = Failure(text, error.pos, error.msg, cut)
                 if cut or not (error.msg.startswith("Unterminated") or error.pos >= len(text) - _TOKEN_CHARACTERS):
-                    return failure
+                    return Failure(text, error.pos, error.msg, cut)
+                failure = Failure(text[: _DECODED_BYTES[0]], error.pos, error.msg)
+                text = ""
             except ValueError as error:  # a number of thousands of digits
                 return Failure(text, 1, str(error))
         return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")

@@ -83,6 +83,9 @@ class SpoolWriter:
         if self._rejects:
             self._write("rejects", arrow_table(RejectRow, self._rejects), self._reject_keys)
         self._files += 1
+        if self._characters >= CHUNK_CHARACTERS:
+            self._empty()
+            pa.default_memory_pool().release_unused()  # else it keeps what a long text took
         self._empty()
 
     def _write(self, name: str, rows: pa.Table, keys: Sequence[DocumentKey]) -> None:

@@ -7,6 +7,7 @@ complete(rows)        → the rows of a record with these facts among them
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ingest.audit import Facts, Finding, audit
@@ -17,6 +18,9 @@ from ingest.statements import FileChange, Statement, read_statements
 from schemas.claim import ClaimKind, Direction, Evidence, Origin, Scope
 from schemas.run import ModelUsageRow, RunRow
 from schemas.source import Severity
+
+READ_CHARACTERS = 1_000_000
+"""Characters of a summary that are read for claims and statements; the rule `read_in_part` says so where there are more."""
 
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
 _EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
@@ -35,7 +39,7 @@ class SummaryFacts(NamedTuple):
 
 def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
     """The facts of a run whose row holds everything but these. Reads `run.result`; changes nothing."""
-    text = run.result or ""
+    text = str(run.result or "")[:READ_CHARACTERS]
     claims = extract(text) if text else ()
     stated = read_statements(text)
     findings = audit(Facts(run, usage, text, claims, stated))
@@ -46,10 +50,21 @@ def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
 def complete(rows: Rows) -> Rows:
     """The rows of one record with its claims, statements and findings. Values are checked on their way to the store."""
     facts = facts_of(rows.run, rows.model_usage)
-    run = rows.run.completed(facts.columns)
+    run = rows.run.completed(facts.columns | _encoded(rows.run))
     return rows._replace(
         run=run, claims=facts.claims, file_changes=facts.file_changes, statements=facts.statements, findings=facts.findings
     )
+
+
+def _encoded(run: RunRow) -> dict[str, bytes]:
+    """Long texts as the bytes they are stored as: text, its own copy of these bytes and the table would be the same four times."""
+    found: dict[str, bytes] = {}
+    for name in ("result", "raw"):
+        text = getattr(run, name)
+        if isinstance(text, str) and len(text) > READ_CHARACTERS:
+            with suppress(UnicodeEncodeError):  # half of a surrogate pair, which is replaced on the way to the store
+                found[name] = text.encode()
+    return found
 
 
 def headline(claims: Iterable[Claim]) -> Claim | None:

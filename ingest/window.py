@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from ingest.decoding import Broken, Readable
 
 WINDOW_BYTES = 4 << 20
+_COUNTED = 1 << 20
+_UNDECODED = re.compile("[\udc80-\udcff]")
 LOOK_BACK = 128
 """Bytes before the place we are at that stay in the window."""
 
@@ -40,7 +44,7 @@ class Window:
     def text(self, start: int, size: int) -> str:
         """The text of so many bytes, or all there are; bytes that are no UTF-8 stay in it as halves of surrogate pairs."""
         self.reach(start + size)
-        return self.data[start : start + size].decode("utf-8", "surrogateescape")
+        return str(memoryview(self.data)[start : start + size], "utf-8", "surrogateescape")
 
     def line_at(self, place: int) -> int:
         """The number of the line that a place is in. Of a place before the last one: that one's."""
@@ -66,7 +70,7 @@ class Window:
                 return -1
             if self.ended:
                 return searched
-            self.reach(searched + 1)
+            self.reach(searched + max(1, searched - start))  # as much again: what is read is put together with what is there
 
     def _read(self, count: int) -> None:
         blocks = [self.data]
@@ -82,9 +86,14 @@ class Window:
 
 def bytes_of(text: str) -> int:
     """How many bytes a text of a window has."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+    if text.isascii():
+        return len(text)
+    parts = (text[at : at + _COUNTED] for at in range(0, len(text), _COUNTED))  # not a second copy of a text of a hundred megabytes
+    return sum(len(part.encode("utf-8", "surrogateescape")) for part in parts)
 
 
 def clean(text: str) -> str:
     """A text of a window without bytes that were no UTF-8."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if text.isascii() or not _UNDECODED.search(text):
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

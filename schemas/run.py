@@ -155,7 +155,7 @@ class RunRow(Row):
     )
     permission_denials: Count | None = Field(default=None, description="Tool calls that were denied permission.")
     errors: LongText | None = Field(default=None, description="Messages of an error record, one per line.")
-    result: LongText | None = Field(
+    result: RawText | None = Field(
         default=None, description="The summary the run ended with, text damage repaired. NULL where the record has none."
     )
     result_repaired: Flag = Field(default=False, description="Whether `result` differs from the raw text because damage was repaired.")

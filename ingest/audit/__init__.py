@@ -27,6 +27,7 @@ RULES = {
         Rule("work_held_up", WARNING, "The run counts as completed; its summary says it was held up.", summary_rules.work_held_up),
         Rule("empty_summary", WARNING, "A long run that completed left no summary.", summary_rules.empty_summary),
         Rule("patch_size", WARNING, "The summary's line counts differ from the patch's.", summary_rules.patch_size),
+        Rule("read_in_part", INFO, "The summary is too long to be read whole for claims.", summary_rules.read_in_part),
         Rule("text_repaired", INFO, "The summary's characters were damaged and were repaired.", summary_rules.text_repaired),
         Rule("headline_count", WARNING, "A count in the text differs from the sum of the items it lists.", counting_rules.headline_count),
         Rule("list_length", WARNING, "A heading counts more or fewer items than its list has.", counting_rules.list_length),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ingest.audit.rule import Facts, Noticed
+from ingest.claims.reading import MOST_SIGNS
+from ingest.claims.signs import signs
 from ingest.literals import Literals
 from schemas.run import Outcome
 
@@ -75,6 +77,23 @@ def empty_summary(facts: Facts) -> Iterator[Noticed]:
     run = facts.run
     if run.outcome is Outcome.COMPLETED and not facts.text.strip() and (run.num_turns or 0) >= MANY_TURNS:
         yield Noticed(f"The run completed after {run.num_turns} turns without a summary.", "a summary", "none")
+
+
+def read_in_part(facts: Facts) -> Iterator[Noticed]:
+    """A summary that is too long to be read to its end, or has too many figures: data rather than words."""
+    length, most = len(facts.run.result or ""), len(facts.text)
+    if length > most:
+        yield Noticed(
+            f"The summary has {length:,} characters; claims and statements were looked for in the first {most:,}.",
+            f"at most {most:,} characters",
+            f"{length:,} characters",
+        )
+    elif length > MOST_SIGNS and (count := len(signs(facts.text)[0])) > MOST_SIGNS:
+        yield Noticed(
+            f"The summary has {count:,} figures that may be claims; the first {MOST_SIGNS:,} were read.",
+            f"at most {MOST_SIGNS:,} figures",
+            f"{count:,} figures",
+        )
 
 
 def text_repaired(facts: Facts) -> Iterator[Noticed]:

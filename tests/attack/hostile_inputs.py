@@ -1,7 +1,7 @@
 """Hostile inputs by the hundred: repeated tokens, deep nesting, many of everything, archives that grow.
 
-`python -m tests.attack.hostile_inputs [BYTES…]` ingests every family in a process of its own, reports on what came in, and prints a
-table: family, bytes, CPU seconds, peak MiB, what became of it. `--growth` compares the CPU time of each step of reading at two sizes.
+`python -m tests.attack.hostile_inputs [BYTES [NAME…]]` ingests every family, or those whose names hold one of the words, in a process of
+its own and prints a table: family, bytes, CPU seconds, peak MiB, what became of it.
 
 Every family is a name and a function of a size: size in bytes → the bytes of a file of about that size, always the same. Names say what
 is repeated: `text/…` stands in the summary of a good record, `line/…` is that text bare in a file, `file/…` and `archive/…` are files.
@@ -11,19 +11,26 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import json
 import lzma
+import os
 import random
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Callable
+import resource
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import zstandard
 
+from ingest.containers import Source
+from ingest.pipeline import Options, ingest
+from ingest.store import Store
+from schemas.errors import TachographError
+from tests.attack.hostile_archives import bomb_and_good, overlapping_zip, tar_of, zip_in_zips, zip_of
 from tests.conftest import record
 
 Make = Callable[[int], bytes]
@@ -366,63 +373,6 @@ def zeros(size: int) -> bytes:
     return b"\0" * size + _line(record())
 
 
-def overlapping_zip(size: int) -> bytes:
-    """A zip whose entries all point to the same data: what David Fifield showed. A third of the size is that data."""
-    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
-    kernel = b" " * min(size * 300, 1 << 26)
-    data = compressor.compress(kernel) + compressor.flush()
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("good.json", _line(record()))
-        first = zipfile.ZipInfo("000000")
-        first.compress_type, first.CRC, first.file_size, first.compress_size = 8, zlib.crc32(kernel), len(kernel), len(data)
-        first.header_offset = archive.fp.tell()  # type: ignore[union-attr]
-        archive.fp.write(first.FileHeader() + data)  # type: ignore[union-attr]
-        archive.start_dir = archive.fp.tell()  # type: ignore[union-attr]
-        for _ in range(max(2, (size - len(data)) // 52)):
-            archive.filelist.append(first)
-        archive._didModify = True  # type: ignore[attr-defined]
-    return buffer.getvalue()
-
-
-def zip_of(count: int, data: bytes) -> bytes:
-    """A zip with so many members."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in range(count):
-            archive.writestr(zipfile.ZipInfo(f"{number:06}.json"), data, zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
-
-
-def tar_of(count: int, data: bytes) -> bytes:
-    """A tar with so many members."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for number in range(count):
-            entry = tarfile.TarInfo(f"{number:06}.json")
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-    return buffer.getvalue()
-
-
-def zip_in_zips(size: int) -> bytes:
-    """Zips in zips, each with ten times the next one."""
-    data = zip_of(10, b" " * size)
-    for _ in range(3):
-        data = zip_of(10, data)
-    return data
-
-
-def bomb_and_good(size: int) -> bytes:
-    """A zip with a member that grows a thousandfold, and good ones behind it."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("bomb.json", b" " * (size * 1000))
-        for number in range(20):
-            archive.writestr(f"good{number}.json", _line(record(uuid=f"{number}")))
-    return buffer.getvalue()
-
-
 FILES: dict[str, Make] = {
     **{f"file/{make.__name__.replace('_', '-')}": make for make in (
         many_models, many_keys, many_items, deep_field, deep_objects, wrapped_strings, many_records, same_record, many_events, many_tools,
@@ -457,3 +407,59 @@ FAMILIES: dict[str, Make] = {
     **FILES,
 }
 """All families by name."""
+
+CPU_SECONDS = 60
+"""What one input may take before it is ended and told as `endless`."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one input: CPU seconds, peak memory of the process in MiB, and the counts in words."""
+
+    family: str
+    bytes: int
+    seconds: float
+    peak_mib: int
+    became: str
+
+
+def attempt(family: str, size: int) -> Outcome:
+    """Ingest a family's input of this size in a child process, with bounds on its CPU time."""
+    data = FAMILIES[family](size)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reader)
+        _ingest_in_child(data, writer)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        became = pipe.read().decode()
+    _, _, usage = os.wait4(child, 0)
+    return Outcome(family, len(data), usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10, became or "endless")
+
+
+def _ingest_in_child(data: bytes, writer: int) -> NoReturn:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            report = ingest([Source("hostile", data)], Store(Path(folder) / "runs.duckdb"), Options(jobs=1))
+            counts = {name: report.total(name) for name in ("accepted", "duplicates", "rejected", "ignored")}
+            became = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+        except TachographError as error:
+            became = f"error: {error.message}"
+    os.write(writer, became.encode())
+    os._exit(0)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the table."""
+    size, words = (int(arguments[0]), arguments[1:]) if arguments else (400_000, ())
+    chosen = [family for family in FAMILIES if not words or any(word in family for word in words)]
+    print(f"{'family':36} {'bytes':>12} {'CPU s':>7} {'MiB':>6}  became")
+    for family in chosen:
+        found = attempt(family, size)
+        print(f"{found.family:36} {found.bytes:12,} {found.seconds:7.2f} {found.peak_mib:6,}  {found.became}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
