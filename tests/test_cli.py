@@ -117,7 +117,7 @@ def test_a_file_name_that_is_no_utf8(tachograph: Run, tmp_path: Path) -> None:
 
 
 def test_strict_makes_a_reject_a_failure(tachograph: Run, tmp_path: Path) -> None:
-    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "broken.json").write_text('{"type":"result","total_cost_usd":')
     done = tachograph("ingest", "broken.json", "--strict")
     assert done.stdout == ""
     assert "1 rejected" in done.stderr

@@ -94,7 +94,7 @@ def test_a_file_whose_name_looks_like_a_member_is_retried(tachograph: Run, tmp_p
 
 
 def test_what_is_not_found_is_told_with_the_folder_it_was_looked_for_in(tachograph: Run, tmp_path: Path) -> None:
-    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "bad.json").write_text('{"type":"result","total_cost_usd":')
     tachograph("ingest", "bad.json")
     (tmp_path / "elsewhere").mkdir()
     done = tachograph("ingest", "--retry-rejects", "--db", "../tachograph.duckdb", cwd=tmp_path / "elsewhere")
@@ -104,8 +104,8 @@ def test_what_is_not_found_is_told_with_the_folder_it_was_looked_for_in(tachogra
 def test_a_file_that_was_mended_keeps_no_reject(tachograph: Run, tmp_path: Path) -> None:
     """Whether the retry reads it or an ingest did before; what its former content was accepted for stays."""
     (tmp_path / "log.jsonl").write_text(mixed("a", "b"))
-    (tmp_path / "bad.json").write_text("[")
-    (tmp_path / "still.json").write_text("{ ")
+    (tmp_path / "bad.json").write_text('{"type":"result","total_cost_usd":')
+    (tmp_path / "still.json").write_text('{"type":"result","duration_ms":')
     tachograph("ingest", ".")
     (tmp_path / "log.jsonl").write_text(record_text(uuid="a") + "\n" + record_text(uuid="b"))
     (tmp_path / "bad.json").write_text(record_text(uuid="c"))

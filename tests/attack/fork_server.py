@@ -7,6 +7,7 @@ Ends when its standard input does.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import resource
@@ -87,6 +88,7 @@ def run(request: dict[str, Any]) -> NoReturn:
         traceback.print_exc()
         code = 1
     finally:
+        atexit._run_exitfuncs()  # as every interpreter ends
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -8,8 +8,8 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-
 from app.sign_in import read_allowed
+
 from app.terminal import LONGEST_TOLD
 from ingest.price_file import parse_price_file, read_price_file
 from ingest.toml_files import LARGEST_BYTES
