@@ -31,7 +31,7 @@ def deliver(answer: Answer, output: Output) -> None:
         write_file(output.path, body)
         terminal.note(f"Wrote {terminal.plain(str(output.path))}: {terminal.plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
     elif output.format == TABLE:
-        terminal.note(terminal.plain(answer.heading))
+        terminal.note(terminal.short(terminal.plain(answer.heading)))
         _show(answer)
     else:
         _put(_export(answer, output.format), output.format)

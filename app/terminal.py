@@ -71,19 +71,19 @@ def note(message: str, **style: Any) -> None:
 
 def fail(error: TachographError) -> None:
     """Tell an error and what to do next."""
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {_short(plain(error.message))}", err=True)
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {short(plain(error.message))}", err=True)
     if error.hint:
-        note(_short(plain(error.hint)))
+        note(short(plain(error.hint)))
 
 
 def _show(error: click.ClickException) -> None:
     """What click says of a command line, whose words it repeats as they are."""
     said = io.StringIO()
     error.show(said)
-    click.echo(_short(visible(said.getvalue())), nl=False, err=True)
+    click.echo(short(visible(said.getvalue())), nl=False, err=True)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """The text as far as anybody reads it: somebody's argument of a megabyte is repeated by its beginning, the end says what to do."""
     half = LONGEST_TOLD // 2
     return text if len(text) <= LONGEST_TOLD else f"{text[:half]} … {text[-half:]}"

@@ -56,7 +56,7 @@ def claim(quote: str = "2x faster", ratio: float | None = 2.0, **changes: Any) -
 def found(
     run_: RunRow, *rows: ModelUsageRow, claims: tuple[Claim, ...] = (), changes: tuple[FileChange, ...] = (), text: str | None = None
 ) -> list[str]:
-    facts = Facts(run_, rows, text if text is not None else run_.result or "", claims, Statements(changes))
+    facts = Facts(run_, rows, text if text is not None else str(run_.result or ""), claims, Statements(changes))
     return [finding.rule for finding in audit(facts)]
 
 

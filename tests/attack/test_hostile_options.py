@@ -8,8 +8,8 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from app.sign_in import read_allowed
 
+from app.server.sign_in import read_allowed
 from app.terminal import LONGEST_TOLD
 from ingest.price_file import parse_price_file, read_price_file
 from ingest.toml_files import LARGEST_BYTES
@@ -120,7 +120,7 @@ def test_d14_no_store_ends_in_a_traceback(folder: Path, store: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("zone", "options"), product(ZONES, [("report", "--by", "day"), ("check", "--max-day-usd", "1")]), ids=ascii)
+@pytest.mark.parametrize(("zone", "options"), [*product(ZONES, [("report", "--by", "day"), ("check", "--max-day-usd", "1")])], ids=ascii)
 def test_d14_a_zone_that_is_none_is_a_sentence(folder: Path, zone: str, options: tuple[str, ...]) -> None:
     done = tachograph(*options, "--tz", zone, "--db", "runs.duckdb", cwd=folder)
     assert done.code == USAGE
