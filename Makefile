@@ -39,7 +39,7 @@ attack: $(VENV)/.ready-dev chromium
 
 ## schema: write the store's DDL from the row models
 schema: $(VENV)/.ready-run
-	$(BIN)/python -m ingest.ddl > ingest/sql/schema.sql.new && mv ingest/sql/schema.sql.new ingest/sql/schema.sql
+	$(BIN)/python -m ingest.store.ddl > ingest/store/sql/schema.sql.new && mv ingest/store/sql/schema.sql.new ingest/store/sql/schema.sql
 
 ## wheel: build dist/*.whl
 wheel: $(VENV)/.ready-dev

@@ -4,17 +4,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import data
-from app.screens import bar, gate, parts
+from app.screens import cache, filter_bar, sign_in_page, widgets
 
 ASSETS = Path(__file__).parent / "assets"
 
 st.set_page_config(page_title="Tachograph", page_icon=str(ASSETS / "icon.svg"), layout="wide")
 st.html(ASSETS / "dashboard.css")
 st.logo(str(ASSETS / "wordmark.svg"), size="large")
-with parts.told_errors():
-    gate.require_sign_in()
-bar.follow_address()
+with widgets.told_errors():
+    sign_in_page.require_sign_in()
+filter_bar.follow_address()
 
 OF_RUNS = (
     st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="What all runs cost and took"),
@@ -30,13 +29,13 @@ OF_RUNS = (
 
 RUN = st.Page("screens/run.py", title="Run", visibility="hidden")  # opened from a link or the table, as /run?run=ID
 UPLOAD = st.Page("screens/upload.py", title="Upload", icon=":material/upload_file:", help="Add logs to the store")
-OTHERS = (RUN,) if data.is_read_only() else (RUN, UPLOAD)
+OTHERS = (RUN,) if cache.is_read_only() else (RUN, UPLOAD)
 
 page = st.navigation([*OF_RUNS, *OTHERS], position="top")
-if page is not RUN and parts.RUN_ID in st.query_params:  # left behind by the way back from a run
-    del st.query_params[parts.RUN_ID]
-with parts.told_errors(), data.one_look():
+if page is not RUN and widgets.RUN_ID in st.query_params:  # left behind by the way back from a run
+    del st.query_params[widgets.RUN_ID]
+with widgets.told_errors(), cache.one_look():
     if page in OF_RUNS:
-        bar.show()
+        filter_bar.show()
     page.run()
-gate.offer_sign_out()
+sign_in_page.offer_sign_out()

@@ -17,21 +17,21 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ingest.commit import commit
-from ingest.containers import Source
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
-from ingest.known import known_to
-from ingest.plan import Plan
-from ingest.reading import SHOWN, Card, Settings
-from ingest.retrying import Superseded, drop_superseded
-from ingest.spool_folder import spool_folder
-from ingest.store import Store
-from ingest.temporary import temporary_folder
-from ingest.workers import Task, work_here, work_in_processes
+from ingest.documents.contents import Source
+from ingest.reading.known import known_to
+from ingest.reading.read_source import SHOWN, Card, Settings
+from ingest.reading.retries import Superseded, drop_superseded
+from ingest.reading.tasks import Plan
+from ingest.reading.workers import Task, work_here, work_in_processes
+from ingest.store.commit import commit
+from ingest.store.database import Store
+from ingest.store.spool_folder import spool_folder
+from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable
-from schemas.price import PriceFileRow
-from schemas.source import NO_LOGS, FileKind, RejectRow
+from schemas.rows.price import PriceFileRow
+from schemas.rows.source import NO_LOGS, FileKind, RejectRow
 
 ALONE_TASKS = 4
 """So many tasks are done here: starting processes costs more than it brings."""
@@ -41,7 +41,7 @@ ALONE_TASKS = 4
 class Options:
     """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
 
-    `unpacked`: where the sidecars of sources lie that are in no folder (`ingest.context.unpacked`).
+    `unpacked`: where the sidecars of sources lie that are in no folder (`ingest.context.temporary_sidecars`).
     """
 
     labels: tuple[tuple[str, str], ...] = ()

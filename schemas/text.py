@@ -5,7 +5,7 @@ r"""Characters that deceive people, or that a terminal obeys: which they are, on
 | terminal: tables (also with `-o`), notes, errors | `one_line`: U+FFFD for each, a blank for ends of lines |
 | md, html, pages of the dashboard | `visible` or `one_line` |
 | json, jsonl | `in_json`: `\u009b`, so that a program reads exactly what the record says and a terminal obeys nothing |
-| csv in a file or a pipe | exact, but for the `'` in front of what a spreadsheet would run (`app.exports.values`) |
+| csv in a file or a pipe | exact, but for the `'` in front of what a spreadsheet would run (`app.reports.exports.values`) |
 | csv on a terminal | `visible` |
 | xlsx | `visible`; U+FFFE and U+FFFF, which XML forbids too, are replaced |
 | parquet, the store, downloads of raw records | exact |

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser
 
-from ingest import containers
+from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.store import Store
+from ingest.store.database import Store
 from tests.commands import CommandServer, run_fresh
 from tests.serving import ENTRY, PATIENCE_SECONDS, NoBrowser, chromium
 
@@ -74,7 +74,7 @@ def record_text(**changes: Any) -> str:
 
 def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     """Ingest files and folders into the store, in this process."""
-    return ingest(containers.read_paths(paths), store, Options(tuple(labels.items())))
+    return ingest(contents.read_paths(paths), store, Options(tuple(labels.items())))
 
 
 SLOW = {"browser", "command_server", "screens", "wheel"}

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import simplejson
 
-from ingest.containers import Source
+from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
-from ingest.store import Store
-from schemas.metrics import RUN_METRICS
-from schemas.unit_names import Unit
+from ingest.store.database import Store
+from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.unit_names import Unit
 from tests.conftest import record_text
 
 FORMULAS = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1")

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from ingest.containers import Source, Unreadable, archive_kind, members, read
-from ingest.sources import IN_MEMORY_BYTES
+from ingest.documents.contents import Source, Unreadable, archive_kind, members, read
+from ingest.sources.files import IN_MEMORY_BYTES
 from schemas.errors import ExitCode, RejectReason
 from tests.conftest import Run, record_text
 
@@ -105,8 +105,8 @@ def test_a_broken_archive_gives_what_comes_before_the_break() -> None:
 
 
 def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.decoding.SUSPECT_BYTES", 1 << 20)
-    monkeypatch.setattr("ingest.decoding.SUSPECT_RATIO", 100)
+    monkeypatch.setattr("ingest.sources.decoding.SUSPECT_BYTES", 1 << 20)
+    monkeypatch.setattr("ingest.sources.decoding.SUSPECT_RATIO", 100)
     [part] = read(Source("a", gzip.compress(b" " * (1 << 24))))
     assert isinstance(part, Unreadable)
     assert "bomb" in part.detail
@@ -116,7 +116,7 @@ def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_big_member_waits_in_a_file_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.sources.IN_MEMORY_BYTES", 1000)
+    monkeypatch.setattr("ingest.sources.files.IN_MEMORY_BYTES", 1000)
     seen = []
     for member in members(Source("a", zipped(x=LINES))):
         assert isinstance(member, Source)

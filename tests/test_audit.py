@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from ingest.audit import RULES, Facts, Finding, audit
+from ingest.agents.base import Context, Rows
+from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.claims import Claim
-from ingest.document import Document
-from ingest.formats.base import Context, Rows
-from ingest.formats.claude_code import ClaudeCode
-from ingest.row_tables import tables_of
-from ingest.statements import FileChange, Statement, Statements
-from ingest.summary_facts import complete, facts_of, headline
-from schemas.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
-from schemas.row import Row
-from schemas.run import FileChangeRow, ModelUsageRow, Outcome, RunRow
-from schemas.source import FindingRow, Severity
-from schemas.statement import StatementRow
+from ingest.documents.document import Document
+from ingest.findings.rules import RULES, Facts, Finding, audit
+from ingest.findings.statements import FileChange, Statement, Statements
+from ingest.findings.summary_facts import complete, facts_of, headline
+from ingest.store.row_tables import tables_of
+from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
+from schemas.rows.row import Row
+from schemas.rows.run import FileChangeRow, ModelUsageRow, Outcome, RunRow
+from schemas.rows.source import FindingRow, Severity
+from schemas.rows.statement import StatementRow
 from tests.conftest import SAMPLES, record_text
 
 

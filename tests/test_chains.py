@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app import queries
-from app.filters import Filters
-from ingest.chains import Link, Place, Totals, is_assumed, places
-from ingest.containers import Source
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from ingest.documents.contents import Source
 from ingest.pipeline import ingest
-from ingest.rebuild import rebuild
-from ingest.store import Store
+from ingest.store.chains import Link, Place, Totals, is_assumed, places
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
 from tests.conftest import record
 
 pytestmark = pytest.mark.slow  # each of them writes a store, some twice
@@ -67,8 +67,8 @@ def chained(store: Store) -> list[tuple[str, str, int, Decimal, int]]:
 
 
 def total(store: Store) -> Decimal:
-    cost = queries.summary(store, Filters(), metrics=["cost_usd"])["cost_usd"].to_pylist()[0]
-    assert sum(queries.models(store, Filters())["cost_usd"].to_pylist()) == cost
+    cost = run_queries.summary(store, Filters(), metrics=["cost_usd"])["cost_usd"].to_pylist()[0]
+    assert sum(run_queries.models(store, Filters())["cost_usd"].to_pylist()) == cost
     return Decimal(cost)
 
 
@@ -85,7 +85,7 @@ def test_results_of_one_process_are_cumulative(store: Store) -> None:
 
 def test_api_time_of_one_process_is_cumulative_too(store: Store) -> None:
     ingest([lines(STREAM)], store)
-    [row] = queries.summary(store, Filters(), metrics=["duration_api_ms", "duration_ms"]).to_pylist()
+    [row] = run_queries.summary(store, Filters(), metrics=["duration_api_ms", "duration_ms"]).to_pylist()
     assert (row["duration_api_ms"], row["duration_ms"]) == (249_110, 681_505)
 
 

@@ -11,13 +11,13 @@ import pytest
 from app.charts import CHARTS, distributions, looks
 from app.charts.axes import Axis, axis_layout
 from app.charts.looks import OUTCOMES, PALETTE, group_looks
-from app.filters import Filters
-from app.formatting import exact
-from app.queries import model_rows, run, runs
-from ingest.store import Store
-from schemas.measures import MEASURES
-from schemas.run import Outcome
-from schemas.unit_names import Unit
+from app.queries.filters import Filters
+from app.queries.runs import model_rows, run, runs
+from app.text.formatting import exact
+from ingest.store.database import Store
+from schemas.catalogue.measures import MEASURES
+from schemas.catalogue.unit_names import Unit
+from schemas.rows.run import Outcome
 from tests.conftest import record_text
 from tests.test_dashboard import add
 

@@ -16,16 +16,16 @@ import pytest
 import simplejson
 from click.testing import CliRunner, Result
 
-from app.checks import Verdict, cells, check, judge, parse_allowed
-from app.cli import cli
-from app.filters import Filters, choose
-from app.queries import KNOWN_SUFFIX
-from ingest.containers import Source
+from app.cli.main import cli
+from app.queries.filters import Filters, choose
+from app.queries.runs import KNOWN_SUFFIX
+from app.reports.budgets import Verdict, cells, check, judge, parse_allowed
+from ingest.documents.contents import Source
 from ingest.pipeline import ingest
-from ingest.store import Store
+from ingest.store.database import Store
+from schemas.catalogue.limits import LIMITS
+from schemas.catalogue.metrics import DIMENSIONS, RUN_METRICS
 from schemas.errors import UsageError
-from schemas.limits import LIMITS
-from schemas.metrics import DIMENSIONS, RUN_METRICS
 from tests.conftest import ROOT, SAMPLES, TOTAL_COST, environment, record_text
 
 

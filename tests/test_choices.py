@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import queries_screens
 from app.charts import distributions, findings
-from app.cost_words import groups_finding, groups_note
-from app.filters import Filters, choose
-from app.queries_cost import groups, times
-from ingest.containers import Source, read_paths
+from app.queries import screens as screen_queries
+from app.queries.cost import groups, times
+from app.queries.filters import Filters, choose
+from app.text.cost_words import groups_finding, groups_note
+from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
-from ingest.store import Store
-from schemas.measures import MEASURES
+from ingest.store.database import Store
+from schemas.catalogue.measures import MEASURES
 from tests.conftest import record_text
 
 MODELS = {"a": "claude-opus-4-6", "b": "claude-opus-4-6", "c": "glm-5.1", "d": "claude-haiku-4-5"}
@@ -68,8 +68,8 @@ def test_compare_offers_what_the_filters_leave(opened: Any) -> None:
 
 
 def test_values_under_filters_come_the_most_frequent_first(four: Store) -> None:
-    assert queries_screens.values_of(four, Filters(), "main-model", 2) == ["claude-opus-4-6", "claude-haiku-4-5"]
-    assert queries_screens.values_of(four, choose({"model": "glm-5.1"}), "main-model", 9) == ["glm-5.1"]
+    assert screen_queries.values_of(four, Filters(), "main-model", 2) == ["claude-opus-4-6", "claude-haiku-4-5"]
+    assert screen_queries.values_of(four, choose({"model": "glm-5.1"}), "main-model", 9) == ["glm-5.1"]
 
 
 def test_a_report_at_prices_that_nobody_knows_is_refused_before_it_is_offered(opened: Any) -> None:
@@ -115,12 +115,12 @@ def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) 
     store = Store(tmp_path / "runs.duckdb")
     long = "The quick brown fox jumps over the lazy dog near the river bank"
     ingest([Source("a", record_text(uuid="a", result=long).encode())], store)
-    assert queries_screens.excerpts(store, ["a"], "quick")["a"].startswith("The quick")
-    assert queries_screens.excerpts(store, ["a"], "lazy")["a"].startswith("… fox jumps over the lazy")
+    assert screen_queries.excerpts(store, ["a"], "quick")["a"].startswith("The quick")
+    assert screen_queries.excerpts(store, ["a"], "lazy")["a"].startswith("… fox jumps over the lazy")
 
 
 def test_an_excerpt_keeps_what_was_searched_for_behind_blanks(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs.duckdb")
-    blanks = "\n" * (queries_screens.BEFORE + 1)
+    blanks = "\n" * (screen_queries.BEFORE + 1)
     ingest([Source("a", record_text(uuid="a", result=f"Beginning.{blanks}lazy dog").encode())], store)
-    assert queries_screens.excerpts(store, ["a"], "lazy") == {"a": "… lazy dog"}
+    assert screen_queries.excerpts(store, ["a"], "lazy") == {"a": "… lazy dog"}

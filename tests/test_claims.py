@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.cli import cli
+from app.cli.main import cli
 from ingest.claims import Claim, extract
-from ingest.claims.passages import passages
-from ingest.claims.quantities import Kind, quantities
-from ingest.claims.reading import MOST_CLAIMS
-from ingest.claims.signs import signs
-from schemas.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
+from ingest.claims.extraction import MOST_CLAIMS
+from ingest.claims.find.passages import passages
+from ingest.claims.find.signs import signs
+from ingest.claims.numbers.quantities import Kind, quantities
+from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
 from tests.conftest import SAMPLES
 
 FROM_WORDS_TO_A_RATIO = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.claims import Claim, extract
-from schemas.claim import ClaimKind, ClaimMetric, Evidence
+from schemas.rows.claim import ClaimKind, ClaimMetric, Evidence
 
 
 def quantified(text: str) -> list[Claim]:

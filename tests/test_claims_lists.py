@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.claims import extract
-from schemas.claim import ClaimKind, ClaimMetric
+from schemas.rows.claim import ClaimKind, ClaimMetric
 
 
 def ratios(text: str) -> list[float | None]:

@@ -14,23 +14,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from app import queries, queries_claims
 from app.charts import CHARTS
 from app.charts.claims import INK_ON_EVIDENCE, _ratio_axis
 from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES
-from app.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
-from app.claim_words import EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
-from app.filters import Filters, choose
-from app.summaries import summary_html
+from app.queries import claims as claim_queries
+from app.queries import runs as run_queries
+from app.queries.filters import Filters, choose
+from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
+from app.text.claim_words import EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
+from app.text.summary_html import summary_html
 from ingest.claims import extract
-from ingest.containers import Source
+from ingest.documents.contents import Source
+from ingest.findings.summary_facts import headline as headline_of
 from ingest.pipeline import ingest
-from ingest.store import Store
-from ingest.summary_facts import headline as headline_of
-from schemas.claim import ClaimRow, Evidence, Scope
-from schemas.source import Severity
-from schemas.statement import StatementKind
-from schemas.tables import arrow_schema
+from ingest.store.database import Store
+from schemas.rows.claim import ClaimRow, Evidence, Scope
+from schemas.rows.source import Severity
+from schemas.rows.statement import StatementKind
+from schemas.rows.tables import arrow_schema
 from tests.conftest import ROOT, record_text
 from tests.labelled.texts import labelled_texts
 from tests.test_charts import luminance
@@ -116,8 +117,8 @@ def test_runs_without_claims_say_so(store: Store, open_screen: Open) -> None:
 
 def test_more_claims_than_a_chart_has_lines_for_are_counted(many: Store, open_screen: Open) -> None:
     app = open_screen("claims", many, claims="Largest ratios")
-    found, runs = queries_claims.count_claims(many, EVERYTHING)
-    drawn = queries_claims.drawn_claims(many, EVERYTHING, "largest", 60)
+    found, runs = claim_queries.count_claims(many, EVERYTHING)
+    drawn = claim_queries.drawn_claims(many, EVERYTHING, "largest", 60)
     assert drawn.num_rows == 60 < found
     assert f"Drawn: 60 of {drawn['claims_found'][0].as_py()} claims." in [caption.value.replace("\\", "") for caption in app.caption]
     assert app.dataframe[0].value.shape[0] == found, "the rest is in the table"
@@ -152,8 +153,8 @@ def test_a_run_shows_its_claims_where_they_stand(sample_store: Store, open_scree
 
 
 def test_the_headline_that_is_drawn_is_the_one_its_run_is_known_by(many: Store) -> None:
-    drawn = queries_claims.drawn_claims(many, EVERYTHING, "headlines", 1000).to_pylist()
-    known = {run["run_id"]: run for run in queries.runs(many, EVERYTHING).to_pylist() if run["claimed_speedup"] is not None}
+    drawn = claim_queries.drawn_claims(many, EVERYTHING, "headlines", 1000).to_pylist()
+    known = {run["run_id"]: run for run in run_queries.runs(many, EVERYTHING).to_pylist() if run["claimed_speedup"] is not None}
     assert len(drawn) == len(known) > 40
     texts_of = {f"run-{number}": text for number, text in enumerate(summaries())}
     for row in drawn:
@@ -164,8 +165,8 @@ def test_the_headline_that_is_drawn_is_the_one_its_run_is_known_by(many: Store) 
 
 
 def test_evidence_adds_up_over_groups(many: Store) -> None:
-    [row] = queries_claims.evidence_mix(many, EVERYTHING, "model").to_pylist()
-    runs = queries.runs(many, EVERYTHING).to_pylist()
+    [row] = claim_queries.evidence_mix(many, EVERYTHING, "model").to_pylist()
+    runs = run_queries.runs(many, EVERYTHING).to_pylist()
     claiming = [run["claimed_evidence"] for run in runs if run["claimed_evidence"]]
     assert {kind: row[kind] for kind in EVIDENCE} == {kind: claiming.count(kind) for kind in EVIDENCE}
     assert (row["runs"], row["claiming"], row["runs_found"], row["groups_found"]) == (len(runs), len(claiming), len(runs), 1)
@@ -173,14 +174,14 @@ def test_evidence_adds_up_over_groups(many: Store) -> None:
 
 def test_filters_choose_claims_and_runs(many: Store) -> None:
     strong = choose({"evidence": "benchmarked", "min-claim": "2"})
-    drawn = queries_claims.drawn_claims(many, strong, "largest", 1000)
+    drawn = claim_queries.drawn_claims(many, strong, "largest", 1000)
     assert set(drawn["evidence"].to_pylist()) == {"benchmarked"}
     assert min(drawn["ratio"].to_pylist()) >= 2
-    assert queries_claims.evidence_mix(many, strong, "model").to_pylist()[0]["stated"] == 0
+    assert claim_queries.evidence_mix(many, strong, "model").to_pylist()[0]["stated"] == 0
 
 
 def test_what_became_worse_lies_left_of_the_line(many: Store) -> None:
-    rows = queries_claims.drawn_claims(many, EVERYTHING, "worse", 60)
+    rows = claim_queries.drawn_claims(many, EVERYTHING, "worse", 60)
     assert rows.num_rows
     figure = CHARTS["claims-forest"].draw(rows, {})
     assert all(value < 1 for trace in figure.data if trace.mode == "markers" and not trace.showlegend for value in trace.x)
@@ -296,7 +297,7 @@ def test_stronger_evidence_stands_out_more() -> None:
 
 def test_every_claim_of_a_summary_is_marked_and_in_the_legend(many: Store) -> None:
     for number in (5, 20, 40):
-        facts = queries_claims.of_run(many, f"run-{number}")
+        facts = claim_queries.of_run(many, f"run-{number}")
         rows = facts.claims.to_pylist()
         shown = summary_html(summaries()[number], marks_of(rows))
         assert all(claim_title(row).split(" · about")[0] in shown for row in rows)

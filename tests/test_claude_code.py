@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from ingest.canonical import canonical_hash
-from ingest.containers import Source
-from ingest.document import Document
-from ingest.formats import recognise
-from ingest.formats.base import Context, Rows
-from ingest.model_ids import ModelId, parse_model_id
+from ingest.agents import recognise
+from ingest.agents.base import Context, Rows
+from ingest.agents.record_id import canonical_hash
+from ingest.agents.text_repair import repair
+from ingest.documents.contents import Source
+from ingest.documents.document import Document
 from ingest.pipeline import ingest
-from ingest.repair import repair
-from ingest.store import Store
+from ingest.prices.model_ids import ModelId, parse_model_id
+from ingest.store.database import Store
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.run import Outcome
+from schemas.rows.run import Outcome
 from tests.conftest import record, record_text
 
 UNKNOWN = Context("source")

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from app.cli import cli
-from app.filters import FILTERS
-from app.options import FORMATS
-from ingest.store import DEFAULT_WAIT_SECONDS
+from app.cli.main import cli
+from app.cli.options import FORMATS
+from app.queries.filters import FILTERS
+from ingest.store.database import DEFAULT_WAIT_SECONDS
 from tests.conftest import SAMPLES, Run, environment, record_text
 
 
@@ -52,7 +52,7 @@ def test_the_wait_is_the_stores_own() -> None:
 def test_starting_loads_nothing_heavy() -> None:
     """`tachograph --help` and completion must feel immediate."""
     heavy = "{'pydantic', 'pyarrow', 'duckdb', 'rich', 'simplejson', 'streamlit', 'plotly'}"
-    code = f"import sys, app.cli; print(*sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, app.cli.main; print(*sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
 
@@ -60,7 +60,7 @@ def test_starting_loads_nothing_heavy() -> None:
 @pytest.mark.slow
 def test_a_command_never_loads_pandas(filled: Path) -> None:
     """It is installed with Streamlit; pyarrow would import it, half a second, for the first list that becomes an array."""
-    code = "import atexit, sys; from app.cli import main; atexit.register(lambda: print('pandas' in sys.modules)); main()"
+    code = "import atexit, sys; from app.cli.main import main; atexit.register(lambda: print('pandas' in sys.modules)); main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "rebuild"], cwd=filled, env=environment(), capture_output=True, text=True, check=True
     )
@@ -128,7 +128,7 @@ def test_strict_makes_a_reject_a_failure(tachograph: Run, tmp_path: Path) -> Non
 def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     """The log is a pipe, so that the command is known to be reading when it is interrupted."""
     os.mkfifo(tmp_path / "log")
-    command = [sys.executable, "-m", "app.cli", "ingest", "log"]
+    command = [sys.executable, "-m", "app.cli.main", "ingest", "log"]
     process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with process, (tmp_path / "log").open("w"):
         process.send_signal(signal.SIGINT)
@@ -149,8 +149,8 @@ def test_a_folder_without_permission(tachograph: Run, tmp_path: Path) -> None:
     (tmp_path / "logs" / "link").symlink_to(closed / "log.json")
     (tmp_path / "logs" / "nowhere").symlink_to("gone")
     (tmp_path / "logs" / "loop").symlink_to("loop")
-    command = [sys.executable, "-m", "app.cli", "ingest", str(closed), "logs", str(SAMPLES)]
-    elsewhere = [sys.executable, "-m", "app.cli", "report", "--db", str(closed / "runs.duckdb")]
+    command = [sys.executable, "-m", "app.cli.main", "ingest", str(closed), "logs", str(SAMPLES)]
+    elsewhere = [sys.executable, "-m", "app.cli.main", "report", "--db", str(closed / "runs.duckdb")]
     if os.geteuid() == 0:
         dropped = "-dac_override,-dac_read_search"
         drop = ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}"]

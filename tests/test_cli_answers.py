@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from app.cli import cli
-from app.exports import EXPORTS
-from ingest.store import Store
+from app.cli.main import cli
+from app.reports.exports import EXPORTS
+from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import SAMPLES, TOTAL_COST, Run, environment, ingest_paths, record_text
 
@@ -121,7 +121,7 @@ def test_a_reader_that_goes_away_is_no_error(filled: Path) -> None:
     """`tachograph runs | head -1`: the pipe is closed before anything is written."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "app.cli", "runs", "--format", "csv"]
+    command = [sys.executable, "-m", "app.cli.main", "runs", "--format", "csv"]
     done = subprocess.run(command, cwd=filled, env=environment(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert done.stderr == ""
@@ -130,7 +130,7 @@ def test_a_reader_that_goes_away_is_no_error(filled: Path) -> None:
 
 @pytest.mark.slow
 def test_a_terminal_without_unicode_gets_ascii(filled: Path) -> None:
-    command = [sys.executable, "-m", "app.cli", "report", "--by", "region"]
+    command = [sys.executable, "-m", "app.cli.main", "report", "--by", "region"]
     variables = environment(PYTHONIOENCODING="ascii")
     done = subprocess.run(command, cwd=filled, env=variables, capture_output=True, check=False)
     assert b"$2.8251" in done.stdout

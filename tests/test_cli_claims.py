@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from app import queries
-from app.cli import cli
-from app.commands.claims import KINDS, SEVERITIES
-from app.exports import EXPORTS
-from app.filters import choose
-from ingest.audit import RULES
-from ingest.store import Store
-from schemas.claim import ClaimKind
-from schemas.source import Severity
+from app.cli.commands.claims import KINDS, SEVERITIES
+from app.cli.main import cli
+from app.queries import runs as run_queries
+from app.queries.filters import choose
+from app.reports.exports import EXPORTS
+from ingest.findings.rules import RULES
+from ingest.store.database import Store
+from schemas.rows.claim import ClaimKind
+from schemas.rows.source import Severity
 from tests.conftest import SAMPLES, ingest_paths, record_text
 
 SUMMARIES = (
@@ -69,13 +69,13 @@ def test_evidence_and_min_claim_choose_claims_and_runs_alike(claiming: Store) ->
 
 
 def test_runs_grouped_by_evidence_are_those_the_filter_finds(claiming: Store) -> None:
-    grouped = queries.summary(claiming, choose({}), by=("evidence",), metrics=("runs", "runs_with_claim", "claimed_speedup_median"))
+    grouped = run_queries.summary(claiming, choose({}), by=("evidence",), metrics=("runs", "runs_with_claim", "claimed_speedup_median"))
     counts = {row["evidence"]: row["runs"] for row in grouped.to_pylist()}
     assert counts == {"benchmarked": 2, "stated": 1, None: 3}
     for evidence in ("benchmarked", "stated"):
-        [chosen] = queries.summary(claiming, choose({"evidence": evidence}), metrics=("runs",)).to_pylist()
+        [chosen] = run_queries.summary(claiming, choose({"evidence": evidence}), metrics=("runs",)).to_pylist()
         assert chosen["runs"] == counts[evidence]
-    [overall] = queries.summary(claiming, choose({}), metrics=("runs_with_claim", "claimed_speedup_median")).to_pylist()
+    [overall] = run_queries.summary(claiming, choose({}), metrics=("runs_with_claim", "claimed_speedup_median")).to_pylist()
     assert (overall["runs_with_claim"], overall["claimed_speedup_median"]) == (3, pytest.approx(3.0))
 
 

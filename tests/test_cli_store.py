@@ -32,7 +32,7 @@ def test_a_missing_store_says_how_to_make_one(tachograph: Run) -> None:
 @pytest.mark.slow
 def test_the_store_may_come_from_the_environment(filled: Path) -> None:
     elsewhere = environment(TACHOGRAPH_DB=str(filled / "tachograph.duckdb"))
-    command = [sys.executable, "-m", "app.cli", "sources", "--format", "jsonl"]
+    command = [sys.executable, "-m", "app.cli.main", "sources", "--format", "jsonl"]
     done = subprocess.run(command, cwd=ROOT, env=elsewhere, capture_output=True, text=True, check=False)
     assert done.stdout.count("\n") == 3
     assert done.returncode == 0
@@ -180,7 +180,7 @@ def answers(port: int, seconds: float = 30) -> bool:
 @pytest.mark.slow
 def test_the_dashboard_serves_until_ctrl_c(filled: Path) -> None:
     port = free_port()
-    command = [sys.executable, "-m", "app.cli", "dashboard", "--port", str(port), "--headless"]
+    command = [sys.executable, "-m", "app.cli.main", "dashboard", "--port", str(port), "--headless"]
     with subprocess.Popen(command, cwd=filled, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         served = answers(port)
         process.send_signal(signal.SIGINT)

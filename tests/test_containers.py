@@ -17,9 +17,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.containers import Document, Portion, Source, Unreadable, archive_kind, find_files, portions, read, read_paths
+from ingest.documents.contents import Document, Portion, Source, Unreadable, archive_kind, find_files, portions, read, read_paths
 from schemas.errors import InputUnreadable, RejectReason
-from schemas.source import NO_LOGS, FileKind
+from schemas.rows.source import NO_LOGS, FileKind
 from tests.conftest import record, record_text
 
 
@@ -313,8 +313,8 @@ def test_a_stream_in_a_wrapper_keeps_its_events() -> None:
 
 
 def test_a_big_file_of_records_is_read_in_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.portions.BIG_BYTES", 1000)
-    monkeypatch.setattr("ingest.portions.PORTION_BYTES", 7000)
+    monkeypatch.setattr("ingest.sources.portions.BIG_BYTES", 1000)
+    monkeypatch.setattr("ingest.sources.portions.PORTION_BYTES", 7000)
     (tmp_path / "log").write_bytes(LINES)
     source = Source("log", path=tmp_path / "log")
     parts = portions(source)
@@ -327,8 +327,8 @@ def test_a_big_file_of_records_is_read_in_portions(tmp_path: Path, monkeypatch: 
 
 
 def test_a_big_stream_that_begins_with_a_record_is_read_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.portions.BIG_BYTES", 1000)
-    monkeypatch.setattr("ingest.portions.PORTION_BYTES", 7000)
+    monkeypatch.setattr("ingest.sources.portions.BIG_BYTES", 1000)
+    monkeypatch.setattr("ingest.sources.portions.PORTION_BYTES", 7000)
     event = json.dumps({"type": "assistant", "message": {}}).encode()
     data = LINES + b"\n" + b"\n".join([event, *LINES.splitlines()])
     assert portions(Source("log", data)) == [Portion(0, len(data))]
@@ -336,7 +336,7 @@ def test_a_big_stream_that_begins_with_a_record_is_read_in_one_go(tmp_path: Path
 
 @pytest.mark.parametrize("data", [b"# log\n" + LINES, gzip.compress(LINES), b""])
 def test_other_files_are_one_portion(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.portions.BIG_BYTES", 0)
+    monkeypatch.setattr("ingest.sources.portions.BIG_BYTES", 0)
     assert portions(Source("log", data)) == [Portion(0, len(data))]
 
 

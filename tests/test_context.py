@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.agents.base import Context
 from ingest.context import sidecars
 from ingest.context.gather import gather
 from ingest.context.patches import read_patch
 from ingest.context.path_template import PathFacts, PathTemplate, time_of_path
 from ingest.context.sidecars import NOTHING, Sidecars, is_sidecar, sidecar_facts
 from ingest.context.stream import StreamFacts
-from ingest.context.times import lenient_time
-from ingest.formats.base import Context
-from ingest.rebuild import rebuild
-from ingest.store import Store
+from ingest.documents.times import lenient_time
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from tests.conftest import ingest_paths, record_text
 

@@ -11,16 +11,18 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import cost_grids, cost_words, queries, queries_cost
 from app.charts import cost, cost_over, list_cost, looks
 from app.charts.base import INKS
-from app.columns import columns
-from app.filters import Filters, choose
-from app.queries_cost import PARTS, RECEIVED, TIME, Groups
-from ingest.containers import Source
+from app.queries import cost as cost_queries
+from app.queries import runs as run_queries
+from app.queries.cost import PARTS, RECEIVED, TIME, Groups
+from app.queries.filters import Filters, choose
+from app.text import cost_grids, cost_words
+from app.text.columns import columns
+from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
-from ingest.store import Store
-from schemas.metrics import RUN_METRICS
+from ingest.store.database import Store
+from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import TOTAL_COST, record_text
 
 ALL = Filters()
@@ -77,7 +79,7 @@ def total(table: pa.Table, column: str = "cost_usd") -> Decimal:
 
 
 def reported(store: Store) -> Decimal:
-    [value] = queries.summary(store, ALL, (), ("cost_usd",))["cost_usd"].to_pylist()
+    [value] = run_queries.summary(store, ALL, (), ("cost_usd",))["cost_usd"].to_pylist()
     return Decimal(value)
 
 
@@ -117,7 +119,7 @@ def test_the_samples_as_a_visitor_sees_them(sample_store: Store, screen: Any) ->
 @pytest.mark.parametrize("by", GROUPINGS)
 def test_the_shares_of_models_add_up_to_their_groups(by: str, mixed: Store) -> None:
     """Helpers, runs without models and totals above those of the models included, to the last billionth."""
-    found, shares = queries_cost.groups(mixed, ALL, by, 100), queries_cost.shares(mixed, ALL, by, 100)
+    found, shares = cost_queries.groups(mixed, ALL, by, 100), cost_queries.shares(mixed, ALL, by, 100)
     expected = dict(zip(*(found.table[key].to_pylist() for key in (by, "cost_usd")), strict=True))
     sums: dict[Any, Decimal] = {}
     for row in shares.to_pylist():
@@ -128,7 +130,7 @@ def test_the_shares_of_models_add_up_to_their_groups(by: str, mixed: Store) -> N
 
 @pytest.mark.parametrize("by", ["model", "day"])
 def test_few_groups_are_the_same_few_in_both_questions(by: str, mixed: Store) -> None:
-    found, shares = queries_cost.groups(mixed, ALL, by, 3), queries_cost.shares(mixed, ALL, by, 3)
+    found, shares = cost_queries.groups(mixed, ALL, by, 3), cost_queries.shares(mixed, ALL, by, 3)
     assert set(shares["group"].to_pylist()) == {row[by] for row in found.table.to_pylist() if row["cost_usd"]}
     assert found.total > found.table.num_rows == 3
     assert cost_words.groups_note(found, "Main model").startswith("The last 3 of" if by == "day" else "The dearest 3 of")
@@ -136,9 +138,9 @@ def test_few_groups_are_the_same_few_in_both_questions(by: str, mixed: Store) ->
 
 @pytest.mark.parametrize("parts", [PARTS, 4])
 def test_what_is_added_up_is_all_there_is(parts: int, mixed: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries_cost, "PARTS", parts)
-    about = queries_cost.times(mixed, ALL)
-    along, ordered = (queries_cost.spending(mixed, ALL, axis, about) for axis in (TIME, RECEIVED))
+    monkeypatch.setattr(cost_queries, "PARTS", parts)
+    about = cost_queries.times(mixed, ALL)
+    along, ordered = (cost_queries.spending(mixed, ALL, axis, about) for axis in (TIME, RECEIVED))
     assert 0 < about["timed"] < about["runs"] == 16
     assert total(ordered) == total(along) + about["untimed_usd"] == reported(mixed)
     for table in (along, ordered):
@@ -151,13 +153,13 @@ def test_what_is_added_up_is_all_there_is(parts: int, mixed: Store, monkeypatch:
 
 
 def test_models_beyond_the_dearest_are_one(mixed: Store) -> None:
-    table = queries_cost.spending(mixed, ALL, RECEIVED, queries_cost.times(mixed, ALL))
+    table = cost_queries.spending(mixed, ALL, RECEIVED, cost_queries.times(mixed, ALL))
     named = {row["model"] for row in table.to_pylist() if not row["is_other"]}
-    assert len(named) == queries_cost.MOST_MODELS
+    assert len(named) == cost_queries.MOST_MODELS
     assert "model-11" in named
     names = [trace.name for trace in cost_over.spending(table, RECEIVED, looks(named), None).data if trace.showlegend]
     assert names.count(cost.OTHERS) == 1
-    bars = cost.by_model(queries_cost.groups(mixed, ALL, "outcome", 9), queries_cost.shares(mixed, ALL, "outcome", 9), looks(named), None)
+    bars = cost.by_model(cost_queries.groups(mixed, ALL, "outcome", 9), cost_queries.shares(mixed, ALL, "outcome", 9), looks(named), None)
     assert [trace.name for trace in bars.data].count(cost.OTHERS) == 1
     assert sum(sum(trace.x) for trace in bars.data) == pytest.approx(float(reported(mixed)))
 
@@ -186,32 +188,32 @@ def test_filters_and_groupings_come_from_the_address(mixed: Store, screen: Any) 
 
 
 def test_every_figure_of_the_tables_says_what_it_means(mixed: Store) -> None:
-    found = queries_cost.groups(mixed, ALL, "model", 100, queries_cost.GROUP_METRICS)
+    found = cost_queries.groups(mixed, ALL, "model", 100, cost_queries.GROUP_METRICS)
     grids = (
         cost_grids.group_grid(found, "Main model"),
-        cost_grids.model_grid(queries_cost.models(mixed, ALL)),
+        cost_grids.model_grid(cost_queries.models(mixed, ALL)),
     )
     for grid in grids:
         assert not [column.name for column in columns(grid) if column.is_figure and not column.meaning]
-    assert total(queries_cost.models(mixed, ALL)) == total(queries.models(mixed, ALL)), "one definition of a model's cost"
+    assert total(cost_queries.models(mixed, ALL)) == total(run_queries.models(mixed, ALL)), "one definition of a model's cost"
 
 
 def test_groups_are_compared_over_the_runs_that_have_both_costs(mixed: Store) -> None:
     """Else what is unpriced would look dear as reported."""
-    found = queries_cost.groups(mixed, ALL, "label:team", 9)
+    found = cost_queries.groups(mixed, ALL, "label:team", 9)
     [team] = cost_words.comparable(found)
-    runs = queries_cost.dearest(mixed, choose({"label": f"team={HOSTILE}"}), 99).to_pylist()
+    runs = cost_queries.dearest(mixed, choose({"label": f"team={HOSTILE}"}), 99).to_pylist()
     assert 0 < team["cost_delta_usd_known"] < len(runs)
     assert team["reported"] == sum(run["cost_own_usd"] for run in runs if run["cost_list_usd"] is not None)
     assert "only the runs with both costs" in cost_words.prices_note(found, "Label team")
 
 
 def test_the_dearest_runs_are_the_dearest(mixed: Store) -> None:
-    listed = queries_cost.dearest(mixed, ALL, 3)
+    listed = cost_queries.dearest(mixed, ALL, 3)
     assert listed["run_id"].to_pylist() == ["m11", "m10", "m9"]
-    parts = queries_cost.models_of(mixed, listed["run_id"].to_pylist())
+    parts = cost_queries.models_of(mixed, listed["run_id"].to_pylist())
     assert total(parts) == total(listed, "cost_own_usd"), "with their helpers"
-    [totals] = queries.summary(mixed, ALL, (), ("runs", "cost_usd")).to_pylist()
+    [totals] = run_queries.summary(mixed, ALL, (), ("runs", "cost_usd")).to_pylist()
     assert cost_words.dearest_finding(listed, totals) == "The 3 dearest of 17 runs make 36 % of the reported cost"
 
 
@@ -282,16 +284,16 @@ def test_charts_survive_what_groups_may_hold(rows: tuple[dict[str, Any], ...], i
 
 
 def test_charts_of_a_real_store_hide_nothing_and_believe_nothing(mixed: Store) -> None:
-    colours = looks(queries.models(mixed, ALL, ("model",))["model"].to_pylist())
-    found = queries_cost.groups(mixed, ALL, "label:team", 9)
+    colours = looks(run_queries.models(mixed, ALL, ("model",))["model"].to_pylist())
+    found = cost_queries.groups(mixed, ALL, "label:team", 9)
     drawn = [
-        cost.by_model(found, queries_cost.shares(mixed, ALL, "label:team", 9), colours, None),
+        cost.by_model(found, cost_queries.shares(mixed, ALL, "label:team", 9), colours, None),
         cost.by_token_class(found, None),
         list_cost.caching(found, None),
         list_cost.prices(found, None, None),
-        list_cost.prices(queries_cost.groups(mixed, ALL, "model", 9), colours, None),
-        list_cost.causes(queries_cost.by_cause(mixed, ALL), None),
-        cost_over.spending(queries_cost.spending(mixed, ALL, RECEIVED, queries_cost.times(mixed, ALL)), RECEIVED, colours, None),
+        list_cost.prices(cost_queries.groups(mixed, ALL, "model", 9), colours, None),
+        list_cost.causes(cost_queries.by_cause(mixed, ALL), None),
+        cost_over.spending(cost_queries.spending(mixed, ALL, RECEIVED, cost_queries.times(mixed, ALL)), RECEIVED, colours, None),
     ]
     for figure in drawn:
         assert "<a" not in figure.update_traces(customdata=None).to_json().replace("\\u003c", "<")

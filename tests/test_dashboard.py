@@ -13,16 +13,16 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import data, grids
 from app.charts.looks import OUTCOMES
-from app.filters import FILTERS, Filters
-from app.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
-from app.queries import summary
-from app.screens import parts
-from ingest.containers import Source
+from app.queries.filters import FILTERS, Filters
+from app.queries.runs import summary
+from app.screens import cache, widgets
+from app.text import grid_columns
+from app.text.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
+from ingest.documents.contents import Source
 from ingest.pipeline import ingest
-from ingest.store import Store
-from schemas.metrics import RUN_METRICS
+from ingest.store.database import Store
+from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import ROOT, SAMPLES, record_text
 
 SCREENS = sorted(
@@ -166,8 +166,8 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     sample_store: Store, open_screen: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A finding over the dearest runs would contradict the cards, which rest on all."""
-    monkeypatch.setattr(data, "MARKS", 2)
-    monkeypatch.setattr(parts, "BARS", 2)
+    monkeypatch.setattr(cache, "MARKS", 2)
+    monkeypatch.setattr(widgets, "BARS", 2)
     app = open_screen("screens/overview.py")
     assert app.header[0].value == "Reported cost per run, by model"
     assert [caption.value for caption in app.caption if caption.value.startswith("The 2 dearest of 3 runs")]
@@ -276,12 +276,12 @@ def test_a_card_is_the_metric_of_every_other_report(sample_store: Store) -> None
 
 
 def test_grids_round_durations_and_drop_what_nobody_knows() -> None:
-    columns = {key: pa.array([None], pa.string()) for key in grids.RUNS} | {
+    columns = {key: pa.array([None], pa.string()) for key in grid_columns.RUNS} | {
         "duration_ms": pa.array([253_963], pa.int64()),
         "outcome": pa.array(["limit_reached"]),
         "run_id": pa.array(["r"]),
     }
-    shown_table = grids.grid(pa.table(columns), grids.RUNS)
+    shown_table = grid_columns.grid(pa.table(columns), grid_columns.RUNS)
     assert shown_table.column_names == ["duration_ms", "outcome", "run_id"]
     assert shown_table["duration_ms"].to_pylist()[0].total_seconds() == 254
     assert shown_table["outcome"].to_pylist() == ["limit reached"]

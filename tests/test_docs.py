@@ -12,8 +12,8 @@ import click
 import duckdb
 import pytest
 
-from app.cli import cli
-from app.filters import FILTERS
+from app.cli.main import cli
+from app.queries.filters import FILTERS
 from schemas.errors import ExitCode
 from tests.conftest import ROOT, SAMPLES, Run
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from app import queries
-from app.filters import Filters
-from ingest.store import Store
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from ingest.store.database import Store
 from schemas.errors import StoreMissing
 from tests.conftest import SAMPLES, environment, ingest_paths, record_text
 
@@ -46,13 +46,13 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def start(store: Store, *arguments: str | Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "app.cli", "ingest", "--db", store.location, "--json", *map(str, arguments)]
+    command = [sys.executable, "-m", "app.cli.main", "ingest", "--db", store.location, "--json", *map(str, arguments)]
     return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
 
 def runs(store: Store) -> int:
     try:
-        return int(queries.summary(store, Filters(), metrics=["runs"])["runs"].to_pylist()[0])
+        return int(run_queries.summary(store, Filters(), metrics=["runs"])["runs"].to_pylist()[0])
     except StoreMissing:
         return 0
 
@@ -155,7 +155,7 @@ def test_rejects_are_retried_on_demand(store: Store, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(record_text(uuid="a") + "\n" + record_text(uuid="b", num_turns="many"))
     ingest_paths(store, log)
-    assert (runs(store), queries.rejects(store).num_rows) == (1, 1)
+    assert (runs(store), run_queries.rejects(store).num_rows) == (1, 1)
     with start(store, "--retry-rejects") as process:
         assert json.loads(process.communicate()[0])["rejected"] == 1
-    assert (runs(store), queries.rejects(store).num_rows, queries.sources(store)["accepted"].to_pylist()) == (1, 1, [1])
+    assert (runs(store), run_queries.rejects(store).num_rows, run_queries.sources(store)["accepted"].to_pylist()) == (1, 1, [1])

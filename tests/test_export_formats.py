@@ -19,17 +19,17 @@ import simplejson
 from hypothesis import given, settings
 from playwright.sync_api import Browser
 
-from app.columns import columns
-from app.exports import EXPORTS
-from app.exports.columnar import ABOUT
-from app.exports.workbook import LONGEST_TEXT, write_workbook
-from app.options import FORMATS
-from app.report_text import report_text
-from app.reports import Report, Request, report
-from app.terminal import plain
-from ingest.containers import Source
+from app.cli.options import FORMATS
+from app.cli.report_text import report_text
+from app.cli.terminal import plain
+from app.reports.cost_report import Report, Request, report
+from app.reports.exports import EXPORTS
+from app.reports.exports.columnar import ABOUT
+from app.reports.exports.workbook import LONGEST_TEXT, write_workbook
+from app.text.columns import columns
+from ingest.documents.contents import Source
 from ingest.pipeline import ingest
-from ingest.store import Store
+from ingest.store.database import Store
 from tests.conftest import record_text
 from tests.reporting import FORMULAS, HOSTILE, READERS, SUMMED, Totals, fill
 from tests.test_exports import tables

@@ -20,8 +20,8 @@ import simplejson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.exports import EXPORTS
-from app.exports.values import is_formula
+from app.reports.exports import EXPORTS
+from app.reports.exports.values import is_formula
 
 GOLDEN = Path(__file__).parent / "golden"
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -143,6 +143,6 @@ def test_a_markdown_table_keeps_its_shape(table: pa.Table) -> None:
 
 def test_the_registry_costs_nothing_to_import() -> None:
     """The command line reads it for its help texts."""
-    code = "import sys, app.exports; print(*sorted({'pyarrow', 'simplejson', 'streamlit', 'plotly', 'rich'} & set(sys.modules)))"
+    code = "import sys, app.reports.exports; print(*sorted({'pyarrow', 'simplejson', 'streamlit', 'plotly', 'rich'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from app import links
-from app.filters import FILTERS, Filters, Kind, choose, parse
-from app.screens.bar import POPOVERS
-from ingest.store import Store
+from app.queries import filter_urls
+from app.queries.filters import FILTERS, Filters, Kind, choose, parse
+from app.screens.filter_bar import POPOVERS
+from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.text import one_line
 from tests.conftest import record_text
@@ -41,7 +41,7 @@ def chosen_filters(draw: Callable[..., object]) -> Filters:
 
 @given(chosen_filters())
 def test_a_link_leads_back_to_the_same_filters(filters: Filters) -> None:
-    assert links.read(links.write(filters)) == links.Link(filters)
+    assert filter_urls.read(filter_urls.write(filters)) == filter_urls.Link(filters)
 
 
 @given(chosen_filters())
@@ -51,19 +51,21 @@ def test_what_is_printed_can_be_read_again(filters: Filters) -> None:
 
 @given(st.dictionaries(st.sampled_from([*FILTERS, "run", "x"]), st.lists(st.text(max_size=20), max_size=4)))
 def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
-    link = links.read(query)
+    link = filter_urls.read(query)
     assert choose(dict(link.filters.chosen)) is not None
     assert [one_line(text) for text in link.left_out] == list(link.left_out)
 
 
 def test_what_cannot_be_read_is_told_and_left_out() -> None:
-    link = links.read({"since": ["yesterday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
+    link = filter_urls.read({"since": ["yesterday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
     assert link.filters == choose({"model": ["a"], "min-cost": "2"})
     assert [text.split(":")[0] for text in link.left_out] == ["Model", "Since", "Cost from"]
 
 
 def test_names_that_nothing_goes_by_are_left_out() -> None:
-    link = links.known_only(links.Link(choose({"model": ["a", "b"], "repo": "r", "session": "s"})), {"model": ["b"], "repo": []})
+    link = filter_urls.known_only(
+        filter_urls.Link(choose({"model": ["a", "b"], "repo": "r", "session": "s"})), {"model": ["b"], "repo": []}
+    )
     assert link.filters == choose({"model": "b", "session": "s"})
     assert link.left_out == ("Model: a", "Repository: r")
 

@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from ingest.interrupts import inherited_block, interruptible, put_off, received
-from ingest.store import Store
+from ingest.store.database import Store
+from ingest.system.signals import inherited_block, interruptible, put_off, received
 from tests.conftest import environment, ingest_paths, record_text
 
 RECORDS = 400
 
 ZYGOTE = """
 import os, sys, traceback
-import app.ingesting
-from app.cli import main
+import app.cli.ingest_paths
+from app.cli.main import main
 for line in sys.stdin:
     reading, writing = os.pipe()
     child = os.fork()

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from ingest.claims import extract
-from schemas.claim import ClaimMetric
+from schemas.rows.claim import ClaimMetric
 from tests.labelled.scoring import SPEEDUPS, Score, score
 from tests.labelled.texts import labelled_texts
 

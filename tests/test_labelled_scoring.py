@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 from tests.labelled.scoring import FIELDS, SPEEDUPS, Score, Verdict, judge, ratio_agrees, table
 from tests.labelled.texts import Label, LabelledText
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from schemas.claim import ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.rows.claim import ClaimMetric, Direction, Evidence, Origin, Scope
 from tests.labelled.texts import LABELLED, Label, LabelledText, labelled_texts
 
 TEXTS = labelled_texts()

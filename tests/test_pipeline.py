@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app import queries
-from app.filters import Filters
-from ingest.containers import Source, read_paths
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.plan import BIG_BYTES, Plan
-from ingest.reading import Settings
-from ingest.store import Store
-from ingest.workers import Task
+from ingest.reading.read_source import Settings
+from ingest.reading.tasks import BIG_BYTES, Plan
+from ingest.reading.workers import Task
+from ingest.store.database import Store
 from tests.conftest import SAMPLES, ingest_paths, record, record_text
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
@@ -34,7 +34,7 @@ def ingest_text(store: Store, text: str | bytes, name: str = "log.json") -> Inge
 
 
 def rejects(store: Store) -> list[dict[str, Any]]:
-    return list(queries.rejects(store).to_pylist())
+    return list(run_queries.rejects(store).to_pylist())
 
 
 def content(store: Store) -> dict[str, pa.Table]:
@@ -54,7 +54,7 @@ def test_the_same_bytes_again_change_nothing(store: Store) -> None:
     assert counts(again) == (3, 0, 3, 0, 0)
     assert all(source.known for source in again.sources)
     assert content(store) == before
-    assert queries.sources(store).num_rows == 3
+    assert run_queries.sources(store).num_rows == 3
 
 
 def test_small_files_that_the_store_has_are_no_task_for_a_reader(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_the_same_record_in_another_file_is_a_duplicate(store: Store) -> None:
     ingest_text(store, record_text())
     report = ingest_text(store, json.dumps(record(), indent=2))
     assert counts(report) == (1, 0, 1, 0, 0)
-    assert queries.sources(store).num_rows == 2
+    assert run_queries.sources(store).num_rows == 2
 
 
 @pytest.mark.slow
@@ -86,9 +86,9 @@ def test_a_list_of_runs_does_not_take_the_place_of_their_records(store: Store, *
     ordered = sources if is_list_first else sources[::-1]
     for number in range(batches):
         ingest(ordered[number::batches], store)
-    [run] = queries.runs(store, Filters()).to_pylist()
+    [run] = run_queries.runs(store, Filters()).to_pylist()
     assert (run["source_name"], run["model"], run["output_tokens"]) == ("log.json", "claude-opus-4-6", 20)
-    became = {row["name"]: (row["accepted"], row["duplicates"]) for row in queries.sources(store).to_pylist()}
+    became = {row["name"]: (row["accepted"], row["duplicates"]) for row in run_queries.sources(store).to_pylist()}
     assert became == {"list.json": (0, 1), "log.json": (1, 0)}
 
 
@@ -112,7 +112,7 @@ def test_labels_of_every_copy_stay_whichever_is_kept(store: Store, order: tuple[
     for number in order:
         source, labels = COPIES[number]
         ingest([source], store, Options(tuple(labels.items())))
-    [run] = queries.runs(store, Filters()).to_pylist()
+    [run] = run_queries.runs(store, Filters()).to_pylist()
     assert run["source_name"] == "stream.jsonl"
     assert (dict(run["labels"]), run["repo"]) == ({"branch": "main", "repo": "vllm", "team": "a"}, "vllm")
 
@@ -121,7 +121,7 @@ def test_labels_given_to_logs_that_are_known_are_added(store: Store) -> None:
     ingest_text(store, record_text())
     report = ingest([Source("log.json", record_text().encode())], store, Options((("branch", "main"),)))
     assert counts(report)[1:] == (0, 1, 0, 0)
-    [run] = queries.runs(store, Filters()).to_pylist()
+    [run] = run_queries.runs(store, Filters()).to_pylist()
     assert dict(run["labels"]) == {"branch": "main"}
 
 
@@ -131,7 +131,7 @@ def test_of_the_same_bytes_in_two_places_the_better_known_one_is_read(store: Sto
         (tmp_path / folder / "run.json").write_text(record_text())
     (tmp_path / "z" / "journal.json").write_text('{"task_id": "core-1", "status": "success", "commits": {"pre": "a", "human": "b"}}')
     ingest_paths(store, tmp_path)
-    assert [run["task"] for run in queries.runs(store, Filters()).to_pylist()] == ["core-1"]
+    assert [run["task"] for run in run_queries.runs(store, Filters()).to_pylist()] == ["core-1"]
 
 
 def test_the_same_record_twice_in_one_batch_counts_once(store: Store) -> None:
@@ -202,7 +202,7 @@ def test_a_file_that_is_no_log_is_one_ignored_document_with_a_kind(store: Store,
     report = ingest_text(store, data, name)
     assert (counts(report), rejects(store)) == ((1, 0, 0, 0, 1), [])
     assert [source.kind for source in report.sources] == [kind]
-    assert queries.sources(store)["kind"].to_pylist() == [kind]
+    assert run_queries.sources(store)["kind"].to_pylist() == [kind]
     again = ingest_text(store, data, name)
     assert ([source.kind for source in again.sources], counts(again)) == ([kind], (1, 0, 0, 0, 1))
 
@@ -227,11 +227,11 @@ def test_a_bad_record_among_good_ones_takes_nothing_with_it(store: Store) -> Non
 def test_an_error_while_writing_leaves_the_store_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ingest_text(store, record_text(uuid="a"))
     before = content(store)
-    monkeypatch.setattr("ingest.commit.rechain", lambda *_: 1 / 0)
+    monkeypatch.setattr("ingest.store.commit.rechain", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         ingest_text(store, record_text(uuid="b"))
     assert content(store) == before
-    assert queries.sources(store).num_rows == 1
+    assert run_queries.sources(store).num_rows == 1
 
 
 def test_nothing_readable_makes_no_store(store: Store, tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_order_batches_and_repetition_do_not_matter(
     for batch in ([*order[:cut], repeated], [*order[cut:], repeated]):
         ingest(batch, mixed)
     assert content(mixed) == plain
-    cards = queries.sources(mixed).to_pylist()
+    cards = run_queries.sources(mixed).to_pylist()
     assert len(cards) == 4
     assert all(card["documents"] == card["accepted"] + card["duplicates"] + card["rejected"] + card["ignored"] for card in cards)
-    assert sum(card["accepted"] for card in cards) == queries.summary(mixed, Filters()).to_pylist()[0]["runs"] == 3
+    assert sum(card["accepted"] for card in cards) == run_queries.summary(mixed, Filters()).to_pylist()[0]["runs"] == 3

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ingest.price_file import parse_price_file, read_price_file
-from ingest.pricing import PriceBook
-from ingest.rebuild import rebuild
-from ingest.repricing import reprice
-from ingest.store import Store
+from ingest.prices.price_book import PriceBook
+from ingest.prices.price_file import parse_price_file, read_price_file
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from ingest.store.repricing import reprice
 from schemas.errors import InputUnreadable, UsageError
-from schemas.price import ModelKey
+from schemas.rows.price import ModelKey
 from tests.conftest import ROOT, SAMPLES, Run, ingest_paths
 from tests.test_pricing import rows
 

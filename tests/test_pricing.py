@@ -17,19 +17,19 @@ from genai_prices.types import TieredPrices, TimeOfDateConstraint, Usage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app import queries
-from app.filters import Filters
-from ingest.containers import Source
-from ingest.model_ids import parse_model_id
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
-from ingest.price_library import periods
-from ingest.pricing import PriceBook
-from ingest.rebuild import rebuild
-from ingest.repricing import RATE_WORDS, rates_array, reprice, run_step
-from ingest.store import Store
-from schemas.cost import CAUSES, COST_RULES, CostCause, rule_of
-from schemas.price import ModelKey, Rates
-from schemas.source import Severity
+from ingest.prices.list_prices import periods
+from ingest.prices.model_ids import parse_model_id
+from ingest.prices.price_book import PriceBook
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from ingest.store.repricing import RATE_WORDS, rates_array, reprice, run_step
+from schemas.rows.cost import CAUSES, COST_RULES, CostCause, rule_of
+from schemas.rows.price import ModelKey, Rates
+from schemas.rows.source import Severity
 from tests.conftest import ROOT, SAMPLES, record_text
 
 OPUS = "claude-opus-4-6"
@@ -84,7 +84,7 @@ def test_the_samples_to_the_last_digit(sample_store: Store) -> None:
     assert [row["cost_list_usd"] for row in found] == [cost / 10**6 for cost in sorted(opus) + sorted(sonnet)]
     assert [row["cost_cause"] for row in found] == ["same"] * 3 + ["regional_endpoint"] * 3
     assert all(row["cost_list_usd"] == row["cost_own_usd"] * Decimal("1.1") for row in found[3:])
-    [total] = queries.summary(
+    [total] = run_queries.summary(
         sample_store, Filters(), metrics=["cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share"]
     ).to_pylist()
     assert (total["cost_usd"], total["cost_list_usd"]) == (Decimal("2.825104150"), Decimal("3.102288565"))
@@ -107,7 +107,7 @@ def test_each_difference_of_the_samples_is_a_finding_with_both_figures(sample_st
 
 def test_what_caching_is_worth(sample_store: Store) -> None:
     metrics = ["cache_hit_ratio", "cost_uncached_usd", "cache_saved_usd", "cost_cache_write_usd"]
-    [row] = queries.summary(sample_store, Filters(), metrics=metrics).to_pylist()
+    [row] = run_queries.summary(sample_store, Filters(), metrics=metrics).to_pylist()
     writes = Decimal(58743 + 83826 + 41832) * Decimal("4.125") / 10**6
     reads = Decimal(1248379 + 1565905 + 1135674)
     saved = (reads * (Decimal("3.30") - Decimal("0.33")) - Decimal(58743 + 83826 + 41832) * (Decimal("4.125") - Decimal("3.30"))) / 10**6

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from app import queries
-from app.filters import FILTERS, Filters, choose, where
-from app.formatting import human, known_of
-from app.held import HeldStore
-from ingest.containers import Source
+from app.queries import runs as run_queries
+from app.queries.filters import FILTERS, Filters, choose, where
+from app.queries.screen_connection import HeldStore
+from app.text.formatting import human, known_of
+from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
-from ingest.store import Store
+from ingest.store.database import Store
+from schemas.catalogue.metrics import DIMENSIONS, MODEL_METRICS, RUN_METRICS
 from schemas.errors import UsageError
-from schemas.metrics import DIMENSIONS, MODEL_METRICS, RUN_METRICS
-from schemas.units import Unit
+from schemas.rows.units import Unit
 from tests.conftest import record_text
 
 
@@ -49,7 +49,7 @@ def four_runs(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def test_metrics_leave_the_unknown_out_and_count_it(four_runs: Store) -> None:
-    [row] = queries.summary(four_runs, Filters(), metrics=list(RUN_METRICS)).to_pylist()
+    [row] = run_queries.summary(four_runs, Filters(), metrics=list(RUN_METRICS)).to_pylist()
     assert {key: row[key] for key in ("runs", "sessions", "cost_usd", "cost_mean_usd", "cost_median_usd", "cost_max_usd")} == {
         "runs": 4,
         "sessions": 2,
@@ -63,13 +63,13 @@ def test_metrics_leave_the_unknown_out_and_count_it(four_runs: Store) -> None:
 
 
 def test_ratios_rest_on_the_runs_that_have_both_sides(four_runs: Store) -> None:
-    [row] = queries.summary(four_runs, Filters(), metrics=["parallelism", "cost_per_turn_usd"]).to_pylist()
+    [row] = run_queries.summary(four_runs, Filters(), metrics=["parallelism", "cost_per_turn_usd"]).to_pylist()
     assert (row["parallelism"], row["parallelism_known"]) == (1.0, 2)
     assert (row["cost_per_turn_usd"], row["cost_per_turn_usd_known"]) == (Decimal("0.125"), 2)
 
 
 def test_groups_add_up_and_the_unknown_group_is_shown(four_runs: Store) -> None:
-    rows = queries.summary(four_runs, Filters(), by=["model"], metrics=["runs", "cost_usd"]).to_pylist()
+    rows = run_queries.summary(four_runs, Filters(), by=["model"], metrics=["runs", "cost_usd"]).to_pylist()
     assert [(row["model"], row["runs"], row["cost_usd"]) for row in rows] == [
         ("claude-opus-4-6", 2, Decimal(5)),
         ("glm-5", 1, Decimal(2)),
@@ -78,7 +78,7 @@ def test_groups_add_up_and_the_unknown_group_is_shown(four_runs: Store) -> None:
 
 
 def test_every_model_has_its_own_share(four_runs: Store) -> None:
-    rows = queries.models(four_runs, Filters()).to_pylist()
+    rows = run_queries.models(four_runs, Filters()).to_pylist()
     assert [(row["model"], row["runs"], row["cost_usd"], row["cache_read_tokens"]) for row in rows] == [
         ("glm-5", 1, Decimal(2), 0),
         ("claude-opus-4-6", 2, Decimal(1), 30),
@@ -89,7 +89,7 @@ def test_every_model_has_its_own_share(four_runs: Store) -> None:
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_every_dimension_groups_all_runs(four_runs: Store, dimension: str) -> None:
-    assert sum(queries.summary(four_runs, Filters(), by=[dimension])["runs"].to_pylist()) == 4
+    assert sum(run_queries.summary(four_runs, Filters(), by=[dimension])["runs"].to_pylist()) == 4
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_every_dimension_groups_all_runs(four_runs: Store, dimension: str) -> No
 )
 def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> None:
     filters = choose(words)
-    assert "".join(sorted(queries.runs(four_runs, filters)["run_id"].to_pylist())) == found
-    assert queries.summary(four_runs, filters)["runs"].to_pylist() == [len(found)]
+    assert "".join(sorted(run_queries.runs(four_runs, filters)["run_id"].to_pylist())) == found
+    assert run_queries.summary(four_runs, filters)["runs"].to_pylist() == [len(found)]
     held = HeldStore(four_runs.location)
     for _ in range(2):  # once more after the connection is gone
         looked_up = held.looked_up(filters)
-        assert "".join(sorted(queries.runs(held, looked_up)["run_id"].to_pylist())) == found
-        assert queries.summary(held, looked_up)["runs"].to_pylist() == [len(found)]
+        assert "".join(sorted(run_queries.runs(held, looked_up)["run_id"].to_pylist())) == found
+        assert run_queries.summary(held, looked_up)["runs"].to_pylist() == [len(found)]
         held.release()
 
 
@@ -158,12 +158,12 @@ def test_values_are_bound_never_pasted(key: str) -> None:
 
 def test_a_cost_range_is_about_runs_also_where_models_are_counted(four_runs: Store) -> None:
     """The first run costs a dollar, of which its helper model made a quarter."""
-    rows = queries.models(four_runs, choose({"max-cost": "1"})).to_pylist()
+    rows = run_queries.models(four_runs, choose({"max-cost": "1"})).to_pylist()
     assert [(row["model"], row["cost_usd"]) for row in rows] == [
         ("claude-opus-4-6", Decimal("0.75")),
         ("claude-haiku-4-5", Decimal("0.25")),
     ]
-    assert not queries.models(four_runs, choose({"max-cost": "0.5"})).num_rows
+    assert not run_queries.models(four_runs, choose({"max-cost": "0.5"})).num_rows
 
 
 def test_filters_write_themselves_as_the_command_line_does() -> None:
@@ -172,13 +172,13 @@ def test_filters_write_themselves_as_the_command_line_does() -> None:
 
 def test_an_unknown_dimension_or_metric_lists_the_known_ones(four_runs: Store) -> None:
     with pytest.raises(UsageError, match=r"no dimension 'colour'(?s:.)*agent"):
-        queries.summary(four_runs, Filters(), by=["colour"])
+        run_queries.summary(four_runs, Filters(), by=["colour"])
     with pytest.raises(UsageError, match="no metric 'x'"):
-        queries.summary(four_runs, Filters(), metrics=["x"])
+        run_queries.summary(four_runs, Filters(), metrics=["x"])
 
 
 def test_a_run_that_does_not_exist_is_none(four_runs: Store) -> None:
-    assert queries.run(four_runs, "' or true --") is None
+    assert run_queries.run(four_runs, "' or true --") is None
 
 
 @pytest.mark.parametrize(

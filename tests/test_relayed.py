@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.containers import Document, Source, Unreadable, read
+from ingest.documents.contents import Document, Source, Unreadable, read
 from ingest.pipeline import ingest
-from ingest.store import Store
+from ingest.store.database import Store
 from schemas.errors import RejectReason
-from schemas.source import NO_LOGS, FileKind
+from schemas.rows.source import NO_LOGS, FileKind
 from tests.conftest import record
 
 TIME = "2026-03-01T10:11:12.123456789Z"

@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from app import queries
-from app.cli import cli
-from app.columns import columns
-from app.exports import EXPORTS, REPORT_RUNS
-from app.filters import FILTERS, Filters, Kind, choose
-from app.grouping import group, groups, known_zone
-from app.reports import Report, Request, report
-from app.snapshots import held
-from ingest.containers import Source
+from app.cli.main import cli
+from app.queries import runs as run_queries
+from app.queries.filters import FILTERS, Filters, Kind, choose
+from app.queries.grouping import group, groups, known_zone
+from app.queries.read_transaction import held
+from app.reports.cost_report import Report, Request, report
+from app.reports.exports import EXPORTS, REPORT_RUNS
+from app.text.columns import columns
+from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
-from ingest.store import Store
+from ingest.store.database import Store
 from schemas.errors import StoreBusy, UsageError
 from tests.conftest import TOTAL_COST, Run, environment, record_text
 
@@ -90,7 +90,7 @@ def test_shares_of_groups_are_of_all_groups(five: Store) -> None:
 def test_days_weeks_and_months_are_those_of_the_zone_and_in_order(
     five: Store, words: tuple[str, ...], zone: str, expected: list[tuple[str, int]]
 ) -> None:
-    rows = queries.summary(five, Filters(), words, ("cost_usd",), zone).to_pylist()
+    rows = run_queries.summary(five, Filters(), words, ("cost_usd",), zone).to_pylist()
     assert [(row[words[0]], row["cost_usd"]) for row in rows if row["cost_usd"] is not None] == expected
 
 
@@ -101,10 +101,10 @@ def test_a_zone_that_does_not_exist_names_those_that_come_near(zone: str, near: 
 
 
 def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
-    rows = queries.summary(five, Filters(), ("label:team",), ("runs",)).to_pylist()
+    rows = run_queries.summary(five, Filters(), ("label:team",), ("runs",)).to_pylist()
     assert {row["label:team"]: row["runs"] for row in rows} == {"red": 2, "=1+1": 2, None: 1}
     hostile = "label:'; drop table runs; --"
-    assert queries.summary(five, Filters(), (hostile,), ("runs",)).column_names[0] == hostile
+    assert run_queries.summary(five, Filters(), (hostile,), ("runs",)).column_names[0] == hostile
     assert "drop" not in group(hostile).sql
 
 
@@ -116,7 +116,7 @@ def test_every_filter_filters_every_section(five: Store, key: str) -> None:
     filters = choose({key: values.get(FILTERS[key].kind, "red")})
     made = report(five, Request(filters, ("outcome",), reprice="claude-opus-4-6"))
     counted = sum(row["runs"] for row in made.section("groups").table.to_pylist())
-    assert totals(made)["runs"] == made.header.coverage["runs"] == counted == queries.runs(five, filters).num_rows
+    assert totals(made)["runs"] == made.header.coverage["runs"] == counted == run_queries.runs(five, filters).num_rows
 
 
 def test_a_cheap_model_without_a_price_is_told_of_a_dear_run(store: Store) -> None:
@@ -180,10 +180,10 @@ def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
 def test_a_report_is_of_one_moment(sample_store: Store) -> None:
     """Whoever would write meanwhile waits, and what was begun is read to its end."""
     with held(sample_store) as moment:
-        before = queries.summary(moment, Filters(), metrics=("runs",))
+        before = run_queries.summary(moment, Filters(), metrics=("runs",))
         with pytest.raises(StoreBusy):
             ingest([Source("late", record_text(uuid="late").encode())], Store(sample_store.location, wait_seconds=0.05))
-        assert queries.summary(moment, Filters(), metrics=("runs",)) == before
+        assert run_queries.summary(moment, Filters(), metrics=("runs",)) == before
     ingest([Source("late", record_text(uuid="late").encode())], sample_store)
 
 
@@ -206,7 +206,7 @@ def test_a_list_of_runs_is_as_long_as_the_format_is_for(sample_store: Store) -> 
 def test_a_workbook_is_nothing_for_a_terminal(filled: Path) -> None:
     """Its bytes would only confuse it."""
     controlling, terminal = pty.openpty()
-    command = [sys.executable, "-m", "app.cli", "report", "--format", "xlsx"]
+    command = [sys.executable, "-m", "app.cli.main", "report", "--format", "xlsx"]
     done = subprocess.run(command, cwd=filled, env=environment(), stdout=terminal, stderr=subprocess.PIPE, text=True, check=False)
     os.close(terminal)
     os.close(controlling)

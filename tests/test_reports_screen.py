@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import queries, report_grids
-from app.exports import EXPORTS
-from app.filters import Filters, choose
-from app.report_files import command, file_name, formats, of_format, written
-from app.reports import Request, report
-from ingest.store import Store
+from app.queries import runs as run_queries
+from app.queries.filters import Filters, choose
+from app.reports import report_grids
+from app.reports.cost_report import Request, report
+from app.reports.exports import EXPORTS
+from app.reports.report_files import command, file_name, formats, of_format, written
+from ingest.store.database import Store
 from tests.conftest import TOTAL_COST, Run
 from tests.reporting import READERS, fill
 
@@ -55,8 +56,8 @@ def test_the_preview_has_the_totals_of_the_file(sample_store: Store, screen: Ope
 
 
 def test_it_covers_the_filtered_runs_and_says_so(sample_store: Store, screen: Open) -> None:
-    [name] = queries.runs(sample_store, Filters(), 1)["model"].to_pylist()
-    [runs] = queries.summary(sample_store, choose({"model": name, "max-cost": "1"}), (), ("runs",))["runs"].to_pylist()
+    [name] = run_queries.runs(sample_store, Filters(), 1)["model"].to_pylist()
+    [runs] = run_queries.summary(sample_store, choose({"model": name, "max-cost": "1"}), (), ("runs",))["runs"].to_pylist()
     assert 0 < runs < 3
     app = screen(sample_store, **{"model": name, "max-cost": "1", "format": "csv"})
     assert totals(app)["Runs"] == str(runs)
@@ -84,7 +85,7 @@ def test_groupings_are_two_at_most_and_none_is_fine(sample_store: Store, screen:
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_every_format_that_is_offered_holds_the_totals(name: str, awkward: Store) -> None:
-    [expected] = queries.summary(awkward, Filters(), (), ("runs", "cost_usd")).to_pylist()
+    [expected] = run_queries.summary(awkward, Filters(), (), ("runs", "cost_usd")).to_pylist()
     found = READERS[name](written(awkward, Request(), EXPORTS[name]))
     assert found["runs"] == expected["runs"]
     assert found["cost_usd"] == expected["cost_usd"]
@@ -123,7 +124,7 @@ def test_a_format_lists_as_many_runs_as_it_has_room_for() -> None:
 
 
 def test_over_very_many_runs_the_preview_waits_to_be_asked_for(sample_store: Store, screen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.report_grids.AT_ONCE", 2)
+    monkeypatch.setattr("app.reports.report_grids.AT_ONCE", 2)
     app = screen(sample_store)
     assert not app.dataframe
     app.toggle(key="preview").set_value(True).run()

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app import queries
-from app.filters import Filters
-from ingest.store import Store
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from ingest.store.database import Store
 from tests.conftest import ROOT, SAMPLES, TOTAL_COST
 
 EXPECTED = [json.loads(line) for line in (ROOT / "tests" / "expected" / "claude_code.jsonl").read_text().splitlines()]
@@ -26,7 +26,7 @@ def test_every_sample_has_its_expectation() -> None:
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda row: row["file"])
 def test_a_sample_becomes_its_rows(sample_store: Store, expected: dict[str, Any]) -> None:
-    run = queries.run(sample_store, expected["run"]["run_id"])
+    run = run_queries.run(sample_store, expected["run"]["run_id"])
     assert run is not None
     assert {key: by_name(run[key]) for key in expected["run"]} == expected["run"]
     usage = run["model_usage"].to_pylist()
@@ -38,7 +38,7 @@ def test_a_sample_becomes_its_rows(sample_store: Store, expected: dict[str, Any]
 
 def test_the_totals_are_exact(sample_store: Store) -> None:
     metrics = ("runs", "cost_usd", "turns", "cache_read_tokens", "duration_ms")
-    [total] = queries.summary(sample_store, Filters(), metrics=metrics).to_pylist()
+    [total] = run_queries.summary(sample_store, Filters(), metrics=metrics).to_pylist()
     assert {key: str(total[key]) for key in metrics} == {
         "runs": "3",
         "cost_usd": TOTAL_COST,
@@ -56,7 +56,7 @@ def test_the_models_add_up_to_each_run(sample_store: Store) -> None:
 
 
 def test_the_damaged_summary_is_repaired_and_its_raw_record_is_not(sample_store: Store) -> None:
-    run = queries.run(sample_store, "f7ae19ec-21c0-43c6-982f-dcd845ef4ac1")
+    run = run_queries.run(sample_store, "f7ae19ec-21c0-43c6-982f-dcd845ef4ac1")
     assert run is not None
     assert "â†’" not in run["result"]
     assert "`torch.zeros()` → `torch.empty()`" in run["result"]

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ingest.containers import Document, Source, Unreadable, read
-from ingest.document import parse
-from ingest.scanner import LONGEST_LINE, Scanner, scan
-from ingest.window import Window
+from ingest.documents.byte_window import Window
+from ingest.documents.contents import Document, Source, Unreadable, read
+from ingest.documents.document import parse
+from ingest.documents.scanner import LONGEST_LINE, Scanner, scan
 from schemas.errors import RejectReason
-from schemas.source import NO_LOGS
+from schemas.rows.source import NO_LOGS
 from tests.conftest import record, record_text
 
 ONE = record(uuid="1")

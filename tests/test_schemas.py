@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ingest.ddl import schema_sql
-from schemas.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
-from schemas.run import ModelUsageRow
-from schemas.source import SourceRow
-from schemas.tables import TABLES, arrow_schema, arrow_table
-from schemas.units import LARGEST_USD, usd
+from ingest.store.ddl import schema_sql
+from schemas.catalogue.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
+from schemas.rows.run import ModelUsageRow
+from schemas.rows.source import SourceRow
+from schemas.rows.tables import TABLES, arrow_schema, arrow_table
+from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire import claude_code_words
 from schemas.wire.claude_code import ModelUsage, ResultRecord
 from tests.conftest import ROOT, record, record_text

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.server.serve import Access, command
 from app.server.sign_in import is_allowed, read_allowed
-from ingest.store import Store
+from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import ROOT, Run
 

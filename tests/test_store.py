@@ -11,10 +11,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from app import queries
-from app.filters import Filters
-from ingest.rebuild import RebuildReport, rebuild
-from ingest.store import Store
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from ingest.store.database import Store
+from ingest.store.rebuild import RebuildReport, rebuild
 from schemas.errors import ExitCode, NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
 from tests.conftest import SAMPLES, ingest_paths, record_text
 
@@ -36,7 +36,7 @@ def everything(store: Store) -> dict[str, pa.Table]:
 
 def test_no_store_says_how_to_make_one(store: Store) -> None:
     with pytest.raises(StoreMissing, match="tachograph ingest PATH") as caught:
-        queries.summary(store, Filters())
+        run_queries.summary(store, Filters())
     assert caught.value.exit_code is ExitCode.STORE_UNUSABLE
     assert not store.exists()
 
@@ -80,7 +80,7 @@ def test_a_store_of_an_older_version_asks_for_a_rebuild_which_mends_it(sample_st
     before = everything(sample_store)
     set_version(sample_store, 0)
     with pytest.raises(StoreVersionMismatch, match="tachograph rebuild"):
-        queries.summary(sample_store, Filters())
+        run_queries.summary(sample_store, Filters())
     assert rebuild(sample_store) == RebuildReport(runs=3, rejects=0)
     assert everything(sample_store) == before
 
@@ -100,7 +100,7 @@ def test_what_is_a_path(location: str, is_file: bool) -> None:
 def test_a_quote_in_the_path_is_a_quote(tmp_path: Path) -> None:
     store = Store(tmp_path / "it's.duckdb")
     ingest_paths(store, SAMPLES)
-    assert queries.summary(store, Filters())["runs"].to_pylist() == [3]
+    assert run_queries.summary(store, Filters())["runs"].to_pylist() == [3]
 
 
 def test_a_store_held_by_another_process_is_waited_for_then_told(sample_store: Store) -> None:
@@ -110,10 +110,10 @@ def test_a_store_held_by_another_process_is_waited_for_then_told(sample_store: S
         assert holder.stdout is not None
         holder.stdout.readline()
         with pytest.raises(StoreBusy, match=rf"held by pid {holder.pid}, python(?s:.)*--wait"):
-            queries.summary(impatient, Filters())
+            run_queries.summary(impatient, Filters())
         assert [said.partition(": ")[2].partition(",")[0] for said in told] == [f"another process is writing (pid {holder.pid}"]
         holder.communicate()
-    assert queries.summary(impatient, Filters())["runs"].to_pylist() == [3]
+    assert run_queries.summary(impatient, Filters())["runs"].to_pylist() == [3]
 
 
 def test_readers_and_a_writer_in_one_process_get_along(sample_store: Store) -> None:
@@ -123,7 +123,7 @@ def test_readers_and_a_writer_in_one_process_get_along(sample_store: Store) -> N
 
     def read() -> None:
         try:
-            seen.extend(queries.summary(sample_store, Filters())["runs"].to_pylist()[0] for _ in range(15))
+            seen.extend(run_queries.summary(sample_store, Filters())["runs"].to_pylist()[0] for _ in range(15))
         except BaseException as error:
             failures.append(error)
 
@@ -165,15 +165,15 @@ def test_rebuild_turns_what_can_no_longer_be_read_into_a_reject(sample_store: St
         bad = record_text(num_turns=-1)
         writer.connection.execute("update runs set raw = $raw where num_turns = 24", {"raw": bad})
     assert rebuild(sample_store) == RebuildReport(runs=2, rejects=1)
-    [reject] = queries.rejects(sample_store).to_pylist()
+    [reject] = run_queries.rejects(sample_store).to_pylist()
     assert "num_turns" in reject["detail"]
-    card = next(card for card in queries.sources(sample_store).to_pylist() if card["source_id"] == reject["source_id"])
+    card = next(card for card in run_queries.sources(sample_store).to_pylist() if card["source_id"] == reject["source_id"])
     assert (card["documents"], card["accepted"], card["rejected"]) == (1, 0, 1)
 
 
 def test_a_failed_rebuild_leaves_the_store_and_no_litter(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = everything(sample_store)
-    monkeypatch.setattr("ingest.rebuild._insert_runs", lambda *_: 1 / 0)
+    monkeypatch.setattr("ingest.store.rebuild._insert_runs", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         rebuild(sample_store)
     assert everything(sample_store) == before

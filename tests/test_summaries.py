@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.highlights import Mark
-from app.summaries import summary_html
+from app.text.highlights import Mark
+from app.text.summary_html import summary_html
 from tests.conftest import ROOT
 
 GOLDEN_TEXT = """# Done

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from app import data
-from ingest.containers import Source, read_paths
-from ingest.context.unpacked import unpacked
+from app.screens import cache
+from ingest.context.temporary_sidecars import unpacked
+from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import Options, ingest
-from ingest.store import Store
+from ingest.store.database import Store
 from tests.conftest import record_text
 from tests.test_context import JOURNAL, PATCH, PREDICTION, SUMMARY, item
 
@@ -98,7 +98,7 @@ def test_a_folder_that_is_uploaded_says_it_too(folder: Path, store: Store, tmp_p
 def test_the_dashboard_unpacks_them(folder: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", store.location)
     uploads = [Uploaded(str(file.relative_to(tmp_path)), file.read_bytes()) for file in sorted(folder.rglob("*.*"))]
-    data.ingest_uploads(uploads, lambda *_: None)
+    cache.ingest_uploads(uploads, lambda *_: None)
     assert [run[0] for run in rows(store)[0]] == ["vllm_core-0007"] * 2
 
 

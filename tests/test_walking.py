@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ingest.containers import find_files, read_paths
+from ingest.documents.contents import find_files, read_paths
 from schemas.errors import InputUnreadable
 
 
 def test_a_pipe_that_finds_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}" * 100)))
-    monkeypatch.setattr("ingest.sources.IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr("ingest.sources.files.IN_MEMORY_BYTES", 100)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "full"))
     [error] = read_paths([Path("-")])
     assert isinstance(error, InputUnreadable)

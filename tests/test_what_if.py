@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from app import queries
-from app.filters import Filters, choose
-from app.what_if import WHAT_IF_COLUMNS, what_if
-from ingest.store import Store
+from app.queries import runs as run_queries
+from app.queries.filters import Filters, choose
+from app.queries.what_if import WHAT_IF_COLUMNS, what_if
+from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import Run
 from tests.test_pricing import put, rows, usage
@@ -67,7 +67,7 @@ def test_the_store_is_left_as_it_was(sample_store: Store) -> None:
     before = rows(sample_store, "select * from model_usage order by all")
     what_if(sample_store, ALL, ("model",), "claude-haiku-4-5")
     assert rows(sample_store, "select * from model_usage order by all") == before
-    assert queries.summary(sample_store, ALL).num_rows == 1
+    assert run_queries.summary(sample_store, ALL).num_rows == 1
 
 
 def test_the_report_says_that_it_is_a_thought(sample_store: Store, tachograph: Run) -> None:

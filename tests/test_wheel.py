@@ -29,7 +29,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_sql_theme_screens_and_samples(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     screens = {path.relative_to(ROOT).as_posix() for path in (ROOT / "app" / "screens").glob("*.py")}
-    assert {"ingest/sql/schema.sql", "ingest/sql/views/v_runs.sql", "app/.streamlit/config.toml", "app/dashboard.py"} | screens <= names
+    assert {
+        "ingest/store/sql/schema.sql",
+        "ingest/store/sql/views/v_runs.sql",
+        "app/.streamlit/config.toml",
+        "app/dashboard.py",
+    } | screens <= names
     assert {f"app/sample_logs/{path.relative_to(ROOT / 'sample_logs').as_posix()}" for path in SAMPLES.iterdir()} <= names
     assert not [name for name in names if "pictures" in name], "they are the README's"
     assert {name.split("/")[0] for name in names if not name.startswith("tachograph-")} == {"app", "ingest", "schemas"}
@@ -41,7 +46,7 @@ def test_the_installed_wheel_works_by_itself(wheel: Path, tmp_path: Path) -> Non
     environment = {key: value for key, value in os.environ.items() if key != "TACHOGRAPH_DB"} | {"PYTHONPATH": str(home)}
 
     def run(*arguments: str) -> str:
-        command = [sys.executable, "-P", "-c", "import sys; from app.cli import main; sys.exit(main())", *arguments]
+        command = [sys.executable, "-P", "-c", "import sys; from app.cli.main import main; sys.exit(main())", *arguments]
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
 
     where = "import app, ingest; print(app.__file__, ingest.__file__)"
@@ -57,7 +62,7 @@ def served(folder: Path, environment: dict[str, str]) -> bytes:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    code = "import sys; from app.cli import main; sys.exit(main())"
+    code = "import sys; from app.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-P", "-c", code, "dashboard", "--headless", "--port", str(port)]
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:

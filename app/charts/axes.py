@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from app.formatting import human
-from schemas.unit_names import Unit
+from app.text.formatting import human
+from schemas.catalogue.unit_names import Unit
 
 WIDE = 100
 """From this ratio of largest to smallest on, an axis is logarithmic: else most points would lie on one another near zero."""

@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.looks import Looks, looks
-from app.formatting import exact
+from app.text.formatting import exact
+from schemas.catalogue.unit_names import Unit
 from schemas.text import one_line
-from schemas.unit_names import Unit
 
 HEIGHT = 380
 LEGEND_ROW = 20

@@ -1,6 +1,6 @@
 """Charts of what summaries claim: coloured and sized by evidence, shaped by scope, open where the text hedges.
 
-Rows as of `app.queries_claims`. The colours of models play no part here.
+Rows as of `app.queries.claims`. The colours of models play no part here.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout, is_wide
 from app.charts.base import Words, chart, counted, figure, nothing, safe
 from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES, Looks, name
-from app.claim_words import EVIDENCE_MEANINGS, claim_title, words
-from app.formatting import exact, human
-from schemas.unit_names import Unit
+from app.text.claim_words import EVIDENCE_MEANINGS, claim_title, words
+from app.text.formatting import exact, human
+from schemas.catalogue.unit_names import Unit
 
 ROW = 24
 HALVES = 10

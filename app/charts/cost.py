@@ -1,4 +1,4 @@
-"""Charts of what groups of runs spent: by model, and by class of tokens. Rows as of `app.queries_cost`."""
+"""Charts of what groups of runs spent: by model, and by class of tokens. Rows as of `app.queries.cost`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout
 from app.charts.base import HEIGHT, figure, hover, inked, nothing, safe
 from app.charts.looks import TOKENS, Look, Looks, name
-from app.cost_words import TOKEN_CLASSES, group_names
-from app.queries_cost import MOST_MODELS, Groups
-from schemas.unit_names import Unit
+from app.queries.cost import MOST_MODELS, Groups
+from app.text.cost_words import TOKEN_CLASSES, group_names
+from schemas.catalogue.unit_names import Unit
 
 COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
 TOKEN_AXIS = Axis("tokens", "Tokens", Unit.TOKENS)

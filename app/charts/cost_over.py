@@ -15,9 +15,9 @@ from app.charts.axes import axis_layout
 from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.cost import COST, Key, look_of, model_name
 from app.charts.looks import PLAIN, Looks
-from app.formatting import exact
-from app.queries_cost import TIME
-from schemas.unit_names import Unit
+from app.queries.cost import TIME
+from app.text.formatting import exact
+from schemas.catalogue.unit_names import Unit
 
 TITLES = {TIME: "Time of the run (UTC)"}
 FEW = 20

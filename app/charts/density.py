@@ -11,8 +11,8 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout
 from app.charts.base import figure, inked, nothing
 from app.charts.runs import API, COST, TURNS, WALL
-from app.formatting import human
-from schemas.unit_names import Unit
+from app.text.formatting import human
+from schemas.catalogue.unit_names import Unit
 
 CELLS = 16
 """Cells to a power of ten: a few hundred in all, whatever the number of runs."""

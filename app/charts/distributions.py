@@ -1,4 +1,4 @@
-"""Charts of how a measure is distributed: outlines over bins, and boxes of quantiles. Rows as of `app.queries_measures`."""
+"""Charts of how a measure is distributed: outlines over bins, and boxes of quantiles. Rows as of `app.queries.distributions`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout, count_axis, is_wide
 from app.charts.base import counted, figure, hover, inked, left_out, nothing, safe
 from app.charts.looks import COHORTS, PLAIN, Looks, name
-from app.formatting import human
-from app.queries_measures import Scale
-from schemas.measures import Measure
-from schemas.unit_names import Unit
+from app.queries.distributions import Scale
+from app.text.formatting import human
+from schemas.catalogue.measures import Measure
+from schemas.catalogue.unit_names import Unit
 
 ROW = 34
 FEW = 5

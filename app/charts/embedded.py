@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from app.charts.base import CHARTS, INKS
 from app.charts.spending import bars_note, cost_bars
-from app.grouping import group
+from app.queries.grouping import group
 from schemas.text import in_json, one_line
 
 MODEL_KEYS = ("model", "provider", "region")

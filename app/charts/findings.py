@@ -10,7 +10,7 @@ import pyarrow as pa
 from app.charts.axes import count_axis
 from app.charts.base import counted, figure, hover, inked, safe
 from app.charts.looks import SEVERITIES
-from schemas.unit_names import Unit
+from schemas.catalogue.unit_names import Unit
 
 ROW = 30
 

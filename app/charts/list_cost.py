@@ -1,4 +1,4 @@
-"""Charts of list prices: reported against list cost, the causes of the difference, what caching saved. Rows as of `app.queries_cost`."""
+"""Charts of list prices: reported against list cost, the causes of the difference, what caching saved. Rows as of `app.queries.cost`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout, is_wide
 from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.looks import ON_COLOUR, PLAIN, SEVERITIES, Looks, name
-from app.cost_words import comparable, group_names
-from app.formatting import human
-from app.queries_cost import Groups
-from schemas.cost import CAUSES, CostCause
-from schemas.unit_names import Unit
+from app.queries.cost import Groups
+from app.text.cost_words import comparable, group_names
+from app.text.formatting import human
+from schemas.catalogue.unit_names import Unit
+from schemas.rows.cost import CAUSES, CostCause
 
 ROW = 34
 HOVER_WIDTH = 60

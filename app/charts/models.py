@@ -12,9 +12,9 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout, is_wide
 from app.charts.base import Words, chart, counted, figure, hover, nothing, safe
 from app.charts.looks import Looks, name
-from app.cost_words import TOKEN_CLASSES, percent
-from app.formatting import human
-from schemas.unit_names import Unit
+from app.text.cost_words import TOKEN_CLASSES, percent
+from app.text.formatting import human
+from schemas.catalogue.unit_names import Unit
 
 MOST_BARS = 50
 """More bars than this can't be told apart; the rest is told in words."""

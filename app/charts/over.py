@@ -1,4 +1,4 @@
-"""Charts of a measure along time or order: a point per run, or a band where there are too many. Rows as of `app.queries_screens`."""
+"""Charts of a measure along time or order: a point per run, or a band where there are too many. Rows as of `app.queries.screens`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout, is_wide
 from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.looks import PLAIN, Looks, name
-from app.formatting import human
-from schemas.measures import Measure
-from schemas.unit_names import Unit
+from app.text.formatting import human
+from schemas.catalogue.measures import Measure
+from schemas.catalogue.unit_names import Unit
 
 LONG = 30
 """From so many runs on, a trend line and a finding mean something."""

@@ -13,8 +13,8 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout, is_wide
 from app.charts.base import Words, chart, figure, hover, left_out, nothing, safe
 from app.charts.looks import Look, Looks, name
-from app.formatting import human
-from schemas.unit_names import Unit
+from app.text.formatting import human
+from schemas.catalogue.unit_names import Unit
 
 MANY = 2_000
 """Above so many points, the graphics card draws them: as page elements they would take seconds."""

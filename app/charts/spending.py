@@ -11,9 +11,9 @@ import pyarrow as pa
 from app.charts.axes import Axis, axis_layout
 from app.charts.base import counted, figure, hover, safe
 from app.charts.looks import PALETTE, name
-from app.cost_words import NOT_KNOWN
-from app.formatting import human
-from schemas.unit_names import Unit
+from app.text.cost_words import NOT_KNOWN
+from app.text.formatting import human
+from schemas.catalogue.unit_names import Unit
 
 MOST_BARS = 24
 """More bars than this fill a page of paper."""

@@ -2,13 +2,15 @@
 
 import streamlit as st
 
-from app import data, grids, queries, queries_claims
 from app.charts.base import counted
-from app.filters import CLAIM_FILTERS, FILTERS
-from app.grouping import group
-from app.presentation import cards
-from app.screens import bar, parts
-from schemas.claim import ClaimKind
+from app.queries import claims as claim_queries
+from app.queries import runs as run_queries
+from app.queries.filters import CLAIM_FILTERS, FILTERS
+from app.queries.grouping import group
+from app.screens import cache, filter_bar, widgets
+from app.text import grid_columns
+from app.text.presentation import cards
+from schemas.rows.claim import ClaimKind
 
 FIGURES = ("runs_with_claim", "runs_benchmarked", "claimed_speedup_median", "claims")
 GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "agent-version")
@@ -16,33 +18,35 @@ LINES, POINTS, LISTED = 60, 1_000, 2_000
 
 st.title("Claims", anchor=False)
 st.caption("What agents say of their own work. Nothing here was measured by Tachograph.")
-filters, options = bar.chosen(), data.options()
-row = data.ask(queries.summary, filters, (), ("runs", *FIGURES)).to_pylist()[0]
+filters, options = filter_bar.chosen(), cache.options()
+row = cache.ask(run_queries.summary, filters, (), ("runs", *FIGURES)).to_pylist()[0]
 is_known = (row["claims"] or 0) > LISTED and not any(map(filters.values, CLAIM_FILTERS))  # the runs know it; millions take long to count
-kinds = {ClaimKind.QUANTIFIED: row["claims"]} if is_known else data.ask(queries_claims.claims_by_kind, filters, LISTED + 1)
+kinds = {ClaimKind.QUANTIFIED: row["claims"]} if is_known else cache.ask(claim_queries.claims_by_kind, filters, LISTED + 1)
 found, quantified = sum(kinds.values()), kinds.get(ClaimKind.QUANTIFIED, 0) or row["claims"]
-parts.card_grid(cards(row, FIGURES))
+widgets.card_grid(cards(row, FIGURES))
 if not found:
     st.info("No summary of these runs claims to have made anything faster, smaller or cheaper.", icon=":material/info:")
     st.stop()
 
-headlines = data.ask(queries_claims.drawn_claims, filters, queries_claims.HEADLINES, POINTS)
+headlines = cache.ask(claim_queries.drawn_claims, filters, claim_queries.HEADLINES, POINTS)
 if quantified:
     with st.container(border=True):
-        pick = parts.choice("Claims", {key: one.label for key, one in queries_claims.PICKS.items()}, "claims")
-        is_drawn = pick == queries_claims.HEADLINES
-        lines = headlines.slice(0, LINES) if is_drawn else data.ask(queries_claims.drawn_claims, filters, pick, LINES)
-        parts.chart("claims-forest", lines, {})
+        pick = widgets.choice("Claims", {key: one.label for key, one in claim_queries.PICKS.items()}, "claims")
+        is_drawn = pick == claim_queries.HEADLINES
+        lines = headlines.slice(0, LINES) if is_drawn else cache.ask(claim_queries.drawn_claims, filters, pick, LINES)
+        widgets.chart("claims-forest", lines, {})
 else:
     st.info("None of these claims states a figure.", icon=":material/info:")
 if row["runs_with_claim"]:
     with st.container(border=True):
-        by = parts.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "claims-by")
-        parts.chart("claims-evidence", parts.worded(data.ask(queries_claims.evidence_mix, filters, by), by), {})
+        by = widgets.choice(
+            "Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "claims-by"
+        )
+        widgets.chart("claims-evidence", widgets.worded(cache.ask(claim_queries.evidence_mix, filters, by), by), {})
     with st.container(border=True):
         rest = row["runs_with_claim"] - headlines.num_rows
         note = f"Drawn: the {headlines.num_rows:,} runs with the highest claims; {rest:,} claim less." if rest else ""
-        parts.chart("claims-cost", headlines, {}, whole=not rest, note=note)
+        widgets.chart("claims-cost", headlines, {}, whole=not rest, note=note)
 
 is_few = found <= LISTED
 in_figures = "all in figures" if quantified == found else f"{quantified:,} of them in figures" if quantified else "none in figures"
@@ -52,8 +56,8 @@ st.header(f"{said}, as written", anchor=False)
 name = "As a list" if is_few else f"The {LISTED:,} with the largest ratios"
 with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-list-{is_few}", on_change="rerun") as listed:
     if listed.open:
-        claims = data.ask(queries_claims.claims, filters, (), LISTED)
+        claims = cache.ask(claim_queries.claims, filters, (), LISTED)
         alt = "Each claim with its words, ratio, evidence and scope; a chosen row opens its run"
-        parts.run_table(grids.claim_grid(claims), claims, "claims-table", alt)
+        widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt)
 if not is_few:
     st.caption("All of them: `tachograph claims --format csv -o claims.csv`")

@@ -2,20 +2,22 @@
 
 import streamlit as st
 
-from app import cohorts, data, queries_measures, queries_screens
 from app.charts import distributions
-from app.filters import FILTERS
-from app.presentation import fact_words, plain
-from app.screens import bar, parts
-from schemas.measures import MEASURES
+from app.queries import cohorts
+from app.queries import distributions as distribution_queries
+from app.queries import screens as screen_queries
+from app.queries.filters import FILTERS
+from app.screens import cache, filter_bar, widgets
+from app.text.presentation import fact_words, plain
+from schemas.catalogue.measures import MEASURES
 from schemas.text import visible
 
 COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "label")
 MOST_COHORTS = 200
 
 st.title("Compare", anchor=False)
-filters = bar.chosen()
-options = data.options()
+filters = filter_bar.chosen()
+options = cache.options()
 keys = [key for key in COMPARED_BY if len(options.get(key, ())) > 1]
 if not keys:
     st.info("There is nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
@@ -25,21 +27,21 @@ if not keys:
     )
     st.stop()
 with st.container(horizontal=True, gap="small"):
-    by = parts.pick("Compare by", {key: FILTERS[key].name for key in keys}, "compare-by")
+    by = widgets.pick("Compare by", {key: FILTERS[key].name for key in keys}, "compare-by")
     # labels add up, other values take one another's place
     kept = filters.values(by) if by == "label" else ()
-    found_values = data.ask(queries_screens.values_of, filters.with_values(by, kept), by, MOST_COHORTS)
+    found_values = cache.ask(screen_queries.values_of, filters.with_values(by, kept), by, MOST_COHORTS)
     values = {value: fact_words(value, by) for value in found_values if value not in kept}
     if len(values) < 2:
         held = fact_words(found_values[0], by) if found_values else "none that is known"
         st.info(plain(f"The runs that the filters leave have one {FILTERS[by].name.lower()} at most: {held}. Compare by another."))
         st.stop()
-    first = parts.pick("First", values, f"first-{by}", width=300)
-    second = parts.pick("Second", values, f"second-{by}", width=300, default=1)
-    key = parts.pick("Measure", {key: measure.label for key, measure in MEASURES.items()}, "compared")
+    first = widgets.pick("First", values, f"first-{by}", width=300)
+    second = widgets.pick("Second", values, f"second-{by}", width=300, default=1)
+    key = widgets.pick("Measure", {key: measure.label for key, measure in MEASURES.items()}, "compared")
 sides = (filters.with_values(by, [*kept, first]), filters.with_values(by, [*kept, second]))
 names, measure = (values[first], values[second]), MEASURES[key]
-found = data.ask(cohorts.compare_cohorts, sides[0], sides[1], (key,))
+found = cache.ask(cohorts.compare_cohorts, sides[0], sides[1], (key,))
 if first == second:
     st.info("Both are the same. Choose two that differ.")
 if found.shared and first != second:
@@ -49,10 +51,10 @@ with st.container(border=True):
     if compared is None:
         st.markdown(f"**{plain(measure.label)}** is known in one of the two at most, so there is nothing to compare.")
     else:
-        on = queries_measures.joined([scale for side in sides if (scale := data.ask(queries_measures.scale, side, measure))])
-        tables = [data.ask(queries_measures.bins, side, measure, on) for side in sides] if on else []
+        on = distribution_queries.joined([scale for side in sides if (scale := cache.ask(distribution_queries.scale, side, measure))])
+        tables = [cache.ask(distribution_queries.bins, side, measure, on) for side in sides] if on else []
         drawn = distributions.histogram(measure, on, distributions.outlines(tables, names), {}, st.context.theme.type)
-        parts.drawing(
+        widgets.drawing(
             cohorts.finding(measure, compared, names),
             f"Share of each cohort's runs by {measure.label.lower()}. {measure.meaning}",
             drawn,
@@ -60,5 +62,5 @@ with st.container(border=True):
             " ".join(filter(None, (cohorts.certainty(measure, compared), cohorts.task_words(measure, compared)))),
         )
 st.header("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
-parts.table(cohorts.as_words(found, names), "Each measure in both cohorts, with what can be said of the difference")
+widgets.table(cohorts.as_words(found, names), "Each measure in both cohorts, with what can be said of the difference")
 st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: `{visible(cohorts.command(sides))}`")

@@ -2,13 +2,16 @@
 
 import streamlit as st
 
-from app import cost_grids, cost_words, data, queries, queries_cost, queries_reports
 from app.charts import CHARTS, cost, cost_over, list_cost, looks
 from app.charts.looks import group_looks
-from app.filters import FILTERS
-from app.grouping import LABEL_PREFIX, group
-from app.presentation import plain
-from app.screens import bar, parts
+from app.queries import cost as cost_queries
+from app.queries import reports as report_queries
+from app.queries import runs as run_queries
+from app.queries.filters import FILTERS
+from app.queries.grouping import LABEL_PREFIX, group
+from app.screens import cache, filter_bar, widgets
+from app.text import cost_grids, cost_words
+from app.text.presentation import plain
 
 CARDS = (
     "cost_usd", "cost_list_usd", "cost_delta_usd", "cache_saved_usd",
@@ -19,20 +22,20 @@ GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "day", "wee
 DRAWN, LISTED, DEAREST = 24, 500, 20
 
 st.title("Cost", anchor=False)
-filters, options, page = bar.chosen(), data.options(), st.context.theme.type
+filters, options, page = filter_bar.chosen(), cache.options(), st.context.theme.type
 colours = looks(options.get("model", ()))
-[totals] = data.ask(queries.summary, filters, (), FIGURES).to_pylist()
-parts.card_grid(cost_words.cost_cards(totals, CARDS))
+[totals] = cache.ask(run_queries.summary, filters, (), FIGURES).to_pylist()
+widgets.card_grid(cost_words.cost_cards(totals, CARDS))
 
 words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
 words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in dict.fromkeys(one.partition("=")[0] for one in options.get("label", ()))}
-by = parts.pick("Group by", words, "group", width=260)
+by = widgets.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
-found, about = data.ask(queries_cost.groups, filters, by, DRAWN), data.ask(queries_cost.times, filters)
-shares = data.ask(queries_cost.shares, filters, by, DRAWN)
+found, about = cache.ask(cost_queries.groups, filters, by, DRAWN), cache.ask(cost_queries.times, filters)
+shares = cache.ask(cost_queries.shares, filters, by, DRAWN)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
-    parts.drawing(
+    widgets.drawing(
         cost_words.groups_finding(found, words[by]),
         f"Reported cost by {name}, stacked by each model's own share, helper models included.",
         cost.by_model(found, shares, colours, page),
@@ -40,7 +43,7 @@ with left.container(border=True, height="stretch"):
         cost_words.groups_note(found, words[by], about),
     )
 with right.container(border=True, height="stretch"):
-    parts.drawing(
+    widgets.drawing(
         cost_words.tokens_finding(found.table),
         "Tokens of the same groups by class. A click on a class in the legend hides it, so that the others can be seen.",
         cost.by_token_class(found, page),
@@ -48,16 +51,16 @@ with right.container(border=True, height="stretch"):
     )
 details = st.expander(f"All figures by {name} · {found.total:,}", icon=":material/table:", key="all-groups", on_change="rerun")
 if details.open:
-    listed = data.ask(queries_cost.groups, filters, by, LISTED, queries_cost.GROUP_METRICS)
+    listed = cache.ask(cost_queries.groups, filters, by, LISTED, cost_queries.GROUP_METRICS)
     with details:
-        parts.table(cost_grids.group_grid(listed, words[by]), f"Cost, list cost, savings and tokens by {name}")
+        widgets.table(cost_grids.group_grid(listed, words[by]), f"Cost, list cost, savings and tokens by {name}")
         st.caption(plain(cost_words.groups_note(listed, words[by], about)))
 
 with st.container(border=True):
     axes = cost_words.along(about)
-    axis = parts.choice("Added up along", axes, "axis") if len(axes) > 1 else next(iter(axes))
-    spent = data.ask(queries_cost.spending, filters, axis, about)
-    parts.drawing(
+    axis = widgets.choice("Added up along", axes, "axis") if len(axes) > 1 else next(iter(axes))
+    spent = cache.ask(cost_queries.spending, filters, axis, about)
+    widgets.drawing(
         cost_words.spending_finding(spent, axis),
         "Reported cost added up, by main model.",
         cost_over.spending(spent, axis, colours, page),
@@ -65,10 +68,10 @@ with st.container(border=True):
         cost_words.spending_note(about, axis),
     )
 
-causes = data.ask(queries_cost.by_cause, filters)
+causes = cache.ask(cost_queries.by_cause, filters)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
-    parts.drawing(
+    widgets.drawing(
         cost_words.prices_finding(found),
         "Filled: what agents report; open: what the same tokens cost at list prices (base tier, of the day of the run).",
         list_cost.prices(found, group_looks(by, colours), page),
@@ -76,7 +79,7 @@ with left.container(border=True, height="stretch"):
         cost_words.prices_note(found, words[by]),
     )
 with right.container(border=True, height="stretch"):
-    parts.drawing(
+    widgets.drawing(
         cost_words.list_finding(totals, causes),
         "List cost less reported cost, by the cause that recomputing found; of several in a run, by the largest.",
         list_cost.causes(causes, page),
@@ -86,16 +89,16 @@ with right.container(border=True, height="stretch"):
 details = st.expander("Every model: reported cost, list cost, cause", icon=":material/table:", key="all-models", on_change="rerun")
 if details.open:
     with details:
-        models = data.ask(queries_cost.models, filters)
-        parts.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
-unpriced = data.ask(queries_reports.unpriced_models, filters) if totals["unpriced_runs"] else None
+        models = cache.ask(cost_queries.models, filters)
+        widgets.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
+unpriced = cache.ask(report_queries.unpriced_models, filters) if totals["unpriced_runs"] else None
 if unpriced and unpriced.num_rows:
     with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
-        parts.table(cost_grids.unpriced_grid(unpriced), "Models that no price list knows, with their tokens")
+        widgets.table(cost_grids.unpriced_grid(unpriced), "Models that no price list knows, with their tokens")
         st.caption("Their list cost is unknown and counted nowhere. A price file can name them: `tachograph reprice --prices FILE`.")
 
 with st.container(border=True):
-    parts.drawing(
+    widgets.drawing(
         cost_words.caching_finding(totals),
         f"By {name}: what the tokens cost at list prices, and what caching saved of their cost without it.",
         list_cost.caching(found, page),
@@ -103,12 +106,12 @@ with st.container(border=True):
         cost_words.caching_note(totals),
     )
 
-dearest = data.ask(queries_cost.dearest, filters, DEAREST)
+dearest = cache.ask(cost_queries.dearest, filters, DEAREST)
 if dearest.num_rows:
     with st.container(border=True):
-        shown = data.ask(queries_cost.models_of, tuple(dearest["run_id"].to_pylist()))
+        shown = cache.ask(cost_queries.models_of, tuple(dearest["run_id"].to_pylist()))
         drawn = CHARTS["cost-models"].draw(shown, colours, page)
-        parts.drawing(
+        widgets.drawing(
             cost_words.dearest_finding(dearest, totals), "Reported cost per run, by model. A click opens the run.", drawn, "dearest"
         )
-        parts.run_table(cost_grids.run_grid(dearest), dearest, "dearest-runs", "The dearest runs, with list cost, cause and savings")
+        widgets.run_table(cost_grids.run_grid(dearest), dearest, "dearest-runs", "The dearest runs, with list cost, cause and savings")

@@ -5,15 +5,15 @@ from zoneinfo import available_timezones
 
 import streamlit as st
 
-from app import data, report_files, report_grids
-from app.exports import EXPORTS
-from app.filters import Filters
-from app.grouping import LABEL_PREFIX, UTC_ZONE
-from app.presentation import plain
-from app.reports import Request, report
-from app.screens import bar, parts
-from app.what_if import require_price
-from schemas.dimensions import DIMENSIONS
+from app.queries.filters import Filters
+from app.queries.grouping import LABEL_PREFIX, UTC_ZONE
+from app.queries.what_if import require_price
+from app.reports import report_files, report_grids
+from app.reports.cost_report import Request, report
+from app.reports.exports import EXPORTS
+from app.screens import cache, filter_bar, widgets
+from app.text.presentation import plain
+from schemas.catalogue.dimensions import DIMENSIONS
 from schemas.text import visible
 
 NOT_OFFERED = ("session", "source", "run")
@@ -21,7 +21,7 @@ NOT_OFFERED = ("session", "source", "run")
 
 MOST_GROUPINGS = 2
 st.title("Reports", anchor=False)
-filters, options = bar.chosen(), data.options()
+filters, options = filter_bar.chosen(), cache.options()
 labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
 words = {key: dimension.label for key, dimension in DIMENSIONS.items() if key not in NOT_OFFERED}
 words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in labels}
@@ -41,7 +41,7 @@ with st.container(border=True):
         )
         near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
         zones = near | dict.fromkeys(sorted(available_timezones() - {"localtime"}))
-        zone = parts.pick("Time zone", {name: name for name in zones}, "tz", width=220)
+        zone = widgets.pick("Time zone", {name: name for name in zones}, "tz", width=220)
         reprice = st.selectbox(
             "What if it had been",
             list(options.get("model", ())),
@@ -54,16 +54,16 @@ with st.container(border=True):
             bind="query-params",
             width=260,
         )
-    export = EXPORTS[parts.choice("Format", report_files.formats(), "format")]
+    export = EXPORTS[widgets.choice("Format", report_files.formats(), "format")]
     what_if = (reprice or "").strip()
     if what_if:
-        data.ask(require_price, what_if)
+        cache.ask(require_price, what_if)
     request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=what_if)
-    total, stored = data.count(filters), data.count(Filters())
+    total, stored = cache.count(filters), cache.count(Filters())
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.download_button(
             f"Download {report_files.file_name(request, export)}",
-            partial(report_files.written, data.store(), request, export),
+            partial(report_files.written, cache.store(), request, export),
             report_files.file_name(request, export),
             export.mime,
             type="primary",
@@ -80,7 +80,7 @@ st.header("Preview", anchor=False, help="The figures of the file; the page and t
 if total > report_grids.AT_ONCE and not st.toggle(f"Add up {total:,} runs for a preview", key="preview"):
     st.stop()
 with st.spinner("Adding up …", show_time=True):
-    made = data.ask(report, request)
+    made = cache.ask(report, request)
 with st.container(border=True):
     st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))
 for section in made.shown:
@@ -88,4 +88,4 @@ for section in made.shown:
     if note := " ".join(filter(None, (section.note, report_grids.cut_note(section)))):
         st.caption(plain(note))
     rows = report_grids.totals_grid(section) if section.key == "totals" else report_grids.section_grid(section)
-    parts.table(rows, f"{section.title} of the report")
+    widgets.table(rows, f"{section.title} of the report")

@@ -2,17 +2,30 @@
 
 import streamlit as st
 
-from app import claim_marks, data, grids, queries, queries_claims
 from app.charts import looks
-from app.claim_words import headline
-from app.presentation import RUN_ENDING, RUN_ORIGIN, facts_html, file_name_of, plain, run_cards, run_id_of, short_id, shown, shown_record
-from app.screens import parts
-from app.summaries import summary_html
+from app.queries import claims as claim_queries
+from app.queries import runs as run_queries
+from app.screens import cache, widgets
+from app.text import claim_marks, grid_columns
+from app.text.claim_words import headline
+from app.text.presentation import (
+    RUN_ENDING,
+    RUN_ORIGIN,
+    facts_html,
+    file_name_of,
+    plain,
+    run_cards,
+    run_id_of,
+    short_id,
+    shown,
+    shown_record,
+)
+from app.text.summary_html import summary_html
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 
-run_id = run_id_of(st.query_params.get(parts.RUN_ID))
-run = data.ask(queries.run, run_id) if run_id else None
+run_id = run_id_of(st.query_params.get(widgets.RUN_ID))
+run = cache.ask(run_queries.run, run_id) if run_id else None
 if run is None or run_id is None:
     st.title("No such run", anchor=False)
     st.markdown("The link names no run of this store. It may have been copied in part, or belong to another store.")
@@ -21,7 +34,7 @@ if run is None or run_id is None:
 usage = run["model_usage"]
 st.page_link("screens/runs.py", label="All runs", icon=":material/arrow_back:")
 st.title(f"Run {plain(short_id(run_id))}", anchor=False)
-parts.card_grid(run_cards(run))
+widgets.card_grid(run_cards(run))
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
     st.header("How it ended", anchor=False)
@@ -31,14 +44,14 @@ with origin.container(border=True, height="stretch"):
     st.html(facts_html(run, RUN_ORIGIN, run["labels"]))
 if usage.num_rows:
     with st.container(border=True):
-        parts.chart("run-tokens", usage, looks(data.options().get("model", ())))
-        parts.table(grids.grid(usage, grids.USAGE, model="Model"), "Tokens and reported cost of each model of this run")
+        widgets.chart("run-tokens", usage, looks(cache.options().get("model", ())))
+        widgets.table(grid_columns.grid(usage, grid_columns.USAGE, model="Model"), "Tokens and reported cost of each model of this run")
 if run["tool_calls"].num_rows:
     with st.container(border=True):
         st.header("Tool calls", anchor=False, help="Counted in the event stream around the record.")
-        parts.table(grids.grid(run["tool_calls"], grids.TOOL_CALLS), "Calls of each tool and how many of them failed")
+        widgets.table(grid_columns.grid(run["tool_calls"], grid_columns.TOOL_CALLS), "Calls of each tool and how many of them failed")
 summary, record = shown(run["result"] or ""), shown_record(run["raw"])
-facts = data.ask(queries_claims.of_run, run_id)
+facts = cache.ask(claim_queries.of_run, run_id)
 claims = facts.claims.to_pylist()
 st.header("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
 with st.container(border=True):
@@ -47,10 +60,10 @@ with st.container(border=True):
         st.html(claim_marks.legend_html(claims), width=SUMMARY_WIDTH)
     html = summary_html(summary.text, claim_marks.marks_of(claims)) or "<p>The record has no summary.</p>"
     st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)
-    parts.cut_note(summary)
+    widgets.cut_note(summary)
 if claims:
     st.header("What it claims", anchor=False, help="What the summary says; not measured by Tachograph.")
-    parts.table(grids.claim_grid(facts.claims), "Each claim of the summary with its ratio, evidence and scope")
+    widgets.table(grid_columns.claim_grid(facts.claims), "Each claim of the summary with its ratio, evidence and scope")
 if facts.findings.num_rows:
     st.header("Findings", anchor=False, help="What rules noticed when they compared what the record and its summary say.")
     with st.container(border=True):
@@ -63,8 +76,8 @@ if facts.statements.num_rows:
 if facts.file_changes.num_rows:
     with changed.container(border=True, height="stretch"):
         st.header("What it says it changed", anchor=False)
-        parts.table(grids.grid(facts.file_changes, grids.FILE_CHANGES), "Files the summary says were changed, with lines")
+        widgets.table(grid_columns.grid(facts.file_changes, grid_columns.FILE_CHANGES), "Files the summary says were changed, with lines")
 with st.expander("Raw record", icon=":material/data_object:"):
-    parts.cut_note(record)
+    widgets.cut_note(record)
     st.download_button("Download the whole record", run["raw"], file_name_of(run_id), "application/json", on_click="ignore")
     st.code(record.text, language="json", height=520, wrap_lines=True)

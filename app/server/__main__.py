@@ -22,13 +22,13 @@ from streamlit.runtime import get_instance
 from streamlit.starlette import App
 from uvicorn.config import LOGGING_CONFIG
 
-from app import terminal
+from app.cli import terminal
 from app.server import received
 from app.server.addresses import Addresses, addresses
 from app.server.guard import Guard, protecting_headers
 from app.server.serve import is_read_only
 from app.server.upload_route import UploadRoute
-from ingest.held_folder import held_folder
+from ingest.system.held_folder import held_folder
 
 DASHBOARD = Path(__file__).parent.with_name("dashboard.py")
 PAGE = Path(streamlit.__file__).parent / "static" / "index.html"

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from app import terminal
+from app.cli import terminal
 from app.server.addresses import EVERYWHERE, LOOPBACK, addresses
 from app.server.sign_in import read_allowed
 from schemas.errors import TachographError, UsageError

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ingest import toml_files
+from ingest.system import toml_files
 from schemas.errors import UsageError
 
 NEEDED = ("redirect_uri", "cookie_secret")

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from app.server import received
 from ingest.pipeline import IngestReport, SourceReport
-from ingest.sources import Source
+from ingest.sources.files import Source
 from schemas.errors import UsageError
 from schemas.text import paired
 

@@ -14,6 +14,6 @@ What does not clearly speak of performance is no claim: a false one costs more t
 from __future__ import annotations
 
 from ingest.claims.claim import Claim
-from ingest.claims.reading import extract
+from ingest.claims.extraction import extract
 
 __all__ = ["Claim", "extract"]

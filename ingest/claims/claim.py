@@ -1,10 +1,10 @@
-"""What the extractor gives: the fields of `schemas.claim.ClaimRow` that are read off the text."""
+"""What the extractor gives: the fields of `schemas.rows.claim.ClaimRow` that are read off the text."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 
 
 class Claim(NamedTuple):

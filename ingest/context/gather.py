@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from ingest.agents.base import Context
 from ingest.context.path_template import PathFacts, PathTemplate
 from ingest.context.sidecars import NOTHING, SidecarFacts, Sidecars
 from ingest.context.stream import StreamFacts
-from ingest.context.times import shifted, time_of_path
-from ingest.formats.base import Context
+from ingest.documents.times import shifted, time_of_path
 
 RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
 """What each side adds to `context_rank`. So of two copies of a record the one in its stream wins over one that only has sidecars,

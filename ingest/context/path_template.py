@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ingest.context.times import TIME_PATTERN, lenient_time, time_of_path
+from ingest.documents.times import TIME_PATTERN, lenient_time, time_of_path
 from schemas.errors import UsageError
 
 __all__ = ["PathFacts", "PathTemplate", "time_of_path"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.context.patches import FileChange, Patch, read_patch
-from ingest.context.times import lenient_time, shifted, unix_time
+from ingest.documents.times import lenient_time, shifted, unix_time
 from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
 
 LARGEST_READ = 64 << 20
@@ -62,7 +62,7 @@ def sidecar_facts(folder: Path) -> SidecarFacts:
 
 
 Unpacked = Mapping[str, Path]
-"""The name of a folder in an archive or upload → where its sidecars lie meanwhile (`ingest.context.unpacked`)."""
+"""The name of a folder in an archive or upload → where its sidecars lie meanwhile (`ingest.context.temporary_sidecars`)."""
 
 
 class Sidecars:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from ingest.context.times import event_time
-from ingest.marks import EVENT_TYPES
+from ingest.agents.marks import EVENT_TYPES
+from ingest.documents.times import event_time
 from schemas.text import paired
 from schemas.wire.claude_code_events import InitEvent
 

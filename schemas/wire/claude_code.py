@@ -1,6 +1,6 @@
 """The result record of Claude Code, every version from 0.2 to 0.3.328 of its SDK as one model.
 
-All fields are optional here: what a record must have is for `ingest.formats.claude_code` to say. Figures are checked
+All fields are optional here: what a record must have is for `ingest.agents.claude_code.reader` to say. Figures are checked
 (numbers, not negative); what no figure rests on is `Secondary`. Words are explained in `claude_code_words`.
 """
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self, TypeVar
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from schemas.units import LARGEST_USD, usd
+from schemas.rows.units import LARGEST_USD, usd
 
 LARGEST_INT = 2**53
 """The largest whole number that JSON keeps exactly; no agent counts further."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from app.cli import main
+from app.cli.main import main
 
 
 class Done(NamedTuple):

@@ -29,7 +29,7 @@ WARMING = (("ingest", str(SAMPLES), "--jobs", "1"), ("rebuild",), ("reprice",), 
 
 def warm_up() -> None:
     """Run commands here once, so that what they import and load on first use is there for all forks."""
-    from app.cli import main  # noqa: PLC0415
+    from app.cli.main import main  # noqa: PLC0415
 
     former = os.getcwd()  # noqa: PTH109
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:  # noqa: PTH123
@@ -81,7 +81,7 @@ def run(request: dict[str, Any]) -> NoReturn:
     code = 130  # what an interrupt after the command leaves
     try:
         _settle(request)
-        from app.cli import main  # noqa: PLC0415
+        from app.cli.main import main  # noqa: PLC0415
 
         code = main()
     except Exception:

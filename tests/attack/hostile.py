@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from ingest.store import Store
+from ingest.store.database import Store
 from tests.conftest import ingest_paths, record
 
 HOSTILE = frozenset(

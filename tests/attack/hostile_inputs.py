@@ -26,9 +26,9 @@ from typing import Any, NoReturn
 
 import zstandard
 
-from ingest.containers import Source
+from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
-from ingest.store import Store
+from ingest.store.database import Store
 from schemas.errors import TachographError
 from tests.attack.hostile_archives import bomb_and_good, overlapping_zip, tar_of, zip_in_zips, zip_of
 from tests.conftest import record

@@ -9,13 +9,13 @@ import zipfile
 
 import pytest
 
-from ingest import scanner
-from ingest.archives import MOST_NAMED, members
-from ingest.containers import Document, Source, Unreadable, read
-from ingest.formats.claude_code import MOST_MODELS
+from ingest.agents.claude_code.reader import MOST_MODELS
+from ingest.documents import scanner
+from ingest.documents.contents import Document, Source, Unreadable, read
+from ingest.findings.summary_facts import READ_CHARACTERS
 from ingest.pipeline import Options, ingest
-from ingest.store import Store
-from ingest.summary_facts import READ_CHARACTERS
+from ingest.sources.archives import MOST_NAMED, members
+from ingest.store.database import Store
 from schemas.errors import RejectReason
 from tests.attack.hostile_archives import overlapping_zip, zip_of
 from tests.attack.hostile_inputs import FAMILIES, many_models
@@ -32,8 +32,8 @@ def unread(data: bytes) -> list[tuple[str, RejectReason]]:
 @pytest.fixture
 def small_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bombs of a megabyte."""
-    monkeypatch.setattr("ingest.decoding.SUSPECT_BYTES", 1 << 20)
-    monkeypatch.setattr("ingest.decoding.SUSPECT_RATIO", 100)
+    monkeypatch.setattr("ingest.sources.decoding.SUSPECT_BYTES", 1 << 20)
+    monkeypatch.setattr("ingest.sources.decoding.SUSPECT_RATIO", 100)
 
 
 def test_there_are_500_hostile_inputs() -> None:
@@ -57,7 +57,7 @@ def test_d9_braces_that_begin_no_object_are_passed_over_at_once() -> None:
 
 def test_d9_behind_too_many_broken_objects_whole_lines_are_read_and_the_bound_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanner, "MOST_BROKEN", 100)
-    monkeypatch.setattr("ingest.containers.MOST_BROKEN", 100)
+    monkeypatch.setattr("ingest.documents.contents.MOST_BROKEN", 100)
     parts = list(read(Source("x", ('x {"a":1 ' * 200 + "\n{cut\n" + record_text() + "\n").encode(), None)))
     assert [part.value["num_turns"] for part in parts if isinstance(part, Document)] == [3]
     [told] = [part for part in parts if isinstance(part, Unreadable) and part.reason is RejectReason.TOO_MUCH]
@@ -73,7 +73,7 @@ def test_d9_members_that_share_their_bytes_are_read_once_and_named() -> None:
 
 
 def test_d9_unread_members_are_named_up_to_a_bound_and_then_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.archives.MOST_NAMED", 5)
+    monkeypatch.setattr("ingest.sources.archives.MOST_NAMED", 5)
     assert MOST_NAMED > 5
     found = [part for part in members(Source("a", overlapping_zip(20_000))) if isinstance(part, Unreadable)]
     assert len(found) == 6

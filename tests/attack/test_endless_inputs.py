@@ -15,23 +15,24 @@ from pathlib import Path
 
 import pytest
 
-from ingest import pipes, temporary
-from ingest.containers import Source, read_paths
-from ingest.held_folder import held_folder
-from ingest.sources import spooled
-from ingest.store import Store
+from ingest.documents.contents import Source, read_paths
+from ingest.sources import pipes
+from ingest.sources.files import spooled
+from ingest.store.database import Store
+from ingest.system import temporary
+from ingest.system.held_folder import held_folder
 from schemas.errors import ExitCode, InputUnreadable
 from tests.conftest import ROOT, environment, record_text
 
 LOW_BOUNDS = """
 import sys
-import ingest.pipes, ingest.sources
-ingest.pipes.MOST_BYTES = 3_000_000
-ingest.pipes.WRITER_SECONDS = 0.2
-ingest.sources.IN_MEMORY_BYTES = 1_000_000
+import ingest.sources.pipes, ingest.sources.files
+ingest.sources.pipes.MOST_BYTES = 3_000_000
+ingest.sources.pipes.WRITER_SECONDS = 0.2
+ingest.sources.files.IN_MEMORY_BYTES = 1_000_000
 """
 COMMAND = f"""{LOW_BOUNDS}
-from app.cli import main
+from app.cli.main import main
 sys.argv = ["tachograph", *sys.argv[1:]]
 sys.exit(main())
 """
@@ -39,9 +40,9 @@ sys.exit(main())
 
 SOURCES = f"""{LOW_BOUNDS}
 from pathlib import Path
-from ingest.walking import read_paths
+from ingest.sources.walking import read_paths
 for found in read_paths(map(Path, sys.argv[1:])):
-    print(f"{{found.size}} bytes" if isinstance(found, ingest.sources.Source) else found)
+    print(f"{{found.size}} bytes" if isinstance(found, ingest.sources.files.Source) else found)
 """
 """What the command would read, in a fraction of the time it takes to start."""
 
@@ -178,9 +179,9 @@ def test_d6_an_endless_device_on_standard_input_is_refused() -> None:
 
 
 def test_d6_a_pipe_stops_before_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.sources.IN_MEMORY_BYTES", 100)
-    monkeypatch.setattr("ingest.sources.LEFT_FREE_BYTES", 1 << 60)
-    monkeypatch.setattr("ingest.sources.LEFT_FREE_SHARE", 1.0)
+    monkeypatch.setattr("ingest.sources.files.IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr("ingest.sources.files.LEFT_FREE_BYTES", 1 << 60)
+    monkeypatch.setattr("ingest.sources.files.LEFT_FREE_SHARE", 1.0)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}" * 100)))
     [error] = read_paths([Path("-")])
     assert isinstance(error, InputUnreadable)
@@ -221,7 +222,7 @@ def test_d6_a_link_among_what_is_to_be_swept_leads_nowhere(place: Path, tmp_path
 
 
 def test_d6_the_folder_for_temporary_files_is_made_again_where_it_was_cleared_away(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.sources.IN_MEMORY_BYTES", 10)
+    monkeypatch.setattr("ingest.sources.files.IN_MEMORY_BYTES", 10)
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     temporary.temporary_folder().joinpath("lock").unlink()
     temporary.temporary_folder().rmdir()
@@ -235,7 +236,7 @@ PARENT = """
 import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
 from ingest import temporary, workers
-from ingest.reading import Settings
+from ingest.reading.read_source import Settings
 from pathlib import Path
 if __name__ == "__main__":
     folder = temporary.temporary_folder()

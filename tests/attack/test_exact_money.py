@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from streamlit.testing.v1 import AppTest
 
-from app.exports import EXPORTS
-from app.filters import choose
-from app.queries import runs
-from app.reports import Request, report
-from ingest.canonical import canonical_hash
-from ingest.containers import Source
+from app.queries.filters import choose
+from app.queries.runs import runs
+from app.reports.cost_report import Request, report
+from app.reports.exports import EXPORTS
+from ingest.agents.record_id import canonical_hash
+from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
-from ingest.rebuild import rebuild
-from ingest.store import Store
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
-from schemas.units import LARGEST_USD, usd
+from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire.claude_code import ResultRecord
 from schemas.wire.values import DIGITS_LOST
 from tests.attack.commands import tachograph

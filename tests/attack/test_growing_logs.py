@@ -19,11 +19,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from app.doctor import examine
-from ingest.containers import Source, read, read_paths
+from app.cli.doctor import examine
+from ingest.documents.contents import Source, read, read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
-from ingest.sources import spooled
-from ingest.store import Store
+from ingest.sources.files import spooled
+from ingest.store.database import Store
 from schemas.errors import ExitCode, InputUnreadable
 from tests.conftest import Run, record, record_text
 
@@ -245,7 +245,7 @@ def test_d1_an_archive_replaced_while_it_is_read_is_not_taken_for_read(
         return spooled(*given)
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr("ingest.archives.spooled", disturbed)
+        meanwhile.setattr("ingest.sources.archives.spooled", disturbed)
         report = ingest(read_paths([packed]), store, HERE)
     assert [error.message for error in report.unreadable] == [f"cannot read {packed}: it was changed while it was read"]
     ingest(read_paths([packed]), store, HERE)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.terminal import LONGEST_TOLD
 from app.server.sign_in import read_allowed
-from app.terminal import LONGEST_TOLD
-from ingest.price_file import parse_price_file, read_price_file
-from ingest.toml_files import LARGEST_BYTES
+from ingest.prices.price_file import parse_price_file, read_price_file
+from ingest.system.toml_files import LARGEST_BYTES
 from schemas.errors import TachographError, UsageError
 from tests.attack.commands import tachograph
 

@@ -20,15 +20,15 @@ from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe
 
-from app import data
-from app.answers import Answer
-from app.exports import EXPORTS
-from app.exports.values import is_formula
-from app.grids import reject_grid, upload_grid
-from app.reports import Request, report
-from app.tables import draw
-from ingest.rebuild import rebuild
-from ingest.store import Store
+from app.cli.results import Answer
+from app.reports.cost_report import Request, report
+from app.reports.exports import EXPORTS
+from app.reports.exports.values import is_formula
+from app.screens import cache
+from app.text.grid_columns import reject_grid, upload_grid
+from app.text.text_tables import draw
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
 from schemas.text import in_json, one_line, paired, visible
 from tests.attack.commands import tachograph
 from tests.attack.hostile import HOSTILE, KEPT, NASTY, found_in, nasty_record, nasty_store
@@ -289,7 +289,7 @@ def test_d5_files_under_such_names_are_uploaded(store: Store, monkeypatch: pytes
     monkeypatch.setenv("TACHOGRAPH_DB", store.location)
     broken = json.dumps(nasty_record(1, num_turns=NASTY)).encode()
     uploads = [Uploaded(NASTY, json.dumps(nasty_record(2)).encode()), Uploaded(f"{NASTY}/{NASTY}.json", broken)]
-    made = data.ingest_uploads(uploads, lambda _share, _name: None)
+    made = cache.ingest_uploads(uploads, lambda _share, _name: None)
     assert (made.total("accepted"), made.total("rejected")) == (1, 1)
     for grid in (upload_grid(made.sources), reject_grid(made.sources)):
         assert not found_in("".join(str(row) for row in grid["source_name"].to_pylist()))

@@ -12,9 +12,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ingest.rebuild import rebuild
-from ingest.repricing import reprice
-from ingest.store import Store
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from ingest.store.repricing import reprice
 from schemas.errors import NotAStore, StoreBusy, StoreMissing
 from tests.conftest import SAMPLES, environment, ingest_paths
 from tests.test_durability import litter, runs
@@ -78,7 +78,7 @@ def test_d2_a_log_left_of_a_store_that_is_gone_is_not_taken_for_the_new_ones(sto
 
 KILLED = """
 import os, signal, sys, threading, time
-from ingest.store import Store
+from ingest.store.database import Store
 def kill():
     while not [name for name in os.listdir(os.path.dirname(sys.argv[1])) if ".making-" in name or ".rebuilding" in name]:
         time.sleep(0.0002)
@@ -111,7 +111,9 @@ def test_what_a_killed_maker_left_is_swept_by_whoever_writes_next(
 
 
 def test_the_leftovers_of_a_maker_that_lives_are_left_alone(store: Store) -> None:
-    code = "import sys, time; from ingest.store import Store\nwith Store(sys.argv[1]).writing(): print('in', flush=True); sys.stdin.read()"
+    code = (
+        "import sys; from ingest.store.database import Store\nwith Store(sys.argv[1]).writing(): print('in', flush=True); sys.stdin.read()"
+    )
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", code, store.location], stdin=pipe, stdout=pipe) as maker:
         assert maker.stdout is not None
@@ -150,7 +152,7 @@ def test_headers_that_another_program_is_about_to_fill_are_waited_for(store: Sto
 
 MAKERS = """
 import os, sys
-from ingest.store import Store
+from ingest.store.database import Store
 children = []
 for number in range(4):
     child = os.fork()

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from ingest.store import Store
-from ingest.store_queue import Kind, Queue, Ticket
+from ingest.store.database import Store
+from ingest.store.queue import Kind, Queue, Ticket
 from schemas.errors import StoreBusy
 from tests.conftest import environment
 from tests.test_durability import litter, runs
 
 WORKER = """
 import sys
-from ingest.store import Store
+from ingest.store.database import Store
 from schemas.errors import StoreBusy
 """
 
@@ -41,7 +41,7 @@ def holder(store: Store, code: str = HOLD) -> Iterator[subprocess.Popen[str]]:
 
 CROWD = """
 import os, sys, time
-from ingest.store import Store
+from ingest.store.database import Store
 store, children = Store(sys.argv[1], wait_seconds=2), []
 def write():
     with store.writing() as writer:
@@ -143,7 +143,7 @@ def test_whoever_waits_first_tells_the_others_who_keeps_the_store(sample_store: 
 
 def test_where_files_cannot_be_locked_the_store_is_asked_again_and_again(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows: without the module there is no queue."""
-    monkeypatch.setattr("ingest.file_locks.fcntl", None)
+    monkeypatch.setattr("ingest.system.file_locks.fcntl", None)
     told: list[str] = []
 
     def let_go(said: str) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from ingest.repricing import reprice
-from ingest.store import Store
-from schemas.tables import TABLES, arrow_schema
+from ingest.store.database import Store
+from ingest.store.repricing import reprice
+from schemas.rows.tables import TABLES, arrow_schema
 
 WORDS = """the kernel now reads pages once instead of per head and the measured latency of decoding fell from 12 ms to 9 ms on the bench
  while all tests pass; files changed: model_runner.py scheduler.py cache.py; I could not verify the effect on throughput end to end and

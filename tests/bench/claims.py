@@ -18,7 +18,7 @@ from statistics import median
 from pydantic import TypeAdapter
 
 from ingest.claims import extract
-from schemas.claim import ClaimKind
+from schemas.rows.claim import ClaimKind
 from schemas.wire.claude_code import ResultRecord
 from tests.bench.logs import records
 

@@ -135,7 +135,7 @@ def ours(source: Path, target: Path, count: int) -> tuple[float, float]:
     """Our time and memory; makes sure that every record arrived."""
     measured = timed(ingest_command(source, target), target)
     found = subprocess.run(
-        [sys.executable, "-m", "app.cli", "report", "--metrics", "runs", "--format", "jsonl", "--db", str(target)],
+        [sys.executable, "-m", "app.cli.main", "report", "--metrics", "runs", "--format", "jsonl", "--db", str(target)],
         check=True,
         capture_output=True,
     )
@@ -145,7 +145,7 @@ def ours(source: Path, target: Path, count: int) -> tuple[float, float]:
 
 def ingest_command(source: Path, target: Path) -> list[str]:
     """`tachograph ingest`, as a user would call it."""
-    return [sys.executable, "-m", "app.cli", "ingest", str(source), "--db", str(target)]
+    return [sys.executable, "-m", "app.cli.main", "ingest", str(source), "--db", str(target)]
 
 
 def row(what: str, measured: tuple[float, float], base: float) -> None:

@@ -18,7 +18,7 @@ from typing import Literal
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from ingest.store import Store
+from ingest.store.database import Store
 from tests.conftest import ROOT, SAMPLES, ingest_paths
 from tests.serving import chromium, served, wait_until_drawn
 

@@ -22,10 +22,10 @@ from collections.abc import Callable
 
 import zstandard
 
-from ingest.containers import Document, Source, Unreadable, members, read
-from ingest.formats import recognise
-from ingest.formats.base import Context
-from ingest.window import WINDOW_BYTES
+from ingest.agents import recognise
+from ingest.agents.base import Context
+from ingest.documents.byte_window import WINDOW_BYTES
+from ingest.documents.contents import Document, Source, Unreadable, members, read
 from schemas.errors import InvalidRecord
 from tests.conftest import record
 

@@ -18,7 +18,7 @@ from functools import partial
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
-from schemas.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 from tests.labelled.texts import Label, LabelledText, labelled_texts
 
 FIELDS = ("metric", "direction", "evidence", "scope", "hedged", "origin")

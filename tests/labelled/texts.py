@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PositiveFloat, model_validator
 
-from schemas.claim import ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.rows.claim import ClaimMetric, Direction, Evidence, Origin, Scope
 
 LABELLED = Path(__file__).parent / "claims.jsonl"
 

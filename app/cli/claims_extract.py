@@ -1,0 +1,57 @@
+"""`tachograph claims extract`: texts in, their claims out, one line of JSON each. No store is opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ingest.claims import extract
+from ingest.sources.pipes import standard_input
+from schemas.errors import InputUnreadable
+from schemas.text import in_json
+
+STDIN = "-"
+
+LINE = '{"id": "…", "text": "…"}'
+"""What a line of the input is."""
+
+
+def answers(path: Path) -> Iterator[bytes]:
+    """A line of output for each line of the file; `-` is the standard input. Raises InputUnreadable, also at a line that is none."""
+    for number, line in enumerate(_lines(path), 1):
+        if line.strip():
+            yield answer(*_parsed(line, f"{_name(path)}, line {number}"))
+
+
+def answer(key: object, text: str) -> bytes:
+    """`{"id", "claims"}` as a line of JSON in UTF-8. What UTF-8 cannot hold, or a terminal would obey, is escaped."""
+    found = {"id": key, "claims": [claim._asdict() for claim in extract(text)]}
+    return f"{in_json(json.dumps(found, ensure_ascii=False, separators=(',', ':')))}\n".encode()
+
+
+def _lines(path: Path) -> Iterable[bytes]:
+    if str(path) == STDIN:
+        yield from standard_input()
+        return
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise InputUnreadable(
+            f"cannot read {path}: {error.strerror or error}.", "Name a file of JSON lines, or - for the standard input."
+        ) from error
+
+
+def _parsed(line: bytes, where: str) -> tuple[object, str]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputUnreadable(f"{where} is no JSON: {error}.", f"Each line is {LINE}.") from error
+    if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("text"), str):
+        raise InputUnreadable(f"{where} has no id, or no text that is a string.", f"Each line is {LINE}.")
+    return row["id"], row["text"]
+
+
+def _name(path: Path) -> str:
+    return "standard input" if str(path) == STDIN else str(path)

@@ -1,0 +1,60 @@
+"""`tachograph check`: budgets for continuous integration."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli import terminal
+from app.cli.options import Command, examples, utf8, with_filters, with_store
+from app.queries.filters import Filters
+from app.queries.grouping import UTC_ZONE
+from schemas.catalogue.limits import LIMITS
+from schemas.errors import ExitCode
+
+if TYPE_CHECKING:
+    from ingest.store.database import Store
+
+FORMATS = ("table", "md", "json")
+
+
+def _with_limits(command: Command) -> Command:
+    for limit in reversed(LIMITS.values()):
+        command = click.option(f"--{limit.key}", limit.key.replace("-", "_"), metavar="X", help=limit.help, callback=utf8)(command)
+    return command
+
+
+@click.command(
+    epilog=examples(
+        "check --max-total-usd 50 --max-run-usd 5",
+        "check --max-day-usd 20 --tz Europe/Berlin --since 2026-11-01",
+        'check --max-error-rate 10% --min-runs 1 --format md >> "$GITHUB_STEP_SUMMARY"',
+    )
+)
+@_with_limits
+@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days.")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True, help="md suits the summary of a CI job."
+)
+@with_filters
+@with_store
+def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any) -> ExitCode:
+    """Fail over a budget: exit with 1 where a limit is not kept, with 0 where all are.
+
+    What is not known is never taken for 0: a figure that no run knows fails its limit, and one that some runs do not know says so.
+    No matching run keeps every limit; --min-runs 1 makes it fail.
+    """
+    given = {key: text for key in LIMITS if (text := limits[key.replace("-", "_")]) is not None}
+    if not given:
+        raise click.UsageError("Nothing to check. Give a limit: tachograph check --max-total-usd 50")
+    from app.cli.check_text import write_check
+    from app.reports.budgets import check as judge_runs
+    from app.reports.budgets import parse_allowed
+
+    done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone)
+    terminal.note(terminal.plain(done.covers))
+    terminal.put(write_check(done, format_, sys.stdout.encoding or "utf-8"))
+    terminal.note(done.headline, fg="green" if done.passed else "red", bold=True)
+    return ExitCode.OK if done.passed else ExitCode.CHECK_FAILED

@@ -1,0 +1,125 @@
+"""Checks of the installation and the store: what is there, whether its books balance, and what to do where they do not."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import duckdb
+
+from app.text.formatting import human
+from ingest.store.database import Store
+from schemas.catalogue.unit_names import Unit
+from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
+from schemas.rows.tables import SCHEMA_VERSION
+
+PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor's: what was looked at, what was found and, where it is a problem, what to do."""
+
+    subject: str
+    found: str
+    advice: str = ""
+    exit_code: ExitCode = ExitCode.OK
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Books that must balance: `sql` counts the rows that do not."""
+
+    subject: str
+    sql: str
+    holds: str
+    broken: str
+    advice: str
+
+
+_REREAD = "Run `tachograph rebuild`; if it persists, ingest the logs into a new store."
+
+BALANCES = (
+    Balance(
+        "documents",
+        "select count(*) from sources where documents <> accepted + duplicates + rejected + ignored",
+        "in every source, documents = accepted + duplicates + rejected + ignored",
+        "sources where documents ≠ accepted + duplicates + rejected + ignored",
+        _REREAD,
+    ),
+    Balance(
+        "runs",
+        """select count(*) from sources
+           where accepted <> (select count(*) from runs where runs.source_id = sources.source_id)""",
+        "every accepted document is a run",
+        "sources whose accepted documents are not their runs",
+        _REREAD,
+    ),
+    Balance(
+        "rejects",
+        """select count(*) from sources
+           where rejected <> (select count(*) from rejects where rejects.source_id = sources.source_id)""",
+        "every rejected document is kept with its reason",
+        "sources whose rejected documents are not all kept",
+        _REREAD,
+    ),
+    Balance(
+        "cost",
+        # a microdollar: the agent adds floats, the store exact decimals
+        """select count(*) from runs
+           join (select run_id, sum(cost_reported_usd) as over_models from model_usage group by run_id) using (run_id)
+           where abs(cost_reported_usd - over_models) > 0.000001""",
+        "in every run, the models' costs add up to the total",
+        "runs whose models' costs do not add up to the total the agent logged",
+        "The agent logged it so. Compare `tachograph report` with `tachograph models`.",
+    ),
+)
+
+
+def examine(store: Store) -> Iterator[Finding]:
+    """Everything there is to say, in order; ends early where the store cannot be used."""
+    yield Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield from (_package(name) for name in PACKAGES)
+    location = os.path.realpath(store.location) if store.is_file else store.location
+    try:
+        with store.reading() as connection:
+            yield Finding("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")
+            yield Finding("holds", _counts(connection))
+            yield from (_balance(connection, balance) for balance in BALANCES)
+    except StoreMissing as error:
+        yield Finding("store", f"{location} does not exist yet. {error.hint}")
+    except (StoreError, duckdb.Error) as error:
+        yield _unusable(error)
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, version(name))
+    except PackageNotFoundError:
+        return Finding(name, "not installed", "Run `pip install --force-reinstall tachograph`.")
+
+
+def _size(store: Store) -> str:
+    return f"{human(Path(store.location).stat().st_size, Unit.BYTES)}, " if store.is_file else ""
+
+
+def _counts(connection: duckdb.DuckDBPyConnection) -> str:
+    tables = {"sources": "sources", "runs": "runs", "model_usage": "model rows", "rejects": "rejects"}
+    counts = {table: connection.sql(f"select count(*) from {table}").fetchall()[0][0] for table in tables}
+    return ", ".join(f"{counts[table]:,} {noun}" for table, noun in tables.items())
+
+
+def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance) -> Finding:
+    [(broken,)] = connection.sql(balance.sql).fetchall()
+    return Finding(balance.subject, f"{broken:,} {balance.broken}", balance.advice) if broken else Finding(balance.subject, balance.holds)
+
+
+def _unusable(error: Exception) -> Finding:
+    if isinstance(error, TachographError):
+        return Finding("store", error.message, error.hint or "Choose another with --db.", ExitCode.STORE_UNUSABLE)
+    reason = str(error).partition("\n")[0]
+    return Finding("store", reason, "The file is damaged: ingest the logs into a new store.", ExitCode.STORE_UNUSABLE)

@@ -1,0 +1,60 @@
+"""`tachograph ingest`: what was asked for, read and told as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from app.cli import terminal
+from app.queries.filters import parse_label
+from ingest import pipeline
+from ingest.context.path_template import PathTemplate
+from ingest.documents import contents
+from ingest.documents.contents import Source
+from ingest.pipeline import IngestReport, Options
+from ingest.prices.price_file import read_price_file
+from ingest.reading.arrow_without_pandas import spare_pandas
+from ingest.reading.retries import retried
+from ingest.sources.pipes import ITS_NAME
+from ingest.store.database import Store
+from schemas.errors import InputUnreadable
+
+
+def ingest_paths(
+    paths: Sequence[Path],
+    store: Store,
+    labels: Sequence[str] = (),
+    path_template: str | None = None,
+    jobs: int = 0,
+    prices: Path | None = None,
+    *,
+    retry_rejects: bool = False,
+) -> IngestReport:
+    """Ingest files, folders, archives and the standard input, with a bar on the terminal. Raises UsageError, StoreError."""
+    template = PathTemplate.parse(path_template) if path_template else None
+    own = read_price_file(prices) if prices else None
+    options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects, own)
+    wanted = [*paths, *(_rejected(store) if retry_rejects else ())]
+    spare_pandas()
+    with terminal.reading_progress() as bar:
+        return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
+
+
+def _rejected(store: Store) -> tuple[Path, ...]:
+    """Files to be retried; those that are not there are told, with the folder they were looked for in."""
+    found = retried(store)
+    for name in found.gone:
+        if name == ITS_NAME:
+            terminal.note(f"{name} was read to its end: to retry what was rejected of it, pipe it in again")
+            continue
+        here = terminal.plain(str(Path.cwd()))
+        where = "no longer there" if Path(name).is_absolute() else f"not in {here} (run this from the folder it was first named in)"
+        terminal.note(f"{terminal.plain(name)} is {where}: what was rejected of it cannot be retried")
+    return found.there
+
+
+def _counted(paths: Sequence[Path], bar: terminal.ReadingBar) -> Iterator[Source | InputUnreadable]:
+    """The sources, all listed first so that the bar knows how much there is."""
+    sources = list(contents.read_paths(paths))
+    bar.expect(len(sources), sum(source.size for source in sources if isinstance(source, Source)))
+    yield from sources

@@ -1,0 +1,268 @@
+"""The command line. stdout is data, stderr narration, exit codes are in `schemas.errors`.
+
+Nothing heavy is imported before a command runs: `--help` and completion must feel immediate.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli import terminal
+from app.cli.commands.check import check
+from app.cli.commands.claims import claims, findings
+from app.cli.commands.compare import compare
+from app.cli.commands.reprice import prices_option, reprice
+from app.cli.options import (
+    Output,
+    Rows,
+    by_option,
+    db_option,
+    examples,
+    keys_option,
+    utf8,
+    with_filters,
+    with_limit,
+    with_output,
+    with_store,
+)
+from app.queries.filters import Filters
+from app.queries.grouping import UTC_ZONE
+from schemas.catalogue.metrics import RUN_METRICS
+from schemas.errors import ExitCode
+
+if TYPE_CHECKING:
+    from ingest.store.database import Store
+
+
+class Commands(click.Group):
+    """Commands in the order they are written below, which is the order of use."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Not by name."""
+        return list(self.commands)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog=examples("ingest logs/", "report --by model", "dashboard"),
+)
+@click.version_option(package_name="tachograph", message="tachograph %(version)s")
+def cli() -> None:
+    """Show what the runs of coding agents cost, how long they took and how they ended.
+
+    Reads the result records that agents leave behind, keeps them in a DuckDB store and answers from there.
+    """
+
+
+@cli.command(
+    epilog=examples(
+        "ingest logs/",
+        "ingest nightly/*.json --label branch=main --strict",
+        "ingest runs/ --path-template 'runs/{repo}/{agent}/{timestamp}/{task}/*'",
+        "ingest logs.tar.gz --json",
+        "ingest --retry-rejects --label branch=main",
+    )
+)
+@click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
+@with_store
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label of every run read now. Repeatable.")
+@click.option(
+    "--path-template",
+    metavar="TEMPLATE",
+    callback=utf8,
+    help="What the end of each path says: {repo}, {task}, {experiment} and {timestamp}; any other name becomes a label.",
+)
+@click.option("--jobs", type=click.IntRange(min=0), default=0, metavar="N", help="Processes that read.  [default: the cores]")
+@prices_option
+@click.option(
+    "--retry-rejects",
+    is_flag=True,
+    help="Read the files anew that something was rejected of, after an upgrade say. Runs gained by it have the --label and"
+    " --path-template of this call: those of the first are kept with its runs alone.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 where anything was rejected, or no run was found at all.")
+@click.option("--json", "as_json", is_flag=True, help="Print what became of the documents as one line of JSON.")
+def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, **how: Any) -> int:
+    """Read logs into the store, in one transaction.
+
+    PATH is a file, a folder or an archive; - is the standard input. What is in it is judged by content. What was read before
+    changes nothing. What looks like a run and cannot be read is kept as a reject, with the reason; a file that is no log is ignored.
+    """
+    if not paths and not how["retry_rejects"]:
+        raise click.UsageError("Nothing to ingest. Name a file or a folder: tachograph ingest PATH")
+    with terminal.told_interrupts(store):
+        from app.cli.ingest_paths import ingest_paths
+
+        report = ingest_paths(paths, store, **how)
+        terminal.tell_ingest(report, store.location)
+        if as_json:
+            terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
+    if report.unreadable:
+        return ExitCode.INPUT_UNREADABLE
+    return ExitCode.CHECK_FAILED if strict and (report.total("rejected") or not report.has_runs) else ExitCode.OK
+
+
+@cli.command(
+    epilog=examples(
+        "report",
+        "report --by model,outcome --since 2026-11-01",
+        "report --by day --tz Europe/Berlin -o cost.html",
+        "report --by label:team -o cost.xlsx",
+        "report --by repo --metrics cost_usd,turns --format csv",
+    )
+)
+@by_option
+@keys_option("--metrics", RUN_METRICS, "metric", (), "Figures of totals and groups, in place of the usual ones")
+@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days and times.")
+@click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Dearest runs to list.  [default: 10; in xlsx 10,000]")
+@click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="The same tokens at MODEL's list prices too: MODEL[@PROVIDER].")
+@click.option("--brief", is_flag=True, help="Only the table of groups, or of totals where there are none.")
+@with_filters
+@with_output
+@with_store
+def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store: Store, **options: Any) -> None:
+    """Report cost, time and outcome of runs: totals, groups, models, the dearest runs and findings.
+
+    Every figure says on how many runs it rests where it is not known for all of them. csv, jsonl and parquet hold one table: the
+    groups, or the totals without --by. No row of totals stands beneath the groups there: a column adds up to its total.
+    """
+    from app.cli.output import deliver, deliver_report
+    from app.reports.cost_report import Request
+    from app.reports.cost_report import report as make_report
+
+    listed, brief = options["listed"], options["brief"]
+    runs = output.runs if listed is None else listed
+    made = make_report(store, Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"]))
+    if brief:
+        deliver(made.main_answer, output)
+    else:
+        deliver_report(made, output)
+
+
+@cli.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
+@with_filters
+@with_output
+@with_limit("runs")
+@with_store
+def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> None:
+    """List runs, dearest first."""
+    from app.cli import results
+    from app.cli.output import deliver
+
+    deliver(results.runs(store, filters, limit), output)
+
+
+@cli.command(epilog=examples("models", "models --since 2026-11-01 --format md"))
+@with_filters
+@with_output
+@with_store
+def models(filters: Filters, output: Output, store: Store) -> None:
+    """Show cost and tokens of each model, helpers included."""
+    from app.cli import results
+    from app.cli.output import deliver
+
+    deliver(results.models(store, filters), output)
+
+
+cli.add_command(claims)
+cli.add_command(findings)
+cli.add_command(check)
+cli.add_command(compare)
+
+
+@cli.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))
+@with_output
+@with_store
+def rejects(output: Output, store: Store) -> None:
+    """List documents that could not be read as runs, and why."""
+    from app.cli import results
+    from app.cli.output import deliver
+
+    deliver(results.rejects(store), output)
+
+
+@cli.command(epilog=examples("sources", "sources --format json"))
+@with_output
+@with_store
+def sources(output: Output, store: Store) -> None:
+    """List what was read and what became of it."""
+    from app.cli import results
+    from app.cli.output import deliver
+
+    deliver(results.sources(store), output)
+
+
+@cli.command(epilog=examples("dashboard", "dashboard --db runs.duckdb --port 8600 --headless"))
+@db_option
+@click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True, help="Port to serve on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0 is every one of this machine's.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", callback=utf8, help="Name under which a proxy serves it. Repeatable.")
+@click.option("--read-only", is_flag=True, help="Visitors look; nobody uploads.")
+@click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Ask for a sign-in, set up in this TOML.")
+@click.option("--browser/--headless", default=True, help="Open a browser, or only serve.  [default: --browser]")
+def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], *, browser: bool, read_only: bool, sign_in: Path | None) -> None:
+    """Serve the dashboard on this machine until Ctrl-C.
+
+    It answers to localhost, to --host and to each --allow-host, and to no other name.
+    """
+    from app.server.serve import Access, serve
+    from ingest.store.database import Store
+
+    location = os.path.realpath(db) if Store(db).is_file else db
+    serve(location, host, port, Access(read_only, sign_in and sign_in.resolve(), hosts), browser=browser)
+
+
+@cli.command(epilog=examples("rebuild", "rebuild --db runs.duckdb"))
+@with_store
+def rebuild(store: Store) -> None:
+    """Make every table anew from the raw records.
+
+    The store keeps the records, so nothing has to be read again. Needed after an upgrade that changed the tables or reads
+    records better than before. The old store stays until the new one is whole.
+    """
+    with terminal.told_interrupts(store):
+        from ingest.store.rebuild import rebuild as rebuild_store
+
+        with terminal.progress("Rebuilding") as on_progress:
+            done = rebuild_store(store, on_progress)
+        terminal.note(f"Made {terminal.plural(done.runs, 'run')} anew in {terminal.plain(store.location)}")
+        if done.rejects:
+            terminal.note(f"{terminal.plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
+
+
+cli.add_command(reprice)
+
+
+@cli.command(epilog=examples("doctor", "doctor --db runs.duckdb"))
+@with_store
+def doctor(store: Store) -> ExitCode:
+    """Check the installation and the store.
+
+    Says what to do about each problem. A store that is not there yet is none.
+    """
+    from app.cli.doctor import examine
+
+    findings = list(examine(store))
+    lines = []
+    for finding in findings:
+        state = "problem" if finding.advice else "ok"
+        lines.append(f"{state:<8} {finding.subject:<11} {terminal.plain(finding.found)}\n")
+        lines += [f"{'':8} {'':11} → {terminal.plain(finding.advice)}\n"] if finding.advice else []
+    terminal.put("".join(lines).encode(sys.stdout.encoding or "utf-8", errors="replace"))
+    return max(finding.exit_code for finding in findings)
+
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    return terminal.run(cli)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""Options that commands share: which store, which runs, which format. Each decorator hands its command one value."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.cli.terminal import note, plain
+from app.queries.filters import FILTERS, Filter, Kind, choose
+from app.queries.grouping import LABEL_PREFIX, groups
+from app.reports.exports import EXPORTS, REPORT_RUNS
+from schemas.catalogue.dimensions import DIMENSIONS
+from schemas.errors import UsageError
+
+Command = Callable[..., Any]
+
+TABLE = "table"
+"""The format for a terminal; the others are EXPORTS."""
+
+FORMATS = (TABLE, *EXPORTS)
+
+ROWS_IN_A_TABLE = 50
+"""Rows a list in a terminal has unless --limit says otherwise; files and programs get all."""
+
+MOST_ROWS = 2**63 - 1
+"""What a number of rows may be to DuckDB."""
+
+_METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.FACTOR: "FACTOR", Kind.TEXT: "TEXT"}
+
+
+class Rows(click.IntRange):
+    """A number of rows. More than a store can count are all of them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, at most MOST_ROWS."""
+        return min(super().convert(value, param, ctx), MOST_ROWS)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where data goes and as what. `path` None is stdout."""
+
+    format: str = TABLE
+    path: Path | None = None
+
+    @property
+    def runs(self) -> int:
+        """How many runs a report lists in it."""
+        return EXPORTS[self.format].runs if self.format in EXPORTS else REPORT_RUNS
+
+
+def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Callback of options whose values reach the store, which holds UTF-8 only; a shell passes any bytes."""
+    for text in (value,) if isinstance(value, str) else value or ():
+        if not text.isprintable() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise click.BadParameter(f"{text!r} is no UTF-8 text.", ctx, param)
+    return value
+
+
+def examples(*commands: str) -> str:
+    """The end of a help text."""
+    heading = "Example" if len(commands) == 1 else "Examples"
+    unjoined = "\b\n"  # tells click to leave the lines as they are
+    return unjoined + "\n".join([f"{heading}:", *(f"  tachograph {command}" for command in commands)])
+
+
+def with_store(command: Command) -> Command:
+    """`--db` and `--wait`, handed on as `store`."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
+        from ingest.reading.arrow_without_pandas import spare_pandas
+        from ingest.store.database import Store
+
+        spare_pandas()
+        store = Store(_location(db), wait, _told_once())
+        target = options["output"].path if "output" in options else None
+        if target is not None and store.owns(target):
+            raise UsageError(f"cannot write to {target}: it is the store, or a file of the store's.", "Choose another file with -o.")
+        return command(*arguments, store=store, **options)
+
+    waits = "Seconds to wait while the same other process holds the store."
+    packed = click.option("--wait", type=click.FloatRange(min=0), default=30, show_default=True, metavar="SECONDS", help=waits)(packed)
+    return db_option(packed)
+
+
+def _told_once() -> Callable[[str], None]:
+    """Notes the first message alone: in a long queue each of those before us would be told."""
+    told: list[str] = []
+
+    def tell(message: str) -> None:
+        if not told:
+            note(plain(message))
+        told.append(message)
+
+    return tell
+
+
+def db_option(command: Command) -> Command:
+    """`--db` alone."""
+    where = "The store.  [default: $TACHOGRAPH_DB, else tachograph.duckdb]"
+    return click.option("--db", envvar="TACHOGRAPH_DB", default="tachograph.duckdb", metavar="STORE", callback=utf8, help=where)(command)
+
+
+def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: tuple[str, ...], help_: str) -> Callable[[Command], Command]:
+    """An option that takes comma-separated keys of a registry and hands on each once; it lists them all in its help."""
+    metavar = f"{noun.upper()}[,{noun.upper()}]"
+
+    def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+        keys = tuple(dict.fromkeys(key.strip() for key in value.split(","))) if value is not None else default
+        unknown = next((key for key in keys if key not in registry), None)
+        if unknown is not None:
+            raise click.BadParameter(f"there is no {noun} {unknown!r}. Choose from: {', '.join(registry)}.", ctx, param)
+        return keys
+
+    return click.option(flag, metavar=metavar, callback=checked, help=f"{help_}: {', '.join(registry)}.")
+
+
+def by_option(command: Command) -> Command:
+    """`--by`, handed on as `by`: comma-separated words of `app.queries.grouping`, each once."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+        words = tuple(dict.fromkeys(word.strip() for word in (utf8(ctx, param, value) or "").split(",") if word.strip()))
+        try:
+            groups(words)
+        except UsageError as error:
+            raise click.BadParameter(f"{error.message} {error.hint}", ctx, param) from error
+        return words
+
+    listed = f"Group runs by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
+    return click.option("--by", metavar="DIMENSION[,DIMENSION]", callback=checked, help=listed)(command)
+
+
+def with_filters(command: Command) -> Command:
+    """One option per filter, handed on as `filters`."""
+
+    @functools.wraps(command)
+    def chosen(*arguments: Any, **options: Any) -> Any:
+        words = {key: options.pop(_parameter(key)) for key in FILTERS}
+        return command(*arguments, filters=choose(words), **options)
+
+    packed: Command = chosen
+    for filter_ in reversed(FILTERS.values()):
+        packed = _filter_option(filter_)(packed)
+    return packed
+
+
+def with_output(command: Command) -> Command:
+    """`--format` and `-o`, handed on as `output`."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, format_: str | None, path: Path | None, **options: Any) -> Any:
+        return command(*arguments, output=_output(format_, path), **options)
+
+    to = "Write to this file, whole or not at all; its suffix chooses the format."
+    packed = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(packed)
+    kinds = f"Default: {TABLE}. Every format but {TABLE} and md holds all columns and exact figures."
+    return click.option("--format", "format_", type=click.Choice(FORMATS), help=kinds)(packed)
+
+
+def with_limit(noun: str) -> Callable[[Command], Command]:
+    """`--limit`, handed on as `limit`: None for all. Beneath `with_output`, since what is usual depends on where the rows go."""
+    words = f"At most N {noun}, 0 for all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
+
+    def limited(command: Command) -> Command:
+        @functools.wraps(command)
+        def packed(*arguments: Any, limit: int | None, output: Output, **options: Any) -> Any:
+            usual = ROWS_IN_A_TABLE if limit is None and output == Output(TABLE) else limit
+            return command(*arguments, limit=usual or None, output=output, **options)
+
+        return click.option("--limit", type=Rows(min=0), metavar="N", help=words)(packed)
+
+    return limited
+
+
+def _filter_option(filter_: Filter) -> Callable[[Command], Command]:
+    is_repeatable = filter_.kind in (Kind.NAMES, Kind.LABELS)
+    more = {Kind.NAMES: " Repeatable: any of them.", Kind.LABELS: " Repeatable: all of them."}.get(filter_.kind, "")
+    return click.option(
+        f"--{filter_.key}",
+        _parameter(filter_.key),
+        multiple=is_repeatable,
+        metavar=_METAVARS[filter_.kind],
+        callback=utf8,
+        help=filter_.help + more,
+    )
+
+
+def _parameter(key: str) -> str:
+    return f"filter_{key.replace('-', '_')}"
+
+
+def _location(db: str) -> str:
+    if not db.strip() or db.startswith(":memory:"):
+        raise UsageError(f"--db {db!r} names no store that lasts.", "Give a file, e.g. --db runs.duckdb.")
+    return db
+
+
+def _output(format_: str | None, path: Path | None) -> Output:
+    if path is None or str(path) == "-":
+        if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
+            raise UsageError(f"{format_} is nothing for a terminal to show.", f"Write it to a file: -o FILE{EXPORTS[format_].suffix}")
+        return Output(format_ or TABLE)
+    if os.path.isdir(path):  # noqa: PTH112  False, where Path.is_dir() fails over a folder that may not be looked into
+        raise UsageError(f"cannot write to {path}: it is a folder.", "Name a file in it.")
+    if not os.path.isdir(path.parent):  # noqa: PTH112
+        raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Make the folder first.")
+    return Output(format_ or _format_of(path), path)
+
+
+def _format_of(path: Path) -> str:
+    for export in EXPORTS.values():
+        if path.suffix.lower() == export.suffix:
+            return export.name
+    suffixes: Sequence[str] = [export.suffix for export in EXPORTS.values()]
+    raise UsageError(f"cannot tell the format of {path} from its name.", f"End it in {', '.join(suffixes)}, or give --format.")

@@ -1,0 +1,100 @@
+"""Where answers leave the program: drawn on the terminal, written to stdout as a format, or put into a file at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from app.cli import terminal
+from app.cli.options import TABLE, Output
+from app.cli.report_text import report_text
+from app.cli.results import Answer
+from app.reports.cost_report import Report
+from app.reports.exports import EXPORTS
+from app.text.text_tables import draw, for_people
+from schemas.errors import UsageError
+
+FILE_WIDTH = 160
+"""Width of a table that is written to a file."""
+
+LEAST_WIDTH = 40
+"""A terminal that says it is narrower (some say 0) gets a table that wraps."""
+
+
+def deliver(answer: Answer, output: Output) -> None:
+    """Write the answer where it was asked for. What a table is about goes to stderr; programs do not need it."""
+    if output.path is not None:
+        body = _table(answer, FILE_WIDTH) if output.format == TABLE else _export(answer, output.format)
+        write_file(output.path, body)
+        terminal.note(f"Wrote {terminal.plain(str(output.path))}: {terminal.plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
+    elif output.format == TABLE:
+        terminal.note(terminal.short(terminal.plain(answer.heading)))
+        _show(answer)
+    else:
+        _put(_export(answer, output.format), output.format)
+
+
+def deliver_report(report: Report, output: Output) -> None:
+    """Write a whole report where it was asked for."""
+    if output.path is not None:
+        body = report_text(report, FILE_WIDTH) if output.format == TABLE else EXPORTS[output.format].write_report(report)
+        write_file(output.path, body)
+        covered = terminal.plural(report.header.coverage["runs"], "run")
+        terminal.note(f"Wrote {terminal.plain(str(output.path))}: {covered}, {len(body):,} bytes")
+    elif output.format == TABLE:
+        terminal.put(report_text(report, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
+    else:
+        _put(EXPORTS[output.format].write_report(report), output.format)
+
+
+def write_file(path: Path, body: bytes) -> None:
+    """Write the file whole or not at all: another name first, then renamed. Raises UsageError where that cannot be done."""
+    target = path.resolve()
+    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        if target.exists() and not target.is_file():  # /dev/null and pipes are written to, not replaced
+            target.write_bytes(body)
+            return
+        aside.write_bytes(body)
+        if target.exists():
+            shutil.copymode(target, aside)
+        aside.replace(target)
+    except OSError as error:
+        raise UsageError(f"cannot write to {path}: {error.strerror or error}.", "Choose another file with -o.") from error
+    finally:
+        with suppress(OSError):  # where nothing could be written, nothing is left to remove
+            aside.unlink()
+
+
+def _put(body: bytes, format_: str) -> None:
+    (terminal.put if EXPORTS[format_].is_binary else terminal.put_text)(body)
+
+
+def _export(answer: Answer, format_: str) -> bytes:
+    export = EXPORTS[format_]
+    return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading)
+
+
+def _table(answer: Answer, width: int) -> bytes:
+    return draw(answer, width).body
+
+
+def _show(answer: Answer) -> None:
+    if not answer.table.num_rows:
+        return
+    drawing = draw(answer, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
+    terminal.put(drawing.body)
+    if drawing.left_out:
+        terminal.note(f"No room for: {', '.join(drawing.left_out)}. A wider terminal or --format csv has them.")
+
+
+def _width() -> int:
+    """$COLUMNS, else the width of the terminal that stdout or (`| less`) stderr is on, else 80."""
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal():
+        return max(int(chosen), LEAST_WIDTH)
+    widths = [os.get_terminal_size(stream.fileno()).columns for stream in (sys.stdout, sys.stderr) if stream.isatty()]
+    return max(widths[0], LEAST_WIDTH) if widths else 80

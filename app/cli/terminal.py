@@ -1,0 +1,257 @@
+"""Everything on stderr, the bytes on stdout, and the exit code of the command.
+
+stdout is data only. Text from logs is shown without the characters that a terminal would obey (`schemas.text`).
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ingest.system.signals import interruptible, received, was_interrupted
+from schemas.errors import TachographError, UsageError
+from schemas.text import one_line, visible
+
+if TYPE_CHECKING:
+    from ingest.pipeline import IngestReport, Progress
+    from ingest.store.database import Store
+    from schemas.rows.source import RejectRow
+
+REJECTS_SHOWN = 20
+"""Rejects that `ingest` lists before it points to `tachograph rejects`."""
+
+LONGEST_TOLD = 4_000
+"""Characters of an error that are shown."""
+
+_NO_STDOUT = (errno.EBADF, errno.EPIPE)
+"""What a stdout that is closed, or whose reader went away, looks like to a help text: click writes those itself."""
+
+
+def run(command: click.Command) -> int:
+    """Run the command line and return its exit code; errors made for people are told, never shown as a traceback."""
+    _stand_in_for_closed_streams()
+    try:
+        with interruptible():
+            return int(command.main(prog_name="tachograph", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        _show(error)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return tell_interrupt()
+    except TachographError as error:
+        fail(error)
+        return error.exit_code
+    except OSError as error:
+        if error.errno not in _NO_STDOUT:
+            raise
+        _silence_stdout()
+        fail(_cannot_put(error))
+        return UsageError.exit_code
+    except Exception:
+        if not was_interrupted():
+            raise
+        return tell_interrupt()
+
+
+def note(message: str, **style: Any) -> None:
+    """Say something beside the data, in a style of `click.style`."""
+    click.echo(click.style(visible(message), **style), err=True)
+
+
+def fail(error: TachographError) -> None:
+    """Tell an error and what to do next."""
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {short(plain(error.message))}", err=True)
+    if error.hint:
+        note(short(plain(error.hint)))
+
+
+def _show(error: click.ClickException) -> None:
+    """What click says of a command line, whose words it repeats as they are."""
+    said = io.StringIO()
+    error.show(said)
+    click.echo(short(visible(said.getvalue())), nl=False, err=True)
+
+
+def short(text: str) -> str:
+    """The text as far as anybody reads it: somebody's argument of a megabyte is repeated by its beginning, the end says what to do."""
+    half = LONGEST_TOLD // 2
+    return text if len(text) <= LONGEST_TOLD else f"{text[:half]} … {text[-half:]}"
+
+
+def put_text(body: bytes) -> None:
+    """Write a format that is text to stdout: exactly, but where that is a terminal without what it would obey."""
+    put(visible(body.decode()).encode() if sys.stdout.isatty() else body)
+
+
+def tell_interrupt(what_became: str = "") -> int:
+    """Say what ended the command and, where it writes, what became of that. Returns the exit code that shells have for it: 128 + signal."""
+    number = received()
+    ended = "Interrupted" if number == signal.SIGINT else f"Ended by {number.name}"
+    with suppress(OSError):  # after SIGHUP there is often no terminal any more
+        note(f"{ended}: {what_became}." if what_became else f"{ended}.")
+    return 128 + number
+
+
+@contextmanager
+def told_interrupts(store: Store) -> Iterator[None]:
+    """Where a command that writes is interrupted, say what the store has of it, and end with the exit code for it."""
+    try:
+        yield
+    except (KeyboardInterrupt, Exception) as error:
+        if not isinstance(error, KeyboardInterrupt) and not was_interrupted():
+            raise
+        became = "all was written already" if store.has_written else "nothing was written"
+        raise click.exceptions.Exit(tell_interrupt(became)) from None
+
+
+def put(body: bytes) -> None:
+    """Write data to stdout. A reader that went away (`| head`) is no error. Raises UsageError where stdout takes no more."""
+    try:
+        sys.stdout.buffer.write(body)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+    except OSError as error:
+        _silence_stdout()
+        raise _cannot_put(error) from error
+
+
+def _cannot_put(error: OSError) -> UsageError:
+    return UsageError(f"cannot write to the standard output: {error.strerror}.")
+
+
+def plain(text: str) -> str:
+    """The text on one line, without characters a terminal would act on."""
+    return one_line(text)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, moved by calling it with (done, total). Nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    parts: Any = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class ReadingBar:
+    """A bar on stderr while logs are read: bytes, rate, documents, rejects. Silent where stderr is no terminal."""
+
+    def __init__(self, bar: Any = None) -> None:
+        self._bar = bar
+        self._task = bar.add_task("Reading", total=None, documents=0, rejected=0) if bar else None
+
+    def expect(self, sources: int, size: int) -> None:
+        """Tell how much there is to read."""
+        if self._bar:
+            self._bar.update(self._task, description=f"Reading {plural(sources, 'source')}", total=size)
+
+    def advance(self, done: Progress) -> None:
+        """Tell what was read just now."""
+        if self._bar:
+            fields = self._bar.tasks[0].fields
+            counts = {name: fields[name] + getattr(done, name) for name in ("documents", "rejected")}
+            self._bar.update(self._task, advance=done.bytes, **counts)
+
+
+@contextmanager
+def reading_progress() -> Iterator[ReadingBar]:
+    """The bar of `tachograph ingest`."""
+    if not sys.stderr.isatty():
+        yield ReadingBar()
+        return
+    from rich import progress as rich
+    from rich.console import Console
+
+    counts = rich.TextColumn("{task.fields[documents]:,} documents, {task.fields[rejected]:,} rejected")
+    parts: Any = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.DownloadColumn(), rich.TransferSpeedColumn(), counts)
+    with rich.Progress(*parts, rich.TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        yield ReadingBar(bar)
+
+
+def tell_ingest(report: IngestReport, location: str) -> None:
+    """What became of everything that was read: totals, what could not be opened, what was rejected and why."""
+    for error in report.unreadable:
+        fail(error)
+    for name in report.superseded.changed:
+        note(f"{plain(name)} was changed since: what had been rejected of its former content is no longer kept")
+    for name in report.superseded.grown:
+        note(f"{plain(name)} has grown since: what had been rejected of it was read again, and is no longer counted twice")
+    if not report.sources:
+        note("Read nothing: there is no file in what was named." if not report.unreadable else "Read nothing.")
+        return
+    counts = [(name, report.total(name)) for name in ("accepted", "duplicates", "rejected", "ignored")]
+    known = sum(source.known for source in report.sources)
+    before = f" ({known:,} of them read before)" if known else ""
+    note(f"Read {plural(len(report.sources), 'source')}{before} in {report.seconds:.1f} s into {plain(location)}")
+    parts = " + ".join(f"{count:,} {name}" for name, count in counts)
+    note(f"{plural(report.total('documents'), 'document')} = {parts}")
+    if report.no_logs:
+        from app.text import file_kinds
+
+        note(file_kinds.no_logs(report.no_logs))
+    _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
+    if former := sum(source.rejected for source in report.sources if source.known):
+        note(f"{plural(former, 'reject')} of them from before. See all: tachograph rejects --db {shlex.quote(location)}")
+    if not report.has_runs and not report.total("rejected"):
+        _tell_nothing_found(report)
+
+
+def _tell_nothing_found(report: IngestReport) -> None:
+    from app.text import file_kinds
+
+    [first, *others] = report.sources
+    is_alone = not others and first.kind in file_kinds.WORDS
+    note(f"\nNo run in {plain(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo run was found.")
+    note(file_kinds.WHAT_IS_READ)
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 run`, `1,200 runs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
+    if not rejects:
+        return
+    click.echo(f"\n{click.style('Rejected', bold=True)} (kept with their reason; nothing is lost):", err=True)
+    for name, of_source in groupby(rejects[:REJECTS_SHOWN], key=itemgetter(0)):
+        note(f"  {plain(name)}")
+        for _, reject in of_source:
+            reason = click.style(str(reject.reason), fg="yellow")
+            click.echo(f"    {plain(reject.position)}: {reason}: {plain(reject.detail)}", err=True)
+    if len(rejects) > REJECTS_SHOWN:
+        note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. See all: tachograph rejects --db {shlex.quote(location)}")
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Python has None for a stream that the shell closed (`>&-`), and the next file opened would get its number.
+
+    What is said to a closed stderr is lost; data for a closed stdout fails as it does on a full disk.
+    """
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter does not fail once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

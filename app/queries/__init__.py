@@ -1,0 +1,8 @@
+"""Questions to the store: filters in, Arrow tables out. No screen, no chart.
+
+- `filters`, `grouping`, `filter_urls`: one grammar of filters and groupings, for options, widgets and links
+- `runs`: lists, totals and groups of runs; `claims`, `cost`, `distributions`, `quality`, `reports`, `screens`: one subject each
+- `cohorts`, `bootstrap`: two cohorts compared, with an interval for the difference
+- `what_if`: the same tokens at another model's list prices
+- `read_transaction`, `screen_connection`: several queries that see the same moment of the store
+"""

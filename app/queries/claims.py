@@ -1,0 +1,235 @@
+"""Questions about what summaries claim and state, and about findings. Each opens the store for itself, as `app.queries.runs` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from app.queries.filters import Filters, where, where_claims
+from app.queries.grouping import group
+from app.queries.runs import fetch
+from ingest.store.database import Store
+from schemas.rows.claim import Evidence
+
+CLAIM_COLUMNS = (
+    "run_id", "repo", "task", "experiment", "agent", "model", "outcome", "claim_no", "quote", "kind", "metric", "direction", "ratio",
+    "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "origin", "subject", "start", "end",
+)  # fmt: skip
+"""What a list of claims holds: the claim, and what it is about in its run."""
+
+DRAWN_COLUMNS = (
+    "run_id", "repo", "task", "model", "quote", "kind", "metric", "direction", "ratio", "ratio_low", "ratio_high", "evidence", "scope",
+    "hedged", "origin", "subject",
+)  # fmt: skip
+"""What a drawn claim tells of itself."""
+
+_OF_RUNS = {
+    "metric": "metric", "evidence": "evidence", "scope": "scope", "ratio_low": "low", "ratio_high": "high", "hedged": "hedged",
+    "subject": "subject", "quote": "quote",
+}  # fmt: skip
+"""What a claim's columns are called with the run whose headline it is, after `claimed_`."""
+
+FINDING_COLUMNS = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "experiment", "agent", "model", "outcome")
+
+GRAVEST_FIRST = "list_position(['alarm', 'warning', 'info'], severity)"
+"""The order of findings."""
+
+STATEMENT_COLUMNS = ("kind", "subject", "count", "quote")
+
+
+class Pick(NamedTuple):
+    """A choice of claims to draw: what it is called, its condition and its order."""
+
+    label: str
+    condition: str
+    order: str
+
+
+HEADLINES = "headlines"
+PICKS = {
+    HEADLINES: Pick("Headline of each run", "claimed_speedup is not null", "ratio desc, run_id"),
+    "largest": Pick("Largest ratios", "ratio is not null", "ratio desc, run_id, claim_no"),
+    "worse": Pick("Became worse", "direction = 'worse' and ratio is not null", "ratio, run_id, claim_no"),
+}
+
+
+_FINDINGS = "findings join v_runs using (run_id)"
+_LARGEST_FIRST = "ratio desc nulls last, run_id, claim_no"
+_WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
+
+
+def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int | None = None) -> pa.Table:
+    """Claims with CLAIM_COLUMNS, largest ratio first. `--evidence` and `--min-claim` choose claims, other filters runs."""
+    chosen, parameters = _chosen(filters, kinds)
+    keys = _cut(f"select run_id, claim_no {chosen} order by {_LARGEST_FIRST}", limit)
+    sql = f"""
+        select {_listed(CLAIM_COLUMNS)}
+        from claims join ({keys}) using (run_id, claim_no) join v_runs using (run_id) order by {_LARGEST_FIRST}"""
+    return fetch(store, sql, parameters)
+
+
+def count_claims(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> tuple[int, int]:
+    """(claims, runs they are of) under the same choice."""
+    chosen, parameters = _chosen(filters, kinds)
+    [(found, runs)] = _rows(fetch(store, f"select count(*), count(distinct run_id) {chosen}", parameters))
+    return found, runs
+
+
+def claims_by_kind(store: Store, filters: Filters, most: int) -> dict[str, int]:
+    """The same choice, kind → claims, counted up to `most` in all: how many there are of millions takes long to count."""
+    chosen, parameters = _chosen(filters)
+    return dict(_rows(fetch(store, f"select kind, count(*) from (select kind {chosen} limit {int(most)}) group by kind", parameters)))
+
+
+def drawn_claims(store: Store, filters: Filters, pick: str, limit: int) -> pa.Table:
+    """The first `limit` claims of one of PICKS, each with DRAWN_COLUMNS, its run's cost and its `pick`.
+
+    Over all claims of the choice: `claims_found`, `runs_found` and, in claims, `benchmarked_found`. Which claims are the first is found
+    out over few columns; the others are read of these alone.
+    """
+    ctes, parameters = (_headlines if pick == HEADLINES else _picked)(filters, PICKS[pick], int(limit))
+    sql = f"""
+        with {ctes}
+        select {_listed(DRAWN_COLUMNS)}, cost_own_usd, found.*, $pick as pick
+        from shown join (select run_id, repo, task, model, cost_own_usd from v_runs) using (run_id) cross join found
+        order by {PICKS[pick].order}"""
+    return fetch(store, sql, parameters | {"pick": pick})
+
+
+def _headlines(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, Any]]:
+    """Headlines stand with their runs: of a million runs no claim need be looked for."""
+    condition = where(filters)
+    return (
+        f"""
+        chosen as (
+            select run_id, claimed_speedup as ratio, claimed_evidence as evidence
+            from v_runs where {condition.sql} and {pick.condition}
+        ),
+        found as (
+            select count(*) as claims_found, count(*) as runs_found, count_if(evidence = 'benchmarked')::bigint as benchmarked_found
+            from chosen
+        ),
+        first as (select run_id from chosen order by {pick.order} limit {limit}),
+        shown as (
+            select run_id, claimed_speedup as ratio, {", ".join(f"claimed_{field} as {column}" for column, field in _OF_RUNS.items())},
+                   'quantified' as kind, 'better' as direction, 'own' as origin
+            from runs semi join first using (run_id)
+        )
+    """,
+        condition.parameters,
+    )
+
+
+def _picked(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, Any]]:
+    chosen, parameters = _chosen(filters)
+    return (
+        f"""
+        chosen as (select run_id, claim_no, ratio, evidence {chosen} and {pick.condition}),
+        found as (
+            select count(*) as claims_found, count(distinct run_id) as runs_found,
+                   count_if(evidence = 'benchmarked')::bigint as benchmarked_found
+            from chosen
+        ),
+        first as (select run_id, claim_no from chosen order by {pick.order} limit {limit}),
+        shown as (select claims.* from claims semi join first using (run_id, claim_no))
+    """,
+        parameters,
+    )
+
+
+def _chosen(filters: Filters, kinds: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+    """The claims of a choice, from `from` on: joined with their runs only where the choice is about these."""
+    of_runs, of_claims = where_claims(filters)
+    wanted = f"semi join (select run_id from v_runs where {of_runs.sql}) as wanted using (run_id)" if of_runs else ""
+    parameters = (of_runs.parameters if of_runs else {}) | of_claims.parameters | _bound(kind=kinds)
+    return f"from claims {wanted} where {of_claims.sql} and {_one_of('kind', kinds)}", parameters
+
+
+def evidence_mix(store: Store, filters: Filters, by: str, limit: int = 20) -> pa.Table:
+    """Per `group` its `runs`, those `claiming` a speedup, and these by the evidence of their headline; the most claiming groups first.
+
+    Over all groups: `runs_found`, `benchmarked_found`, and `groups_found` that claim any.
+    """
+    condition, grouped = where(filters), group(by)
+    kinds = ", ".join(f"count_if(claimed_evidence = '{evidence.value}')::bigint as {evidence.value}" for evidence in Evidence)
+    sql = f"""
+        with mixed as (
+            select ({grouped.sql})::varchar as "group", count(*) as runs, count(claimed_speedup) as claiming, {kinds}
+            from v_runs where {condition.sql} group by 1
+        ),
+        found as (
+            select sum(runs)::bigint as runs_found, sum(benchmarked)::bigint as benchmarked_found,
+                   count_if(claiming > 0)::bigint as groups_found
+            from mixed
+        )
+        select * from mixed cross join found where claiming > 0 order by claiming desc, "group" limit {int(limit)}"""
+    return fetch(store, sql, condition.parameters | dict(grouped.parameters))
+
+
+class RunFacts(NamedTuple):
+    """What one summary says, each a table in the order of the text, and what rules found, the gravest first."""
+
+    claims: pa.Table
+    statements: pa.Table
+    file_changes: pa.Table
+    findings: pa.Table
+
+
+def of_run(store: Store, run_id: str) -> RunFacts:
+    """Claims, statements, file changes and findings of one run; empty tables where there are none."""
+    bound = {"run_id": run_id}
+    claims = "select * exclude (run_id) from claims where run_id = $run_id order by claim_no"
+    statements = f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by statement_no"
+    changes = "select path, insertions, deletions from file_changes where run_id = $run_id"
+    found = f"select severity, rule, message, expected, actual from findings where run_id = $run_id order by {_WORST_FIRST}"
+    return RunFacts(*(fetch(store, sql, bound) for sql in (claims, statements, changes, found)))
+
+
+def findings(
+    store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = (), limit: int | None = None
+) -> pa.Table:
+    """Findings with FINDING_COLUMNS, alarms first."""
+    condition = where(filters)
+    sql = f"select {', '.join(FINDING_COLUMNS)} from {_FINDINGS} where {condition.sql} and {_finding_choice(severities, rules)}"
+    return fetch(store, _cut(f"{sql} order by {_WORST_FIRST}", limit), condition.parameters | _bound(severity=severities, rule=rules))
+
+
+def count_findings(store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = ()) -> tuple[int, int]:
+    """(findings, runs they are about) under the same choice."""
+    condition = where(filters)
+    choice = _finding_choice(severities, rules)
+    sql = f"select count(*), count(distinct run_id) from {_FINDINGS} where {condition.sql} and {choice}"
+    [(found, runs)] = _rows(fetch(store, sql, condition.parameters | _bound(severity=severities, rule=rules)))
+    return found, runs
+
+
+def rules(store: Store) -> list[str]:
+    """The rules of which the store holds findings."""
+    return [str(name) for (name,) in _rows(fetch(store, "select distinct rule from findings order by rule"))]
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in columns)
+
+
+def _finding_choice(severities: Sequence[str], rules: Sequence[str]) -> str:
+    return f"{_one_of('severity', severities)} and {_one_of('rule', rules)}"
+
+
+def _one_of(column: str, values: Sequence[str]) -> str:
+    """A condition on a column of ours; all of them where nothing is chosen."""
+    return f"list_contains($chosen_{column}, {column})" if values else "true"
+
+
+def _bound(**values: Sequence[str]) -> dict[str, list[str]]:
+    return {f"chosen_{column}": list(chosen) for column, chosen in values.items() if chosen}
+
+
+def _cut(sql: str, limit: int | None) -> str:
+    return sql if limit is None else f"{sql} limit {int(limit)}"
+
+
+def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -1,0 +1,190 @@
+"""Questions of the screen Cost: who spent what, when, and at which prices. Counted where the runs are; a screen gets a few thousand rows.
+
+Each opens the store for its own query, as `app.queries.runs` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from app.queries.filters import Filters, where
+from app.queries.grouping import group
+from app.queries.runs import fetch, model_shares, summary
+from ingest.store.database import Store
+from schemas.catalogue.metrics import MODEL_METRICS
+
+TIME, RECEIVED = "time", "received"
+
+PARTS = 200
+"""Steps of a line along time or order: as many as a screen can show apart."""
+
+MOST_MODELS = 8
+"""Models told apart along time, the dearest; the others are one."""
+
+DRAWN_METRICS = (
+    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_uncached_usd", "cache_saved_usd",
+    "cache_hit_ratio", "cost_cache_write_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+)  # fmt: skip
+"""Figures of groups that charts draw."""
+
+GROUP_METRICS = (*DRAWN_METRICS, "cost_delta_share", "cache_saved_share", "cost_median_usd", "cost_per_completed_usd")
+"""Figures of groups that a table lists."""
+
+CAUSE_METRICS = ("runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share")
+MODEL_FIGURES = ("cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share", "causes")
+
+RUN_COLUMNS = (
+    "run_id", "model", "outcome", "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cache_saved_usd", "duration_ms",
+    "num_turns", "cost_per_turn_usd", "repo", "task", "experiment",
+)  # fmt: skip
+"""What a list of the dearest runs holds."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Figures per group and how many groups there are in all; `table` is the dearest, or the last where groups follow one another.
+
+    What is not known is a group of its own; it comes after those that follow one another.
+    """
+
+    table: pa.Table
+    total: int
+    in_order: bool
+
+
+def groups(store: Store, filters: Filters, by: str, limit: int, metrics: Sequence[str] = DRAWN_METRICS) -> Groups:
+    """The metrics per group, at most `limit` groups; days are those of UTC."""
+    found = summary(store, filters, (by,), metrics)
+    in_order = group(by).in_order
+    first = max(0, found.num_rows - limit) if in_order else 0
+    return Groups(found.slice(first, limit), found.num_rows, in_order)
+
+
+def by_cause(store: Store, filters: Filters) -> pa.Table:
+    """CAUSE_METRICS per cause of the difference between list and reported cost, largest difference first; what is unknown comes last."""
+    found = summary(store, filters, ("cause",), CAUSE_METRICS)
+    sizes = [-1 if delta is None else abs(delta) for delta in found["cost_delta_usd"].to_pylist()]
+    return found.take(pa.array(sorted(range(len(sizes)), key=lambda place: -sizes[place]), pa.int64()))
+
+
+def shares(store: Store, filters: Filters, by: str, limit: int) -> pa.Table:
+    """Each model's own share of the same groups: `group`, `model`, `cost_usd`.
+
+    What runs report without saying of which model is a row without one, so that the shares add up to their group.
+    """
+    condition, chosen = where(filters), group(by)
+    order = '"group" desc nulls first' if chosen.in_order else 'cost_usd desc nulls last, "group"'
+    sql = f"""
+        with wanted as (select {chosen.sql} as "group", cost_own_usd, models, model_costs_usd from v_runs where {condition.sql}),
+        listed as (select "group", sum(cost_own_usd) as cost_usd from wanted group by "group" order by {order} limit {int(limit)}),
+        parts as (
+            select "group", model, sum(cost_usd) as cost_usd
+            from (select "group", unnest(models) as model, unnest(model_costs_usd) as cost_usd from wanted)
+            group by all having sum(cost_usd) <> 0
+        ),
+        named as (select "group", sum(cost_usd) as cost_usd from parts group by "group"),
+        rest as (
+            select listed."group", null as model, listed.cost_usd - coalesce(named.cost_usd, 0) as cost_usd
+            from listed left join named on named."group" is not distinct from listed."group"
+        )
+        select "group", model, sum(cost_usd) as cost_usd
+        from (
+            select parts.* from parts join listed on parts."group" is not distinct from listed."group"
+            union all
+            select * from rest where cost_usd > 0
+        )
+        group by all order by cost_usd desc, "group", model"""
+    return fetch(store, sql, condition.parameters | dict(chosen.parameters))
+
+
+def models(store: Store, filters: Filters) -> pa.Table:
+    """MODEL_FIGURES per model, provider and region, dearest first; `uses` counts model rows: a run's use of one id of the model.
+
+    Unlike `queries.models` it counts no runs, which takes ten times as long as all of this over a million of them.
+    """
+    condition = where(filters)
+    figures = ", ".join(f"{MODEL_METRICS[key].sql} as {key}" for key in MODEL_FIGURES)
+    sql = f"""
+        select model, provider, region, count(*) as uses, {figures}, count(cost_list_usd) as priced_uses
+        from model_usage {f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)" if filters else ""}
+        group by model, provider, region order by cost_usd desc nulls last, model, provider, region"""
+    return fetch(store, sql, condition.parameters)
+
+
+def dearest(store: Store, filters: Filters, limit: int) -> pa.Table:
+    """RUN_COLUMNS of the `limit` dearest runs. What the last of them cost is found first: other columns are read of few runs only."""
+    condition = where(filters)
+    sql = f"""
+        select {", ".join(RUN_COLUMNS)} from v_runs
+        where {condition.sql} and cost_own_usd >= (
+            select min(cost_own_usd) from (
+                select cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last limit {int(limit)}
+            )
+        ) order by cost_own_usd desc, run_id limit {int(limit)}"""
+    return fetch(store, sql, condition.parameters)
+
+
+def models_of(store: Store, run_ids: Sequence[str]) -> pa.Table:
+    """Each model's share of these runs, as `queries.model_rows` gives it."""
+    chosen = "select run_id, cost_own_usd from runs where run_id in (select unnest($run_ids))"
+    return model_shares(store, chosen, {"run_ids": list(run_ids)})
+
+
+_TIME = "coalesce(ended_at, started_at)"
+
+
+def times(store: Store, filters: Filters) -> dict[str, Any]:
+    """Of the runs with a cost: how many there are, how many have a time, what the others cost, and how many times are their file's only."""
+    condition = where(filters)
+    sql = f"""
+        select count(*) as runs, count({_TIME}) as timed, sum(cost_own_usd) filter ({_TIME} is null) as untimed_usd,
+               count(*) filter (time_source = 'file') as of_files, min({_TIME}) as first, max({_TIME}) as last
+        from v_runs where {condition.sql} and cost_own_usd is not null"""
+    [row] = fetch(store, sql, condition.parameters).to_pylist()
+    return dict(row)
+
+
+def spending(store: Store, filters: Filters, axis: str, about: dict[str, Any]) -> pa.Table:
+    """What runs cost along TIME, or in the order in which they were RECEIVED, in at most about PARTS steps. `about` is what `times` says.
+
+    Each row is one main model in one step: `x` (the time of the step's last run, or how many runs there are up to it), `model`,
+    `is_other` (a model beyond MOST_MODELS), `cost_usd`, `runs`, and `run_id` where it is a single run.
+    """
+    condition, is_timed = where(filters), axis == TIME
+    keys, width = (_time_keys if is_timed else _order_keys)(about)
+    sql = f"""
+        with pieces as (
+            select {", ".join(f"{key} as k{number}" for number, key in enumerate(keys))}, model, sum(cost_own_usd) as cost_usd,
+                   count(*) as runs, any_value(run_id) as run_id, max({_TIME}) as last_at
+            from v_runs where {condition.sql} and cost_own_usd is not null {f"and {_TIME} is not null" if is_timed else ""}
+            group by all
+        ),
+        placed as (select *, sum(runs) over (order by {", ".join(f"k{number}" for number in range(len(keys)))}) as place from pieces),
+        ranks as (
+            select model, row_number() over (order by sum(cost_usd) desc, model) > {MOST_MODELS} as is_other from pieces group by model
+        ),
+        steps as (
+            select {"k0" if is_timed else f"((place - 1) * {PARTS}) // {max(PARTS, about['runs'])}"} as step, placed.*, is_other
+            from placed join ranks on placed.model is not distinct from ranks.model
+        )
+        select max({"max(last_at)" if is_timed else "max(place)::bigint"}) over (partition by step) as x,
+               case when not is_other then model end as model, is_other, sum(cost_usd) as cost_usd, sum(runs)::bigint as runs,
+               case when sum(runs) = 1 then min(run_id) end as run_id
+        from steps group by step, 2, is_other order by step, cost_usd desc, model"""
+    return fetch(store, sql, condition.parameters | {"width": width})
+
+
+def _time_keys(about: dict[str, Any]) -> tuple[list[str], int]:
+    """Even stretches of time; single moments where runs are few. The width of a stretch is in milliseconds."""
+    is_few = about["runs"] <= PARTS or about["first"] is None
+    width = 1 if is_few else max(1, int((about["last"] - about["first"]).total_seconds() * 1000) // PARTS)
+    return [f"epoch_ms({_TIME}) // $width"], width
+
+
+def _order_keys(about: dict[str, Any]) -> tuple[list[str], int]:
+    """Sources in the order they were read, by name within one ingest, and their documents a few at a time."""
+    return ["any_value(received_at)", "any_value(source_name)", "source_id", "ordinal // $width"], max(1, about["runs"] // PARTS)

@@ -1,0 +1,71 @@
+"""Filters in links: `?model=a&model=b&since=2026-11-01&label=branch%3Dmain` and back. Same words, same meaning as on the command line.
+
+A link is a stranger's text: what cannot be read in it is left out and told, never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.queries.filters import FILTERS, Filters, Kind, choose
+from schemas.errors import UsageError
+from schemas.text import one_line, paired
+
+MOST_VALUES = 50
+"""The most values of one filter that are read from a link."""
+
+LONGEST_VALUE = 500
+"""A longer value is no name, no label and no search that somebody typed."""
+
+_REPEATABLE = (Kind.NAMES, Kind.LABELS)
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a link asks for, and in words what it asks for that cannot be had."""
+
+    filters: Filters
+    left_out: tuple[str, ...] = ()
+
+
+def read(query: Mapping[str, Sequence[str]]) -> Link:
+    """The filters in the parameters of a link; those that are no filters belong to the screens."""
+    filters, left_out = Filters(), list[str]()
+    for key in (key for key in FILTERS if query.get(key)):
+        values = [text.strip() for text in query[key][:MOST_VALUES] if text.strip()]
+        readable = [text for text in values if _is_readable(key, text)]
+        left_out += [f"{FILTERS[key].name}: {_short(text)}" for text in values if text not in readable]
+        filters = filters.with_values(key, readable if FILTERS[key].kind in _REPEATABLE else readable[-1:])
+    return Link(filters, tuple(left_out))
+
+
+def write(filters: Filters) -> dict[str, list[str]]:
+    """The parameters of a link to the same view."""
+    return {key: list(values) for key, values in filters.chosen}
+
+
+def known_only(link: Link, options: Mapping[str, Iterable[str]]) -> Link:
+    """Without the names that nothing goes by. `options` are all there are, key → names; a filter that is not among them stays."""
+    filters, left_out = link.filters, list(link.left_out)
+    for key, values in link.filters.chosen:
+        if key in options:
+            unknown = set(values).difference(options[key])
+            left_out += [f"{FILTERS[key].name}: {_short(value)}" for value in values if value in unknown]
+            filters = filters.with_values(key, [value for value in values if value not in unknown])
+    return Link(filters, tuple(left_out))
+
+
+def _is_readable(key: str, text: str) -> bool:
+    if len(text) > LONGEST_VALUE or paired(text) != text:
+        return False
+    try:
+        choose({key: text})
+    except UsageError:
+        return False
+    return True
+
+
+def _short(text: str) -> str:
+    shown = one_line(text)
+    return shown if len(shown) <= 40 else f"{shown[:39]}…"

@@ -1,0 +1,269 @@
+"""One grammar of filters, for command-line flags, links and widgets alike.
+
+Each filter is a word, its kind, and the condition it puts on a run. Values only ever travel as bound parameters.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import StrEnum
+from math import inf, nan
+from typing import Any
+
+from schemas.errors import UsageError
+from schemas.money import amount
+
+
+class Kind(StrEnum):
+    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text."""
+
+    NAMES = "names"
+    LABELS = "labels"
+    TIME = "time"
+    USD = "usd"
+    FACTOR = "factor"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One filter. `sql` is its condition; `$value` stands for the bound value, of NAMES all of them; `$each` for one, any of which will do.
+
+    `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
+    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run.
+    """
+
+    key: str
+    kind: Kind
+    sql: str
+    help: str
+    options: str = ""
+    label: str = ""
+    claim_sql: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the filter is called on a screen."""
+        return self.label or self.key.replace("-", " ").capitalize()
+
+
+SEARCH = "search"
+_LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
+
+FILTERS = {
+    filter_.key: filter_
+    for filter_ in (
+        Filter("repo", Kind.NAMES, "list_contains($value, repo)", "Runs on this repository.", "repo", "Repository"),
+        Filter("task", Kind.NAMES, "list_contains($value, task)", "Runs on this task.", "task"),
+        Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Runs of this agent, e.g. claude-code.", "agent"),
+        Filter(
+            "model", Kind.NAMES, "list_contains(models, $each)", "Runs that used this model, as main model or helper.", "unnest(models)"
+        ),
+        Filter("main-model", Kind.NAMES, "list_contains($value, model)", "Runs whose main model this is: the one that cost most.", "model"),
+        Filter(
+            "outcome", Kind.NAMES, "list_contains($value, outcome)", "Runs that ended this way, e.g. completed, limit_reached.", "outcome"
+        ),
+        Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Runs of this experiment.", "experiment"),
+        Filter("label", Kind.LABELS, "labels[$key] = $value", "Runs with this label, key=value.", _LABEL_OPTIONS),
+        Filter(
+            "since",
+            Kind.TIME,
+            "coalesce(ended_at, started_at) >= $value",
+            "Runs that ended at this time or later (ISO 8601; UTC unless it says otherwise).",
+        ),
+        Filter("until", Kind.TIME, "coalesce(started_at, ended_at) < $value", "Runs that started before this time."),
+        Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Runs that report this cost or more, in USD.", label="Cost from"),
+        Filter("max-cost", Kind.USD, "cost_own_usd <= $value", "Runs that report this cost or less, in USD.", label="Cost up to"),
+        Filter(
+            "evidence",
+            Kind.NAMES,
+            "list_contains($value, claimed_evidence)",
+            "Runs whose headline claim rests on this: benchmarked, figures, stated, estimated.",
+            "claimed_evidence",
+            claim_sql="list_contains($value, evidence)",
+        ),
+        Filter(
+            "min-claim",
+            Kind.FACTOR,
+            "claimed_speedup >= $value",
+            "Runs that claim to be faster by this factor or more.",
+            label="Claimed speedup from",
+            claim_sql="ratio >= $value",
+        ),
+        Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Runs of this session."),
+        Filter(SEARCH, Kind.TEXT, "contains(lower(result), lower($value))", "Runs whose summary holds this text."),
+    )
+}
+
+FOUND = Filter(
+    "found",
+    Kind.TEXT,
+    "place in (select place from found where text = $value)",
+    "Runs that a search found (`app.queries.screen_connection`).",
+)
+"""What `search` becomes where its text was looked for already: not a word that anybody writes."""
+
+CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) for key, filter_ in FILTERS.items() if filter_.claim_sql}
+"""The filters that choose among claims where claims are listed, and not among runs."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Chosen filters, key → values; several values of one filter mean any of them (labels: all of them). Hashable."""
+
+    chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.chosen)
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """The chosen values of a filter, none where it is not chosen."""
+        return dict(self.chosen).get(key, ())
+
+    def with_values(self, key: str, values: Sequence[str]) -> Filters:
+        """With other values of one filter, in the order of FILTERS: the same choice is the same value, however it was made."""
+        chosen = dict(self.chosen) | {key: tuple(dict.fromkeys(values))}
+        return Filters(tuple((name, chosen[name]) for name in FILTERS if chosen.get(name)))
+
+    def without(self, key: str, value: str) -> Filters:
+        """Without one value of one filter."""
+        return self.with_values(key, [other for other in self.values(key) if other != value])
+
+    def as_words(self) -> str:
+        """The filters as the command line writes them; empty for none."""
+        return " ".join(f"--{key} {shlex.quote(value)}" for key, values in self.chosen for value in values)
+
+
+NO_FILTERS = Filters()
+
+
+@dataclass(frozen=True)
+class Where:
+    """A condition and the values bound in it. `sql` is never empty."""
+
+    sql: str
+    parameters: dict[str, Any]
+
+
+def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
+    """Filters from words. Raises UsageError for a filter that does not exist or a value that cannot be read."""
+    chosen = [(key, _as_tuple(value)) for key, value in values.items()]
+    filters = Filters(tuple((key, value) for key, value in chosen if value))
+    where(filters)
+    return filters
+
+
+def parse(text: str) -> Filters:
+    """Filters written in one text, as `compare` takes them: `model=glm-5.1 repo=vllm` or `--model glm-5.1 --repo vllm`.
+
+    Quotes hold a value with blanks together. Raises UsageError.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read the filters {text!r}: {error}.", "Close each quote.") from None
+    given: dict[str, list[str]] = {}
+    while words:
+        key, sign, value = words.pop(0).removeprefix("--").partition("=")
+        if not sign and not words:
+            raise UsageError(
+                f"the filter {key!r} of {text!r} has no value.", "Filters are written key=value, e.g. 'model=glm-5.1 repo=vllm'."
+            )
+        given.setdefault(key, []).append(value if sign else words.pop(0))
+    choose(given)
+    return choose({key: given[key] for key in FILTERS if key in given})
+
+
+def where(filters: Filters, name: str = "f") -> Where:
+    """The filters as one condition on rows that have a run's columns; bound values are called by `name` and a number."""
+    return _where(filters, FILTERS | {FOUND.key: FOUND}, name)
+
+
+def with_found(filters: Filters) -> Filters:
+    """The same choice by what its searches found: for a store that has looked for them."""
+    return Filters(tuple((FOUND.key if key == SEARCH else key, values) for key, values in filters.chosen))
+
+
+def where_claims(filters: Filters) -> tuple[Where | None, Where]:
+    """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them."""
+    of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS))
+    of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
+    return where(of_runs) if of_runs else None, _where(of_claims, CLAIM_FILTERS, "c")
+
+
+def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:
+    conditions = ["true"]
+    parameters: dict[str, Any] = {}
+    for number, (key, values) in enumerate(filters.chosen):
+        for condition, bound in _conditions(_known(key, registry), values, f"{name}{number}"):
+            conditions.append(condition)
+            parameters |= bound
+    return Where(" and ".join(conditions), parameters)
+
+
+def _known(key: str, registry: Mapping[str, Filter]) -> Filter:
+    if key not in registry:
+        raise UsageError(f"there is no filter {key!r}.", f"Filters are: {', '.join(FILTERS)}.")
+    return registry[key]
+
+
+def _as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value or ())
+
+
+def _conditions(filter_: Filter, values: tuple[str, ...], name: str) -> list[tuple[str, dict[str, Any]]]:
+    if "$each" in filter_.sql:
+        bound = {f"{name}_{number}": value for number, value in enumerate(values)}
+        return [(f"({' or '.join(filter_.sql.replace('$each', f'${key}') for key in bound)})", bound)]
+    if filter_.kind is Kind.NAMES:
+        return [(filter_.sql.replace("$value", f"${name}"), {name: list(values)})]
+    return [_single(filter_, value, f"{name}_{number}") for number, value in enumerate(values)]
+
+
+def _single(filter_: Filter, value: str, name: str) -> tuple[str, dict[str, Any]]:
+    if filter_.kind is Kind.LABELS:
+        key, text = parse_label(value)
+        return filter_.sql.replace("$key", f"${name}_key").replace("$value", f"${name}"), {f"{name}_key": key, name: text}
+    bound = _READERS[filter_.kind](value, filter_.key) if filter_.kind in _READERS else value
+    return filter_.sql.replace("$value", f"${name}"), {name: bound}
+
+
+def parse_label(text: str) -> tuple[str, str]:
+    """`key=value` → key, value. Raises UsageError."""
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise UsageError(f"a label is written key=value, not {text!r}.", "For example: --label branch=main.")
+    return key.strip(), value
+
+
+def _time(text: str, key: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--{key} takes a date or time such as 2026-11-20 or 2026-11-20T14:00+01:00, not {text!r}.") from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _usd(text: str, key: str) -> Decimal:
+    found = amount(text)
+    if found is None:
+        raise UsageError(f"--{key} takes an amount in US dollars such as 0.50, with nine decimals at most, not {text!r}.")
+    return found
+
+
+def _factor(text: str, key: str) -> float:
+    try:
+        factor = float(text.strip().rstrip("x×"))
+    except ValueError:
+        factor = nan
+    if not 0 < factor < inf:
+        raise UsageError(f"--{key} takes a factor such as 1.5, not {text!r}.")
+    return factor
+
+
+_READERS: Mapping[Kind, Callable[[str, str], Any]] = {Kind.TIME: _time, Kind.USD: _usd, Kind.FACTOR: _factor}
+"""How the words of a kind become values to bind; the other kinds are bound as they are written."""

@@ -1,0 +1,83 @@
+"""One grammar of groupings, for `--by`, links and widgets alike: the key of a dimension, or `label:KEY` for any label.
+
+Days, weeks and months are those of a time zone. Its name and a label's key only ever travel as bound parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL
+from schemas.catalogue.metric import Dimension
+from schemas.errors import UsageError
+
+UTC_ZONE = "UTC"
+"""The zone of days where none is given: the same everywhere."""
+
+_LONGEST_ZONE = 100
+
+LABEL_PREFIX = f"{LABEL.key}:"
+
+
+@dataclass(frozen=True)
+class Group:
+    """A dimension as it was chosen. `word` is its column's name; `sql` has only bound parameters in it, none of the word's text."""
+
+    word: str
+    label: str
+    sql: str
+    parameters: Mapping[str, Any]
+    in_order: bool = False
+
+
+def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Group:
+    """The grouping that a word names, the `number`th of its query. Raises UsageError for one that does not exist."""
+    key = word.removeprefix(LABEL_PREFIX)
+    if key != word and key:
+        return _bound(LABEL, word, f"{LABEL.label} {key}", {"key": key}, number)
+    if word not in DIMENSIONS:
+        raise UsageError(f"there is no dimension {word!r}.", f"Choose from: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY.")
+    return _bound(DIMENSIONS[word], word, DIMENSIONS[word].label, {"zone": zone}, number)
+
+
+def groups(words: Sequence[str], zone: str = UTC_ZONE) -> list[Group]:
+    """The groupings that words name, each once. Raises UsageError."""
+    return [group(word, number, zone) for number, word in enumerate(dict.fromkeys(words))]
+
+
+@cache
+def known_zone(name: str) -> ZoneInfo:
+    """The time zone of an IANA name. Raises UsageError with the names that come near where there is none."""
+    try:
+        zone = ZoneInfo(name[:_LONGEST_ZONE])  # more makes it look for ten thousand folders in one another
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        zone = None
+    if zone is None or not _counts_by(name):
+        names = {known.lower(): known for known in available_timezones() if known != name}
+        near = [names[found] for found in get_close_matches(name.lower(), names, 3)]
+        hint = f"Did you mean {' or '.join(near)}?" if near else "Zones have IANA names such as Europe/Berlin, America/New_York or UTC."
+        raise UsageError(f"there is no time zone {name!r}.", hint)
+    return zone
+
+
+def _counts_by(name: str) -> bool:
+    """Whether the store knows the zone too. Some that the system has are files of its own, such as `localtime`."""
+    if name == UTC_ZONE:
+        return True
+    import duckdb
+
+    with duckdb.connect() as connection:
+        return bool(connection.execute("select true from pg_timezone_names() where name = $name", {"name": name}).fetchall())
+
+
+def _bound(dimension: Dimension, word: str, label: str, values: Mapping[str, str], number: int) -> Group:
+    used = {name: value for name, value in values.items() if f"${name}" in dimension.sql}
+    sql = dimension.sql
+    for name in used:
+        sql = sql.replace(f"${name}", f"$g{number}_{name}")
+    return Group(word, label, sql, {f"g{number}_{name}": value for name, value in used.items()}, dimension.in_order)

@@ -1,0 +1,51 @@
+"""What only a report asks of the store: what it covers, the models without a price, the findings by rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from app.queries.claims import GRAVEST_FIRST
+from app.queries.filters import Filters, where
+from app.queries.runs import fetch
+from ingest.store.database import Store
+
+
+def coverage(store: Store, filters: Filters) -> dict[str, Any]:
+    """How many runs the filters leave of how many, from when to when, and what the store has read."""
+    condition = where(filters)
+    sql = f"""
+        select count(*) as runs,
+               min(coalesce(started_at, ended_at)) as first_at,
+               max(coalesce(ended_at, started_at)) as last_at,
+               count(coalesce(ended_at, started_at)) as timed_runs,
+               (select count(*) from runs) as stored_runs,
+               (select count(*) from sources) as sources,
+               (select cast(coalesce(sum(rejected), 0) as bigint) from sources) as rejected,
+               (select max(received_at) from sources) as last_read_at
+        from v_runs where {condition.sql}"""
+    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
+    return row
+
+
+def unpriced_models(store: Store, filters: Filters) -> pa.Table:
+    """Models that no price list knows, most tokens first: what their list price would be is unknown, and counted nowhere."""
+    condition = where(filters)
+    sql = f"""
+        select model_id as "model-id", provider, region, count(distinct run_id) as runs, sum(total_tokens) as total_tokens,
+               sum(cost_own_usd) as cost_usd, count(distinct run_id) filter (cost_own_usd is not null) as cost_usd_known
+        from v_model_rows where price_status = 'unpriced' and run_id in (select run_id from v_runs where {condition.sql})
+        group by all order by total_tokens desc nulls last, "model-id", provider, region"""
+    return fetch(store, sql, condition.parameters)
+
+
+def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
+    """How often each rule found something, the gravest first, with one of its messages."""
+    condition = where(filters)
+    sql = f"""
+        select rule, severity, count(distinct run_id) as runs, count(*) as findings, min(message) as example
+        from findings where run_id in (select run_id from v_runs where {condition.sql})
+        group by rule, severity
+        order by {GRAVEST_FIRST}, runs desc, rule"""
+    return fetch(store, sql, condition.parameters)

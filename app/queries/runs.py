@@ -1,0 +1,178 @@
+"""Questions to the store: filters and dimensions in, Arrow tables out. Reads views, applies METRICS; no screen, no chart.
+
+Every function opens the store for its own query and closes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from app.queries.filters import Filters, where
+from app.queries.grouping import UTC_ZONE, Group, groups
+from ingest.store.database import Store
+from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
+from schemas.errors import UsageError
+
+T = TypeVar("T")
+
+KNOWN_SUFFIX = "_known"
+"""A metric's column `x` has a column `x_known` beside it: the number of rows it rests on."""
+
+RUN_COLUMNS = (
+    "run_id", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd", "cost_own_usd", "duration_ms",
+    "duration_api_ms", "parallelism", "num_turns", "cost_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens",
+    "cache_write_tokens", "cache_read_share", "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
+    "claimed_scope", "claimed_quote", "findings", "alarms", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
+    "time_source", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name", "received_at",
+)  # fmt: skip
+"""What a list of runs holds: every figure, no long text."""
+
+
+def summary(
+    store: Store, filters: Filters, by: Sequence[str] = (), metrics: Sequence[str] = DEFAULT_REPORT, zone: str = UTC_ZONE
+) -> pa.Table:
+    """Metrics of runs, one row per group, dearest first; without `by` one row in all. Each metric with its known-of count.
+
+    `by` are words of `app.queries.grouping`; days, weeks and months are those of the time zone, and follow one another.
+    """
+    return _aggregate(store, filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics])
+
+
+def models(
+    store: Store,
+    filters: Filters,
+    by: Sequence[str] = ("model", "provider", "region"),
+    metrics: Sequence[str] = tuple(MODEL_METRICS),
+) -> pa.Table:
+    """Metrics of model rows, one row per model, provider and region, dearest first."""
+    dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
+    chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
+    return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics])
+
+
+def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
+    """Runs with RUN_COLUMNS, dearest first."""
+    condition = where(filters)
+    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id"
+    return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
+
+
+def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
+    """Each model's share of the `limit` dearest runs: one row per model of a run, dearest run first.
+
+    A run that tells no model's cost has one row without a model, so that the rows add up to what the runs cost.
+    """
+    condition = where(filters)
+    chosen = (
+        f"select run_id, cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id limit {int(limit)}"
+    )
+    return model_shares(store, chosen, condition.parameters)
+
+
+def model_shares(store: Store, chosen: str, parameters: dict[str, Any]) -> pa.Table:
+    """The same for the runs that the SQL `chosen` selects, with their `run_id` and `cost_own_usd`."""
+    sql = f"""
+        with chosen as ({chosen}),
+        shares as (
+            select run_id, chosen.cost_own_usd as run_usd, model, provider, region, model_usage.cost_own_usd as cost_usd
+            from chosen join model_usage using (run_id)
+            union all
+            select run_id, cost_own_usd, null, null, null, cost_own_usd
+            from chosen where run_id not in (select run_id from model_usage semi join chosen using (run_id) where cost_own_usd is not null)
+        )
+        select run_id, model, provider, region, cost_usd from shares
+        order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
+    return fetch(store, sql, parameters)
+
+
+def run(store: Store, run_id: str) -> dict[str, Any] | None:
+    """Everything about one run: all columns of v_runs, `raw`, and `model_usage` and `tool_calls` as tables. None where there is none."""
+    found = fetch(
+        store, "select v.* exclude (place), r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id}
+    )
+    if not found.num_rows:
+        return None
+    usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"
+    calls = "select tool, calls, errors from tool_calls where run_id = $run_id order by calls desc, tool"
+    row: dict[str, Any] = found.to_pylist()[0]
+    return row | {
+        "labels": dict(row["labels"] or ()),
+        "model_usage": fetch(store, usage, {"run_id": run_id}),
+        "tool_calls": fetch(store, calls, {"run_id": run_id}),
+    }
+
+
+def rejects(store: Store) -> pa.Table:
+    """Every reject with the name of its source."""
+    sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
+                    rejects.ordinal, rejects.source_id
+             from rejects left join sources using (source_id) order by sources.name, rejects.ordinal"""
+    return fetch(store, sql)
+
+
+def sources(store: Store) -> pa.Table:
+    """Every source and what became of its documents, newest first."""
+    return fetch(store, "select * from sources order by received_at desc, name")
+
+
+def _aggregate(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric]) -> pa.Table:
+    """Groups are called g0, g1, … within the query: a word may hold any text."""
+    condition = where(filters)
+    names = [f"g{number}" for number in range(len(by))]
+    keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
+    figures = [part for metric in metrics for part in (f"{metric.sql} as {metric.key}", f"{metric.known} as {metric.key}{KNOWN_SUFFIX}")]
+    sql = f"select {', '.join(keys + figures)} from v_runs where {condition.sql}"
+    if by:
+        sql += f" group by all order by {', '.join(_order(by, names, metrics))}"
+    bound = {name: value for group in by for name, value in group.parameters.items()}
+    table = fetch(store, sql, condition.parameters | bound)
+    return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
+
+
+def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric]) -> pa.Table:
+    """The same over model rows. The runs that figures rest on are counted once for all: a distinct count of each took 9 s a million."""
+    condition = where(filters)
+    names = [f"g{number}" for number in range(len(by))]
+    keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
+    figures = [f"{metric.sql} as {metric.key}" for metric in metrics if metric.key != "runs"]
+    met = [f"bool_or({metric.known}) as {metric.key}" for metric in metrics]
+    counts = [f"count(*) filter ({metric.key}) as {metric.key}{KNOWN_SUFFIX}" for metric in metrics]
+    shown = [part for metric in metrics for part in (_figure(metric), f"known.{metric.key}{KNOWN_SUFFIX}")]
+    # filters are about runs: a run's cost is not that of one of its models
+    inside = f"run_id in (select run_id from v_runs where {condition.sql})" if filters else "true"
+    same = " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
+    order = f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics))}" if by else ""
+    sql = f"""
+        with sums as (select {", ".join(keys + figures)} from v_model_rows where {inside} {"group by all" if by else ""}),
+        runs as (select {", ".join([*keys, "run_id", *met])} from v_model_rows where {inside} group by all),
+        known as (select {", ".join(names + counts)} from runs {"group by all" if by else ""})
+        select {", ".join([f"sums.{name}" for name in names] + shown)} from sums join known on {same}{order}"""
+    table = fetch(store, sql, condition.parameters)
+    return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
+
+
+def _figure(metric: Metric) -> str:
+    """The figure of a metric of models; the number of runs is counted already."""
+    return f"known.runs{KNOWN_SUFFIX} as runs" if metric.key == "runs" else f"sums.{metric.key}"
+
+
+def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
+    """What follows one another first, then the dearest, then the groups by name."""
+    in_order = [name for group, name in zip(by, names, strict=True) if group.in_order]
+    dearest = ["cost_usd desc nulls last"] if any(metric.key == "cost_usd" for metric in metrics) else []
+    return [*in_order, *dearest, *names]
+
+
+def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
+    if key not in registry:
+        raise UsageError(f"there is no {kind} {key!r}.", f"Choose from: {', '.join(registry)}.")
+    return registry[key]
+
+
+def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
+    """Rows of a query on the store as it is now. Raises StoreError."""
+    with store.reading() as connection:
+        return connection.sql(sql, params=parameters or {}).to_arrow_table()

@@ -1,0 +1,174 @@
+"""Budgets: limits on what runs cost and how they end, and a verdict on each. The command is `tachograph check`.
+
+A figure that is known for no run cannot be checked, and what cannot be checked has not passed. A figure that is known for some runs
+is judged by these, and the verdict says how many they are. No run at all is within every limit but that of `min-runs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from app.cli.results import heading
+from app.cli.terminal import plural
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from app.queries.grouping import UTC_ZONE, known_zone
+from app.queries.read_transaction import held
+from app.queries.runs import KNOWN_SUFFIX
+from app.text.formatting import exact, human
+from ingest.store.database import Store
+from schemas.catalogue.limits import LIMITS, Limit
+from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.unit_names import Unit
+from schemas.errors import UsageError
+from schemas.money import amount, decimal
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One limit, what was found, and whether it held. `found` None is not known; `where` is the group it was found in."""
+
+    limit: Limit
+    allowed: Decimal
+    found: Decimal | None
+    known: int
+    runs: int
+    where: str = ""
+    undated: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether the limit held."""
+        if self.found is None:
+            return not self.runs
+        return self.found >= self.allowed if self.limit.is_least else self.found <= self.allowed
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the figure."""
+        return RUN_METRICS[self.limit.metric].unit
+
+    @property
+    def note(self) -> str:
+        """What a reader of the verdict must know beside it."""
+        if not self.runs:
+            return "No run matches."
+        if self.found is None:
+            return f"Known for none of {self.runs:,} runs, so it cannot be checked."
+        said = [f"over by {exact(abs(self.found - self.allowed), self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
+        said += [f"on {self.where}" if self.where else ""]
+        said += [f"known for {self.known:,} of {self.runs:,} runs" if self.known < self.runs else ""]
+        said += [f"{self.undated:,} runs without a time count on no day" if self.undated else ""]
+        text = "; ".join(filter(None, said))
+        return f"{text[0].upper()}{text[1:]}." if text else ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict for programs."""
+        bound = "at_least" if self.limit.is_least else "at_most"
+        judged = {"limit": self.limit.key, "passed": self.passed, "found": self.found, bound: self.allowed}
+        return judged | {"where": self.where or None, "known": self.known, "runs": self.runs, "note": self.note}
+
+
+@dataclass(frozen=True)
+class Check:
+    """All verdicts on the runs that the filters leave."""
+
+    store: str
+    filters: Filters
+    zone: str
+    runs: int
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every limit held."""
+        return all(verdict.passed for verdict in self.verdicts)
+
+    @property
+    def covers(self) -> str:
+        """What was judged."""
+        return heading(plural(self.runs, "run"), self.store, self.filters)
+
+    @property
+    def headline(self) -> str:
+        """The outcome in a sentence."""
+        broken = sum(not verdict.passed for verdict in self.verdicts)
+        limits = plural(len(self.verdicts), "limit")
+        return f"Check failed: {broken} of {limits} not kept" if broken else f"Check passed: {limits} kept"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The check for programs."""
+        chosen = {key: list(values) for key, values in self.filters.chosen}
+        about = {"passed": self.passed, "store": self.store, "filters": chosen, "time_zone": self.zone, "runs": self.runs}
+        return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
+
+
+def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE) -> Check:
+    """Judge the runs by limits, key → what is allowed. Raises StoreError, and UsageError for a time zone that does not exist."""
+    known_zone(zone)
+    limits = [LIMITS[key] for key in allowed]
+    metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits))))
+    with held(store) as moment:
+        [total] = run_queries.summary(moment, filters, (), metrics).to_pylist()
+        days = {
+            per: run_queries.summary(moment, filters, (per,), metrics, zone).to_pylist() for per in {limit.per for limit in limits} - {""}
+        }
+    verdicts = [judge(limit, allowed[limit.key], total, days.get(limit.per)) for limit in limits]
+    return Check(store.location, filters, zone, total["runs"], tuple(verdicts))
+
+
+def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
+    """The verdict on one limit, from the figures of all runs or, where the limit is per group, from the worst of the groups."""
+    runs = total["runs"]
+    if groups is None:
+        return Verdict(limit, allowed, _number(total[limit.metric]), total[f"{limit.metric}{KNOWN_SUFFIX}"], runs)
+    named = [group for group in groups if group[limit.per] is not None]
+    undated = sum(group["runs"] for group in groups if group[limit.per] is None)
+    known = sum(group[f"{limit.metric}{KNOWN_SUFFIX}"] for group in named)
+    worst = max((group for group in named if group[limit.metric] is not None), key=lambda group: group[limit.metric], default=None)
+    if worst is None:
+        return Verdict(limit, allowed, None, known, runs, undated=undated)
+    return Verdict(limit, allowed, _number(worst[limit.metric]), known, runs, worst[limit.per], undated)
+
+
+def parse_allowed(limit: Limit, text: str) -> Decimal:
+    """What a limit allows, from `20`, `$20` or, for a share, `0.05` or `5%`. Raises UsageError."""
+    unit = RUN_METRICS[limit.metric].unit
+    if unit is Unit.SHARE:
+        number, example = _share(text.strip()), "a share such as 0.05 or 5%"
+    elif unit is Unit.USD:
+        number, example = amount(text), "an amount such as 20, with nine decimals at most"
+    else:
+        number, example = decimal(text), "a number such as 1"
+    if number is None:
+        raise UsageError(f"--{limit.key} takes {example}, not {text!r}.")
+    return number
+
+
+def _share(text: str) -> Decimal | None:
+    number = decimal(text.removesuffix("%"))
+    share = number / 100 if number is not None and text.endswith("%") else number
+    return share if share is not None and share <= 1 else None
+
+
+def cells(verdict: Verdict) -> dict[str, str]:
+    """A verdict as a line of a table."""
+    bound = "at least" if verdict.limit.is_least else "at most"
+    write = human if verdict.unit is Unit.SHARE else exact
+    found = "–" if verdict.found is None else write(verdict.found, verdict.unit)
+    kept = "kept" if verdict.passed else "NOT KEPT"
+    return {
+        "Limit": verdict.limit.label,
+        "Found": found,
+        "Allowed": f"{bound} {write(verdict.allowed, verdict.unit)}",
+        "Verdict": kept,
+        "Note": verdict.note,
+    }
+
+
+def _number(value: Any) -> Decimal | None:
+    """Shares are floats where they come from; repr keeps what they are."""
+    return None if value is None else Decimal(repr(value)) if isinstance(value, float) else Decimal(value)

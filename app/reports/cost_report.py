@@ -1,0 +1,229 @@
+"""What a cost report holds: a header that says what it covers, and sections of rows. Formats only lay it out.
+
+Everything is read from one moment of the store, and every figure is one of `schemas.catalogue.metrics`, so that the parts add up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from importlib.metadata import version
+from typing import Any
+
+import pyarrow as pa
+
+from app.cli.results import MODELS_SHOWN, RUNS_SHOWN, Answer, heading
+from app.cli.terminal import plural
+from app.queries import reports as report_queries
+from app.queries import runs as run_queries
+from app.queries.filters import NO_FILTERS, Filters
+from app.queries.grouping import UTC_ZONE, groups, known_zone
+from app.queries.read_transaction import held
+from app.queries.what_if import what_if
+from app.reports.exports import REPORT_RUNS
+from app.text.columns import labelled
+from app.text.formatting import human, known_of
+from ingest.store.database import Store
+from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, RUN_METRICS
+from schemas.catalogue.unit_names import Unit
+
+TITLE = "Cost report"
+DRAWN_RUNS = 50
+"""Runs that its chart draws."""
+
+TOTALS = tuple(key for key in RUN_METRICS if key != "cost_share")
+"""Every figure but the share of the whole in the whole."""
+
+MODELS_LISTED = tuple(
+    name for name in MODELS_SHOWN if name not in ("web_search_requests", "cost_uncached_usd", "cost_cache_write_usd", "assumed_5m_tokens")
+)
+"""As many columns as a page of paper is wide; formats for programs have them all."""
+
+FINDINGS_SHOWN = ("rule", "severity", "runs", "findings", "example")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a report is asked for.
+
+    `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list;
+    `reprice` a model at whose prices the
+    same tokens are shown as well (`app.queries.what_if`).
+    """
+
+    filters: Filters = NO_FILTERS
+    by: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    zone: str = UTC_ZONE
+    runs: int = REPORT_RUNS
+    reprice: str = ""
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a report is about, so that a reader knows what its figures cover. `coverage` is `queries_reports.coverage`."""
+
+    title: str
+    store: str
+    filters: Filters
+    by: tuple[str, ...]
+    zone: str
+    made_at: datetime
+    coverage: dict[str, Any]
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The header for people: a word and what it says."""
+        covers = self.coverage
+        runs = f"{covers['runs']:,} of {covers['stored_runs']:,} in the store"
+        read = f"{plural(covers['sources'], 'source')} read, the last {self._time(covers['last_read_at'])}"
+        rejected = plural(covers["rejected"], "document") + " rejected" if covers["rejected"] else "nothing rejected"
+        return [
+            ("Runs", runs),
+            ("Filters", self.filters.as_words() or "none"),
+            ("Times", self._times()),
+            ("Store", f"{self.store}: {read}; {rejected}"),
+            ("Made", f"{self._time(self.made_at)} by tachograph {version('tachograph')}"),
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The header for programs; times in UTC."""
+        chosen = {key: list(values) for key, values in self.filters.chosen}
+        made = {"title": self.title, "made_at": self.made_at, "tachograph": version("tachograph"), "store": self.store}
+        return made | {"filters": chosen, "by": list(self.by), "time_zone": self.zone} | self.coverage
+
+    def _times(self) -> str:
+        covers = self.coverage
+        if not covers["timed_runs"]:
+            return "not known"
+        known = known_of(covers["timed_runs"], covers["runs"])
+        return f"{self._time(covers['first_at'])} to {self._time(covers['last_at'])}{known and f' ({known})'}"
+
+    def _time(self, time: datetime | None) -> str:
+        return human(None) if time is None else f"{time.astimezone(known_zone(self.zone)):%Y-%m-%d %H:%M} {self.zone}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: `answer` has its rows, `note` says what they leave out."""
+
+    key: str
+    title: str
+    answer: Answer
+    note: str = ""
+
+    @property
+    def table(self) -> pa.Table:
+        """Its rows, exact and whole."""
+        return self.answer.table
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report. `main` is its section for formats that hold one table only; `model_rows` are what its chart of runs draws."""
+
+    header: Header
+    sections: tuple[Section, ...]
+    model_rows: pa.Table
+
+    def section(self, key: str) -> Section:
+        """The section of this key."""
+        return next(section for section in self.sections if section.key == key)
+
+    @property
+    def main(self) -> Section:
+        """The groups, and the totals where there are none."""
+        return self.section("groups" if self.header.by else "totals")
+
+    @property
+    def main_answer(self) -> Answer:
+        """The rows of `main` by themselves, and what they are about."""
+        covered = plural(self.header.coverage["runs"], "run")
+        return replace(self.main.answer, heading=heading(covered, self.header.store, self.header.filters))
+
+    @property
+    def shown(self) -> list[Section]:
+        """Sections that hold something."""
+        return [section for section in self.sections if section.table.num_rows]
+
+
+def report(store: Store, request: Request) -> Report:
+    """The report. Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist."""
+    known_zone(request.zone)
+    with held(store) as moment:
+        coverage = report_queries.coverage(moment, request.filters)
+        header = Header(TITLE, store.location, request.filters, request.by, request.zone, made_at(), coverage)
+        spent = run_queries.summary(moment, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
+        totals = run_queries.summary(moment, request.filters, (), with_runs(request.metrics or TOTALS))
+        sections = (
+            Section("totals", "Totals", Answer(totals, "")),
+            _groups(moment, request),
+            _models(moment, request.filters, spent),
+            *_what_if(moment, request),
+            _dearest(moment, request, coverage["runs"], spent),
+            Section("unpriced", "Models without a list price", Answer(report_queries.unpriced_models(moment, request.filters), "")),
+            Section("findings", "Findings", Answer(report_queries.findings_by_rule(moment, request.filters), "", FINDINGS_SHOWN)),
+        )
+        return Report(header, sections, run_queries.model_rows(moment, request.filters, DRAWN_RUNS))
+
+
+def made_at() -> datetime:
+    """Now, or the time that SOURCE_DATE_EPOCH says: the same store then gives the same bytes."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC).replace(microsecond=0)
+
+
+def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
+    """The figures, each once, after the number of runs: without it no figure says what it rests on."""
+    return tuple(dict.fromkeys(("runs", *metrics)))
+
+
+def grouped(store: Store, filters: Filters, by: Sequence[str], metrics: Sequence[str], zone: str = UTC_ZONE) -> Answer:
+    """Figures per group with their labels, always with the number of runs, and the total of all groups."""
+    chosen = with_runs(metrics)
+    labels = {group.word: group.label for group in groups(by, zone)}
+    table = labelled(run_queries.summary(store, filters, by, chosen, zone), labels)
+    return Answer(table, "", total=run_queries.summary(store, filters, (), chosen, zone))
+
+
+def _groups(store: Store, request: Request) -> Section:
+    if not request.by:
+        return Section("groups", "Groups", Answer(pa.table({}), ""))
+    answer = grouped(store, request.filters, request.by, request.metrics or DEFAULT_REPORT, request.zone)
+    names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
+    return Section("groups", f"By {names}", answer)
+
+
+def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
+    """The same tokens at another model's prices, in all and per group, where it was asked for."""
+    if not request.reprice:
+        return ()
+    found = what_if(store, request.filters, request.by, request.reprice, request.zone)
+    total = what_if(store, request.filters, (), request.reprice, request.zone).table if request.by else None
+    labels = {group.word: group.label for group in groups(request.by, request.zone)}
+    answer = Answer(labelled(found.table, labels), "", total=total)
+    return (Section("what_if", f"What if it had been {request.reprice}", answer, found.words),)
+
+
+def _models(store: Store, filters: Filters, spent: Decimal | None) -> Section:
+    table = labelled(run_queries.models(store, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
+    total = run_queries.models(store, filters, by=())
+    note = f"Each model's own share, helper models included; a run may use several.{_unassigned(total, spent)}"
+    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total), note)
+
+
+def _unassigned(total: pa.Table, spent: Decimal | None) -> str:
+    """What runs report without saying of which model; empty where it is nothing."""
+    rest = (spent or Decimal(0)) - (total["cost_usd"][0].as_py() or Decimal(0))
+    return f" {human(rest, Unit.USD)} more is reported by runs that do not say of which model." if rest > 0 else ""
+
+
+def _dearest(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:
+    table = run_queries.runs(store, request.filters, request.runs)
+    note = f"{plural(table.num_rows, 'run')} of {covered:,}" if table.num_rows < covered else ""
+    if note and spent:
+        listed = sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
+        note += f", {human(listed / spent, Unit.SHARE)} of the reported cost."
+    return Section("runs", "Dearest runs", Answer(table, "", RUNS_SHOWN), note)

@@ -1,0 +1,136 @@
+"""Formats that tables and reports can be written in, once. The command line's choices, the dashboard's menus and the tests read EXPORTS.
+
+A new format is a module with a function from a table, one from a report, and one line below. A module is imported when its
+format is first written: the registry itself costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from app.reports.cost_report import Report
+
+
+REPORT_RUNS = 10
+"""Runs that a report lists unless its format has room for more."""
+
+
+class TableWriter(Protocol):
+    """Writes a table. `heading` says what it is about; formats for programs have no place for it."""
+
+    def __call__(self, table: pa.Table, heading: str = "") -> bytes:
+        """The table as bytes of the format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One format. `write` and `write_report` are pure.
+
+    `is_for_people` asks for what a terminal would show (chosen columns, a total row); programs get every column, exactly.
+    `is_whole`: a report has all its sections, else its groups only (its totals where there are none), which any program can add up.
+    `runs` is how many runs a report lists in it. `about` says to a reader what a report is in it.
+    """
+
+    name: str
+    suffix: str
+    mime: str
+    write: TableWriter
+    write_report: Callable[[Report], bytes]
+    is_for_people: bool = False
+    is_binary: bool = False
+    is_whole: bool = True
+    runs: int = REPORT_RUNS
+    about: str = ""
+
+
+def _table(module: str, function: str) -> TableWriter:
+    def write(table: pa.Table, heading: str = "") -> bytes:
+        return cast("bytes", getattr(import_module(f"app.reports.exports.{module}"), function)(table, heading))
+
+    return write
+
+
+def _report(module: str, function: str) -> Callable[[Report], bytes]:
+    def write(report: Report) -> bytes:
+        return cast("bytes", getattr(import_module(f"app.reports.exports.{module}"), function)(report))
+
+    return write
+
+
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+EXPORTS = {
+    export.name: export
+    for export in (
+        Export(
+            "csv",
+            ".csv",
+            "text/csv; charset=utf-8",
+            _table("delimited", "write_csv"),
+            _report("delimited", "write_report"),
+            is_whole=False,
+            about="One table for a spreadsheet or a program: the groups, or the totals without groups.",
+        ),
+        Export(
+            "json",
+            ".json",
+            "application/json",
+            _table("json_text", "write_json"),
+            _report("json_text", "write_report"),
+            about="The whole report for a program, every figure exact.",
+        ),
+        Export(
+            "jsonl",
+            ".jsonl",
+            "application/jsonl",
+            _table("json_text", "write_jsonl"),
+            _report("json_text", "write_report_lines"),
+            is_whole=False,
+            about="A line of JSON per group for a program, or the totals without groups.",
+        ),
+        Export(
+            "md",
+            ".md",
+            "text/markdown; charset=utf-8",
+            _table("markdown", "write_markdown"),
+            _report("markdown", "write_report"),
+            is_for_people=True,
+            about="The whole report as text with tables: for a pull request or the summary of a CI job.",
+        ),
+        Export(
+            "html",
+            ".html",
+            "text/html; charset=utf-8",
+            _table("page", "write_page"),
+            _report("page", "write_report"),
+            is_for_people=True,
+            about="The whole report as one page with charts that loads nothing from anywhere and prints on A4.",
+        ),
+        Export(
+            "xlsx",
+            ".xlsx",
+            _XLSX,
+            _table("workbook", "write_workbook"),
+            _report("workbook", "write_report"),
+            is_binary=True,
+            runs=10_000,
+            about="A workbook with a chart: summary, groups, models, the 10,000 dearest runs, findings. Money and times are numbers.",
+        ),
+        Export(
+            "parquet",
+            ".parquet",
+            "application/vnd.apache.parquet",
+            _table("columnar", "write_parquet"),
+            _report("columnar", "write_report"),
+            is_binary=True,
+            is_whole=False,
+            about="One table with its types for DuckDB and its kin: the groups, or the totals without groups.",
+        ),
+    )
+}

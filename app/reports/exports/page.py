@@ -1,0 +1,126 @@
+"""HTML: one file that needs nothing else. Readable on a screen, on paper and without its charts; no text of a record is markup.
+
+The template escapes every value. Beyond that the page forbids itself the network and any script but its own, by their hashes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import pyarrow as pa
+
+from app.charts.embedded import Embedded, plotly_script, report_charts
+from app.text.columns import Column, columns
+from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
+from schemas.catalogue.metrics import MODEL_METRICS, RUN_METRICS
+from schemas.text import one_line
+
+if TYPE_CHECKING:
+    from app.reports.cost_report import Report, Section
+
+LONG = 32
+"""Text of more characters than this wraps."""
+
+_MEANINGS = {key: metric.meaning for key, metric in (MODEL_METRICS | RUN_METRICS).items()}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of a table: as people read it, to its last digit, and on how many runs it rests. `kind` is figure, long or nothing."""
+
+    label: str
+    text: str
+    exact: str
+    note: str
+    meaning: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table of the page with its chart, if it has one."""
+
+    key: str
+    title: str
+    note: str
+    header: Sequence[Cell]
+    rows: Sequence[Sequence[Cell]]
+    has_total: bool = False
+    chart: Embedded | None = None
+
+
+def write_page(table: pa.Table, heading: str = "") -> bytes:
+    """A page with one table."""
+    return _page(one_line(heading) or "Tachograph", parts=[_part("table", "", "", table)])
+
+
+def write_report(report: Report) -> bytes:
+    """A page with what the report covers, its totals, and a table per section, with charts where there is something to compare."""
+    charts = _charts(report)
+    totals = report.section("totals").table
+    [row] = totals.to_pylist()
+    parts = [_section(section, charts.get(section.key)) for section in report.shown if section.key != "totals"]
+    lines = [(word, one_line(text)) for word, text in report.header.lines()]
+    return _page(one_line(report.header.title), lines, [_cell(column, row) for column in columns(totals)], parts)
+
+
+def _charts(report: Report) -> Mapping[str, Embedded]:
+    groups, models = report.section("groups").table, report.section("models").table
+    return report_charts(groups, report.header.by, models, report.model_rows)
+
+
+def _section(section: Section, chart: Embedded | None) -> Part:
+    return _part(section.key, section.title, section.note, for_people(section.answer), chart, has_total=section.answer.total is not None)
+
+
+def _part(key: str, title: str, note: str, table: pa.Table, chart: Embedded | None = None, *, has_total: bool = False) -> Part:
+    shown = columns(table)
+    rows = [[_cell(column, row) for column in shown] for row in table.to_pylist()]
+    header = [Cell(column.label, "", "", "", _MEANINGS.get(column.name, ""), "figure" if column.is_figure else "") for column in shown]
+    return Part(key, one_line(title), one_line(note), header, rows, has_total, chart)
+
+
+def _cell(column: Column, row: Mapping[str, Any]) -> Cell:
+    text = _short(column.name, one_line(column.cell(row)))
+    kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
+    return Cell(one_line(column.label), text, one_line(column.exact(row)), column.note(row), _MEANINGS.get(column.name, ""), kind)
+
+
+def _short(name: str, text: str) -> str:
+    """Ids by their beginning, paths by their end; a pointer over them shows the whole."""
+    if name in IDS and text != TOTAL:
+        return text[:ID_WIDTH]
+    return f"…{text[-LONG + 1 :]}" if name in PATHS and len(text) > LONG else text
+
+
+def _page(title: str, lines: Sequence[tuple[str, str]] = (), totals: Sequence[Cell] = (), parts: Sequence[Part] = ()) -> bytes:
+    scripts = _scripts() if any(part.chart for part in parts) else []
+    sources = " ".join(f"'sha256-{_hash(script)}'" for script in scripts) or "'none'"
+    text = _template().render(
+        title=title, lines=lines, totals=totals, sections=parts, style=_asset("page.css"), scripts=scripts, script_sources=sources
+    )
+    return text.encode()
+
+
+def _scripts() -> list[str]:
+    return [plotly_script(), _asset("page.js")]
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return (resources.files("app.reports.exports") / name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> jinja2.Template:
+    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(_asset("page.html"))

@@ -1,0 +1,232 @@
+"""What the screens know of the store: cached answers, fresh as long as the store has not changed. The only `st.cache_*`.
+
+Every answer is keyed by a `Snapshot` of the store, so that a run ingested by another process shows on the next rerun.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from app.queries import runs as run_queries
+from app.queries import screens as screen_queries
+from app.queries.filters import Filters
+from app.queries.screen_connection import HeldStore
+from app.server import received, serve
+from app.server.uploads import Upload, as_sources
+from app.text.presentation import plain
+from ingest.context.temporary_sidecars import unpacked
+from ingest.documents.contents import read_paths
+from ingest.pipeline import IngestReport, Options, Progress, ingest
+from ingest.store.database import Store
+from schemas.errors import StoreBusy, StoreError, UsageError
+
+DEFAULT_LOCATION = "tachograph.duckdb"
+WAIT_SECONDS = 10.0
+"""How long a screen waits for a store that another process writes: a reader at a screen loses patience before a script does."""
+
+GLANCE_SECONDS = 0.5
+"""How long each look takes at most by which a screen that gave up finds out that the store is free."""
+
+REMOTE_SECONDS = 10
+"""How long an answer about a store without a file holds: nothing tells us that it changed."""
+
+MARKS = 3_000
+"""The most runs a chart draws one by one; more are drawn as bins."""
+
+PAGE, PAGES = 500, 20
+"""Runs on a page of the list, and how many pages there are at most."""
+
+MOST_OPTIONS = 300
+"""The most values a filter offers to choose from, the most frequent first; a link may name any."""
+
+SHOWN = 200
+"""How many findings, rejects and sources a screen lists; the command line lists all."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_held: ContextVar[HeldStore | None] = ContextVar("held", default=None)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A store at one moment: where it is, and marks of its file that change with every write."""
+
+    location: str
+    marks: tuple[int, ...]
+
+
+def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
+    """The store the dashboard was started on. `on_wait` is told who keeps it from us."""
+    location, seconds = os.environ.get("TACHOGRAPH_DB") or DEFAULT_LOCATION, WAIT_SECONDS if wait_seconds is None else wait_seconds
+    return Store(location, wait_seconds=seconds, on_wait=on_wait)
+
+
+def is_free() -> bool:
+    """Whether the store is no longer kept from us: it can be read, or something else is the matter with it."""
+    try:
+        with store(wait_seconds=GLANCE_SECONDS).reading():
+            return True
+    except StoreBusy:
+        return False
+    except StoreError:
+        return True
+
+
+def is_read_only() -> bool:
+    """Whether visitors may only look."""
+    return serve.is_read_only()
+
+
+@contextmanager
+def one_look() -> Iterator[None]:
+    """All queries of one run of a screen share a connection, made by the first that no cache answers."""
+    held = HeldStore(store().location)
+    token = _held.set(held)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+        held.release()
+
+
+def snapshot() -> Snapshot:
+    """The store as it is now. Asks the file system, never the store."""
+    here = store()
+    if not here.is_file:
+        return Snapshot(here.location, (int(time.time()) // REMOTE_SECONDS,))
+    files = (Path(here.location), Path(f"{here.location}.wal"))
+    return Snapshot(str(files[0].absolute()), tuple(mark for file in files for mark in _marks(file)))
+
+
+def _marks(file: Path) -> tuple[int, ...]:
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **named: P.kwargs) -> T:
+    """The answer of a function of `app.queries`, asked once as long as the store does not change. Raises StoreError."""
+    name = f"{question.__module__}.{question.__qualname__}"
+    while True:
+        try:
+            answer: T = _answer(snapshot(), name, arguments, named, question)
+        except StoreBusy:  # the cache would keep what is said meanwhile with the answer: we wait outside it
+            _wait_until_free()
+        else:
+            return answer
+
+
+def _wait_until_free() -> None:
+    """Wait for the store, and say so. What shares a connection has it open then. Raises StoreError."""
+    with _said() as say:
+        waiting = store(on_wait=say)
+        if held := _held.get():
+            held.open_by(waiting)
+        else:
+            with waiting.reading():
+                pass
+
+
+@contextmanager
+def _said() -> Iterator[Callable[[str], object]]:
+    """Where a screen says what it waits for, until the end of the block."""
+    place = st.empty()
+    try:
+        yield lambda said: place.info(plain(said), icon=":material/hourglass_top:")
+    finally:
+        place.empty()
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _answer(at: Snapshot, name: str, arguments: tuple[Any, ...], named: dict[str, Any], _question: Callable[..., Any]) -> Any:  # noqa: ARG001
+    """`name` stands for the question in the cache's key."""
+    store = _store(at)
+    if isinstance(store, HeldStore):
+        arguments = tuple(store.looked_up(value) if isinstance(value, Filters) else value for value in arguments)
+    return _question(store, *arguments, **named)
+
+
+def count(filters: Filters) -> int:
+    """How many runs the filters choose. Raises StoreError."""
+    return int(ask(run_queries.summary, filters, (), ("runs",))["runs"][0].as_py())
+
+
+def options() -> dict[str, dict[str, int]]:
+    """What each filter can be set to, with the number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
+    return ask(screen_queries.options_by_filter, MOST_OPTIONS)
+
+
+def samples() -> list[Path]:
+    """The sample logs that come with the program, none where they are not installed."""
+    here = Path(__file__).parent.parent
+    found = next((folder for folder in (here / "sample_logs", here.parent / "sample_logs") if folder.is_dir()), None)
+    return sorted(found.glob("*/*.txt")) if found else []
+
+
+def ingest_samples() -> IngestReport:
+    """Read the sample logs into the store. Raises StoreError, UsageError."""
+    with _said() as say:
+        return _ingest(list(read_paths(samples())), None, say, Options())
+
+
+def open_upload() -> None:
+    """Let this page send files: the server takes none from others."""
+    here, page = received.current(), get_script_run_ctx()
+    if here and page:
+        here.admit(page.session_id)
+
+
+def close_upload() -> None:
+    """Let this page send files no more."""
+    here, page = received.current(), get_script_run_ctx()
+    if here and page:
+        here.dismiss(page.session_id)
+
+
+def ingest_uploads(
+    uploads: Sequence[Upload], on_progress: Callable[[float, str], object], on_wait: Callable[[str], object] | None = None
+) -> IngestReport:
+    """Ingest the files, telling `on_progress` the share read and the name of each, `on_wait` who keeps the store from us.
+
+    Raises StoreError, UsageError.
+    """
+    done = 0
+
+    def read(progress: Progress) -> None:
+        nonlocal done
+        done += progress.bytes
+        on_progress(min(1.0, done / size), progress.name)
+
+    with as_sources(uploads) as sources, unpacked(sources) as folders:
+        size = sum(source.size for source in sources) or 1
+        return _ingest(sources, read, on_wait, Options(unpacked=folders))
+
+
+def _ingest(
+    sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, on_wait: Callable[[str], object] | None, options: Options
+) -> IngestReport:
+    if is_read_only():
+        raise UsageError("this dashboard is read-only.", "Ask whoever serves it to ingest the logs, or to leave --read-only out.")
+    if held := _held.get():
+        held.release()  # who reads shuts out who writes, also in one process
+    return ingest(sources, store(on_wait=on_wait), options, on_progress)
+
+
+def _store(at: Snapshot) -> Store:
+    held = _held.get()
+    if held is not None and Path(held.location).absolute() == Path(at.location).absolute():
+        return held
+    return Store(at.location, wait_seconds=0)

@@ -1,0 +1,55 @@
+"""The door, where the dashboard asks for a sign-in: nobody gets past it who is not on the list."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from app.screens import cache
+from app.server.sign_in import is_allowed, read_allowed
+from app.text.presentation import plain
+from schemas.errors import UsageError
+
+
+def require_sign_in() -> None:
+    """End the screen for whoever is not signed in and allowed. Raises UsageError where the settings are no longer good."""
+    path = os.environ.get("TACHOGRAPH_SIGN_IN")
+    if not path:
+        return
+    try:
+        allowed = read_allowed(Path(path))
+    except UsageError:
+        cache.close_upload()
+        raise
+    if not st.user.get("is_logged_in", False):
+        _ask()
+    elif not is_allowed(st.user.to_dict(), allowed):
+        _refuse(str(st.user.get("email") or "an account without an address"))
+
+
+def offer_sign_out() -> None:
+    """Who is signed in, and the way out; nothing where nobody has to."""
+    if os.environ.get("TACHOGRAPH_SIGN_IN"):
+        with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+            st.caption(plain(f"Signed in as {st.user.get('email')}"), width="content")
+            st.button("Sign out", type="tertiary", on_click=st.logout)
+
+
+def _ask() -> None:
+    cache.close_upload()
+    with st.container(border=True):
+        st.header("Sign in to see the runs", anchor=False)
+        st.markdown("This dashboard is open to the people its owner has listed.")
+        st.button("Sign in", type="primary", on_click=st.login)
+    st.stop()
+
+
+def _refuse(who: str) -> None:
+    cache.close_upload()
+    with st.container(border=True):
+        st.header("Not on the list", anchor=False)
+        st.markdown(plain(f"You are signed in as {who}, who may not see this dashboard. Ask its owner, or sign in as somebody else."))
+        st.button("Sign out", on_click=st.logout)
+    st.stop()

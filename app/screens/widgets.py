@@ -1,0 +1,287 @@
+"""What several screens place: cards, charts, grids, errors and empty states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from app.charts import CHARTS, distributions
+from app.charts.looks import Looks, group_looks
+from app.queries import distributions as distribution_queries
+from app.queries import quality as quality_queries
+from app.queries import runs as run_queries
+from app.queries.filters import FILTERS, Filters
+from app.queries.screens import AXES
+from app.reports.exports import EXPORTS
+from app.screens import cache
+from app.text.claim_words import overview_line
+from app.text.columns import Column
+from app.text.grid_columns import chosen_run, clicked_run, columns_of, grid_columns, grid_height
+from app.text.presentation import Card, Shown, fact_words, plain
+from schemas.catalogue.measures import Measure
+from schemas.catalogue.unit_names import Unit
+from schemas.errors import StoreBusy, StoreMissing, TachographError
+from schemas.text import visible
+
+FORMATS: dict[Unit, Any] = {
+    Unit.USD: "$%.4f",
+    Unit.MILLISECONDS: "compact",
+    Unit.RATIO: "%.2f×",
+    Unit.SHARE: "%.1f %%",
+    Unit.TOKENS: "localized",
+    Unit.COUNT: "localized",
+}
+"""How a grid writes the units; its cells sort by value."""
+
+RUN_ID = "run"
+"""The parameter of the address that names a run."""
+
+BARS = 50
+"""The most bars a chart of single runs has room for."""
+
+LOOKS_SECONDS = 1.5
+"""How often a screen that gave up waiting looks whether the store is free."""
+
+_CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+
+
+@contextmanager
+def told_errors() -> Iterator[None]:
+    """Tell what is wrong with the store, and what to do, in place of the rest of the screen."""
+    try:
+        yield
+    except StoreMissing as error:
+        with told_errors():  # of the samples, which may be loaded from there
+            empty_state("No runs yet", error.message)
+    except TachographError as error:
+        is_busy = isinstance(error, StoreBusy)
+        hint = "Close the other program: this page goes on by itself once the store is free." if is_busy else error.hint
+        st.error(f"**{plain(error.message)}**\n\n{plain(hint)}", icon=":material/error:")
+        if is_busy:
+            _look_again()
+        st.stop()
+
+
+@st.fragment(run_every=LOOKS_SECONDS)
+def _look_again() -> None:
+    """Run the screen again once the store is free."""
+    if cache.is_free():
+        st.rerun()
+
+
+def empty_state(title: str, why: str) -> None:
+    """What to do where there is nothing to see; ends the screen."""
+    with st.container(border=True):
+        st.header(title, anchor=False)
+        st.markdown(plain(why))
+        if cache.is_read_only():
+            st.markdown("This dashboard is read-only. Whoever serves it reads logs in with:")
+        else:
+            _offer_logs()
+            st.markdown("Or read them from a file or folder on this machine:")
+        st.code("tachograph ingest PATH", language=None)
+    st.stop()
+
+
+def _offer_logs() -> None:
+    """Two ways out of an empty store: the visitor's own logs, or ours to try."""
+    st.markdown("Upload the result records that an agent wrote, or load the sample logs to look around:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
+        if cache.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
+            cache.ingest_samples()
+            st.rerun()
+
+
+def card_grid(cards: Sequence[Card]) -> None:
+    """Figures side by side, as many as the page is wide."""
+    with st.grid(4, min_column_width=150):
+        for card in cards:
+            st.metric(
+                card.label,
+                card.value,
+                card.note or None,
+                help=card.help,
+                border=True,
+                height="stretch",
+                delta_color="off",
+                delta_arrow="off",
+            )
+
+
+def claims_line(filters: Filters) -> None:
+    """What these runs claim, in a line that leads to the claims; nothing where none claims a speedup."""
+    asked = ("runs", "runs_with_claim", "runs_benchmarked", "claimed_speedup_median")
+    if said := overview_line(cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0]):
+        kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
+        st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=kept)
+
+
+def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "") -> None:
+    """One chart under its finding, with what it leaves out below; a part of the rows allows no finding."""
+    shown = CHARTS[key]
+    drawn = shown.draw(table, looks, st.context.theme.type)
+    drawing(shown.heading(table, whole=whole), shown.title if whole else shown.shows, drawn, key, note or shown.words(table).note)
+
+
+def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") -> None:
+    """A figure under its finding, with how to read it, and what it leaves out below; a click on a run's mark opens the run."""
+    with st.container(gap=None):
+        st.header(plain(finding), anchor=False)
+        st.caption(plain(caption))
+    alt = visible(" ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part))
+    if any(trace.customdata is not None for trace in drawn.data):
+        chosen = st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt, on_select="rerun", selection_mode="points")
+        for point in chosen["selection"]["points"][:1]:
+            open_run(clicked_run(point))
+    else:
+        st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt)
+    if note:
+        st.caption(plain(note))
+
+
+def groups(measure: Measure, by: str, filters: Filters, models: Looks) -> None:
+    """A measure per group: boxes of quantiles, in the colours of models or outcomes where these are the groups."""
+    quantiles = worded(cache.ask(distribution_queries.quantiles, filters, measure, by), by)
+    drawing(
+        distributions.groups_finding(measure, quantiles),
+        "Box: the middle half of the runs, with the median; lines: the middle nine tenths. The 20 most frequent groups.",
+        distributions.boxes(measure, quantiles, group_looks(by, models), st.context.theme.type),
+        f"boxes-{by}",
+    )
+
+
+def worded(groups: pa.Table, by: str) -> pa.Table:
+    """The groups in words: outcomes are keys of ours."""
+    named = [None if value is None else fact_words(value, by) for value in groups["group"].to_pylist()]
+    return groups.set_column(groups.column_names.index("group"), "group", pa.array(named, pa.string()))
+
+
+def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """What runs can be drawn along: their time where any is known, the order of receipt, what they worked on, and any label."""
+    facts = {row["fact"]: row["share"] for row in cache.ask(quality_queries.known, Filters()).to_pylist()}
+    along = sorted(AXES, key=lambda key: key == "time" and facts[quality_queries.OWN_TIME] < 1)  # dates of files come second
+    named = {key: AXES[key].label for key in along if key != "time" or facts[quality_queries.ANY_TIME]}
+    tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
+    labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
+    return named | tasks | {"outcome": "Outcome", "model": "Main model"} | {f"label:{key}": f"Label {key}" for key in labels}
+
+
+def columns_picker(usual: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    """Which columns the list of runs shows; stands in the address."""
+    names = {column.name: column.label for column in columns_of([*usual, *more])}
+    with st.popover("Columns", icon=":material/view_column:"):
+        picked = st.multiselect(
+            "Columns", list(names), default=list(usual), format_func=lambda key: names[key], key="columns", width=420, bind="query-params"
+        )
+    return tuple(picked) or tuple(usual)
+
+
+def download_runs(filters: Filters) -> None:
+    """All the runs that match, as a file made when it is asked for."""
+
+    def written() -> bytes:
+        return EXPORTS["csv"].write(cache.ask(run_queries.runs, filters), "runs")
+
+    st.download_button(
+        "CSV",
+        written,
+        "runs.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        help="Every run that matches the filters, with all columns and exact figures.",
+    )
+
+
+def choice(label: str, options: Mapping[str, str], key: str) -> str:
+    """One of a few, first one unless the link or the visitor says otherwise; stands in the address."""
+    _in_words(key, options)
+    picked = st.segmented_control(
+        label,
+        list(options),
+        format_func=lambda option: visible(options[option]),
+        key=key,
+        default=next(iter(options)),
+        required=True,
+        bind="query-params",
+    )
+    return str(picked) if picked in options else next(iter(options))
+
+
+def _in_words(key: str, options: Mapping[str, str]) -> None:
+    """A link that somebody wrote by hand may name a choice as the command line does: `group=day`."""
+    if key not in st.session_state and st.query_params.get(key) in options:
+        st.session_state[key] = st.query_params[key]
+
+
+def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0) -> str:
+    """One of many, the one at `default` unless the link or the visitor says otherwise; stands in the address."""
+    _in_words(key, options)
+    place = min(default, len(options) - 1)
+    picked = st.selectbox(
+        label, list(options), index=place, format_func=lambda option: visible(options[option]), key=key, width=width, bind="query-params"
+    )
+    return str(picked)
+
+
+def run_table(rows: pa.Table, runs: pa.Table, key: str, alt: str) -> None:
+    """A grid of runs (`runs` has their ids, row for row); a chosen one opens."""
+    chosen = st.dataframe(
+        rows,
+        key=key,
+        hide_index=True,
+        column_config=column_config(rows),
+        placeholder="–",
+        height=grid_height(rows),
+        on_select="rerun",
+        selection_mode=["single-row", "single-cell"],
+        alt=alt,
+    )
+    run_id = chosen_run(runs, chosen["selection"])
+    if run_id is not None:
+        open_run(run_id)
+
+
+def open_run(run_id: str) -> None:
+    """Go to the run's own page, the filters in the address as they are."""
+    kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
+    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **kept})
+
+
+def column_config(table: pa.Table) -> dict[str, Any]:
+    """How a grid shows the columns of `grids.grid`."""
+    return {column.name: _config(column, meaning) for column, meaning in grid_columns(table)}
+
+
+def _config(column: Column, meaning: str) -> Any:
+    if column.unit in FORMATS:
+        return st.column_config.NumberColumn(column.label, help=plain(meaning) or None, format=FORMATS[column.unit])
+    if column.unit is Unit.TIME:
+        return st.column_config.DatetimeColumn(column.label, help=plain(meaning) or None, format="YYYY-MM-DD HH:mm", timezone="UTC")
+    return st.column_config.TextColumn(column.label, help=plain(meaning) or None)
+
+
+def table(rows: pa.Table, alt: str) -> None:
+    """A grid to read."""
+    st.dataframe(rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=grid_height(rows), alt=alt)
+
+
+def share_table(rows: pa.Table, alt: str) -> None:
+    """Facts with the share of runs that tell them, as bars."""
+    config = {
+        "fact": st.column_config.TextColumn("Fact", width="medium"),
+        "known": st.column_config.NumberColumn("Runs", format="localized", width="small"),
+        "share": st.column_config.ProgressColumn("Share of runs", format="percent", min_value=0, max_value=1, width="large"),
+    }
+    st.dataframe(rows, hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
+
+
+def cut_note(text: Shown) -> None:
+    """That a text is cut, where it is."""
+    if text.note:
+        st.caption(text.note)

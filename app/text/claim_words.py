@@ -1,0 +1,87 @@
+"""Claims, findings and statements in words, for screens and charts. Pure; every text here is plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.text.formatting import UNKNOWN, human
+from schemas.catalogue.unit_names import Unit
+
+Row = Mapping[str, Any]
+
+EVIDENCE_MEANINGS = {
+    "benchmarked": "the summary says how the numbers came about",
+    "figures": "before and after are given, but not how they were obtained",
+    "stated": "a factor or percentage alone",
+    "estimated": "expected or projected, not observed",
+}
+"""What the evidence of a claim means, the strongest first."""
+
+STATEMENT_NAMES = {
+    "commit": "Commit",
+    "artefact": "Artefact",
+    "tests_passed": "Tests passed",
+    "tests_failed": "Tests failed",
+    "files_changed": "Files changed",
+    "lines_inserted": "Lines inserted",
+    "lines_deleted": "Lines deleted",
+}
+
+
+def words(value: str) -> str:
+    """A word of a closed list as people write it: `end to end`."""
+    return value.replace("_", " ")
+
+
+def ratio(row: Row) -> str:
+    """`3.17×`, `1.22× (1.10× to 1.36×)`, `–` for a change that is no ratio."""
+    if row["ratio"] is None:
+        return UNKNOWN
+    ends = [human(row[key], Unit.RATIO) for key in ("ratio_low", "ratio_high") if row[key] is not None]
+    return human(row["ratio"], Unit.RATIO) + (f" ({' to '.join(ends)})" if len(ends) == 2 else "")
+
+
+def claimed(row: Row) -> str:
+    """`claimed 3.17×`; of a claim without a ratio, which way it goes."""
+    return f"claimed {words(row['direction']) if row['ratio'] is None else ratio(row)}"
+
+
+def claim_title(row: Row) -> str:
+    """A claim in one line: `claimed 3.17× (time) · benchmarked · micro · hedged · about the kernel`."""
+    said = [f"{claimed(row)} ({row['metric']})", words(row["evidence"]), words(row["scope"])]
+    said += ["hedged"] if row["hedged"] else []
+    said += ["cited from others"] if row["origin"] == "cited" else []
+    said += ["no figure"] if row["kind"] == "qualitative" else []
+    return " · ".join([*said, f"about {row['subject'].replace('`', '')}"] if row["subject"] else said)
+
+
+def headline(run: Row) -> str:
+    """What a run is known to claim: `Claimed speedup: 3.17× (time) · benchmarked · micro`; empty where it claims none."""
+    if run["claimed_speedup"] is None:
+        return ""
+    figures = ratio({"ratio": run["claimed_speedup"], "ratio_low": run["claimed_low"], "ratio_high": run["claimed_high"]})
+    return f"Claimed speedup: {figures} ({run['claimed_metric']}) · {words(run['claimed_evidence'])} · {words(run['claimed_scope'])}"
+
+
+def overview_line(row: Row) -> str:
+    """What all runs claim, from a row of `queries.summary`; empty where none claims anything."""
+    runs, benchmarked = row["runs_with_claim"], row.get("runs_benchmarked")
+    if not runs:
+        return ""
+    speedup = human(row["claimed_speedup_median"], Unit.RATIO)
+    if runs == 1:
+        return f"1 of {row['runs']:,} runs claims a speedup: {speedup}, {'benchmarked' if benchmarked else 'not benchmarked'}"
+    return f"{runs:,} of {row['runs']:,} runs claim a speedup: median {speedup}, benchmarked in {benchmarked:,}"
+
+
+def statement(row: Row) -> tuple[str, str]:
+    """What a summary states, as (`Tests passed`, `12`)."""
+    parts = [row["subject"], None if row["count"] is None else f"{row['count']:,}{' lines' if row['kind'] == 'artefact' else ''}"]
+    return STATEMENT_NAMES[row["kind"]], " · ".join(part for part in parts if part) or row["quote"]
+
+
+def expectation(row: Row) -> str:
+    """What a rule expected and what it found; empty where the message says it all."""
+    said = [f"{label} {row[key]}" for label, key in (("expected", "expected"), ("found", "actual")) if row[key]]
+    return ", ".join(said)

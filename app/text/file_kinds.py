@@ -1,0 +1,37 @@
+"""What people are told of files that are no logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from schemas.rows.source import FileKind
+
+WORDS = {
+    FileKind.TEXT: "text",
+    FileKind.SOURCE: "source code or settings",
+    FileKind.PATCH: "a patch",
+    FileKind.JSON: "JSON without a run",
+    FileKind.CSV: "a table",
+    FileKind.PICTURE: "a picture",
+    FileKind.BINARY: "binary data",
+    FileKind.EMPTY: "empty",
+}
+"""What a file is in which nothing looked like a run."""
+
+WHAT_IS_READ = (
+    "Tachograph reads what coding agents write of their runs: result records (`claude -p … --output-format json`) and event streams"
+    " (`--output-format stream-json`), as JSON, in lines, within the text of a log, or in archives of these."
+)
+
+
+def counted(kinds: Mapping[FileKind, int]) -> str:
+    """`3,100 text, 2,000 source, 828 patch`: the most frequent first."""
+    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
+
+
+def no_logs(kinds: Mapping[FileKind, int]) -> str:
+    """`5,928 files are no logs and were ignored: 3,100 text …`; empty where there are none."""
+    count = sum(kinds.values())
+    if not count:
+        return ""
+    return f"{count:,} {'file is no log and was' if count == 1 else 'files are no logs and were'} ignored: {counted(kinds)}"

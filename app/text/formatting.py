@@ -1,0 +1,154 @@
+"""Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike. Machines get exact values."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from schemas.catalogue.unit_names import Unit
+from schemas.text import visible
+
+UNKNOWN = "–"
+"""What stands for a value that is not known; never 0."""
+
+UNITS_OF_COLUMNS = {
+    "cost_reported_usd": Unit.USD,
+    "cost_own_usd": Unit.USD,
+    "cost_list_usd": Unit.USD,
+    "cost_per_turn_usd": Unit.USD,
+    "cost_what_if_usd": Unit.USD,
+    "cost_what_if_delta_usd": Unit.USD,
+    "duration_ms": Unit.MILLISECONDS,
+    "duration_api_ms": Unit.MILLISECONDS,
+    "duration_per_turn_ms": Unit.MILLISECONDS,
+    "ttft_ms": Unit.MILLISECONDS,
+    "parallelism": Unit.RATIO,
+    "ratio": Unit.RATIO,
+    "ratio_low": Unit.RATIO,
+    "ratio_high": Unit.RATIO,
+    "claimed_speedup": Unit.RATIO,
+    "num_turns": Unit.COUNT,
+    "input_tokens": Unit.TOKENS,
+    "output_tokens": Unit.TOKENS,
+    "thinking_tokens": Unit.TOKENS,
+    "cache_read_tokens": Unit.TOKENS,
+    "cache_write_tokens": Unit.TOKENS,
+    "cache_write_5m_tokens": Unit.TOKENS,
+    "cache_write_1h_tokens": Unit.TOKENS,
+    "total_tokens": Unit.TOKENS,
+    "context_window": Unit.TOKENS,
+    "cache_read_share": Unit.SHARE,
+    "permission_denials": Unit.COUNT,
+    "bytes": Unit.BYTES,
+    "calls": Unit.COUNT,
+}
+"""Units of the stored columns that are shown; metrics carry their own."""
+
+
+def human(value: Any, unit: Unit = Unit.TEXT) -> str:
+    """The value for a reader: `$2.8251`, `4 min 14 s`, `3.95 M`, `1.21×`, `25 %`; `–` where it is not known."""
+    if value is None or value == "":
+        return UNKNOWN
+    return _WRITERS[unit](value)
+
+
+def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
+    """The same with nothing of a sum rounded away: `$1.21176`, `253,963 ms (4 min 14 s)`, `1,565,905`."""
+    if value is None:
+        return UNKNOWN
+    return EXACT_UNITS[unit](value) if unit in EXACT_UNITS else human(value, unit)
+
+
+def known_of(known: int, total: int) -> str:
+    """`known for 41 of 57 runs`, or nothing where all are known."""
+    return "" if known == total else f"known for {known:,} of {total:,}"
+
+
+def _text(value: Any) -> str:
+    return _time(value) if isinstance(value, datetime) else visible(str(value))
+
+
+def _count(value: Any) -> str:
+    number = float(value)
+    return f"{number:,.0f}" if number.is_integer() else f"{number:,.1f}"
+
+
+def _usd(value: Any) -> str:
+    amount = Decimal(str(value))
+    if amount < 0:
+        return f"-{_usd(-amount)}"
+    if amount and abs(amount) < Decimal("0.0001"):
+        return f"${amount.normalize():f}"
+    return f"${amount:,.4f}" if abs(amount) < 100 else f"${amount:,.2f}"
+
+
+def _exact_usd(value: Any) -> str:
+    amount = Decimal(value)
+    if amount < 0:
+        return f"-{_exact_usd(-amount)}"
+    return f"${amount.normalize():,f}" if amount else "$0"
+
+
+def _exact_number(value: Any) -> str:
+    """`38`, also where a median is a float."""
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"
+
+
+def _duration(milliseconds: Any) -> str:
+    seconds = float(milliseconds) / 1000
+    if seconds < 0.9995:
+        return f"{float(milliseconds):.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes:02d} min"
+
+
+def _scaled(value: Any) -> str:
+    """`812`, `12.7 k`, `3.95 M`: three significant figures."""
+    number = float(value)
+    for size, suffix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= size * 0.9995:
+            return f"{number / size:.3g}{suffix}" if number < size * 999.5 else f"{number / size:,.0f}{suffix}"
+    return f"{number:.0f}"
+
+
+def _bytes(value: Any) -> str:
+    return f"{_scaled(value)}B" if float(value) >= 999.5 else f"{int(value)} B"
+
+
+def _ratio(value: Any) -> str:
+    return f"{float(value):.2f}×"
+
+
+def _share(value: Any) -> str:
+    return f"{float(value) * 100:.1f} %"
+
+
+def _time(value: Any) -> str:
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if isinstance(value, datetime) else str(value)
+
+
+_WRITERS = {
+    Unit.TEXT: _text,
+    Unit.COUNT: _count,
+    Unit.USD: _usd,
+    Unit.MILLISECONDS: _duration,
+    Unit.TOKENS: _scaled,
+    Unit.RATIO: _ratio,
+    Unit.SHARE: _share,
+    Unit.BYTES: _bytes,
+    Unit.TIME: _time,
+}
+
+EXACT_UNITS = {
+    Unit.USD: _exact_usd,
+    Unit.MILLISECONDS: lambda value: f"{_exact_number(value)} ms ({_duration(value)})",
+    Unit.TOKENS: _exact_number,
+    Unit.COUNT: _exact_number,
+}
+"""Units whose figures add up."""

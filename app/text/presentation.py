@@ -1,0 +1,231 @@
+"""What screens say of rows: cards, facts and words. Pure; the screens only place it."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import simplejson
+
+from app.queries.runs import KNOWN_SUFFIX
+from app.text import file_kinds
+from app.text.formatting import UNITS_OF_COLUMNS, human, known_of
+from ingest.findings.rules import RULES
+from ingest.pipeline import SourceReport
+from ingest.store.chain_steps import ASSUMED, ASSUMED_MEANING
+from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.unit_names import Unit
+from schemas.rows.cost import CAUSES, CostCause
+from schemas.rows.run import ModelUsageRow, RunRow
+from schemas.rows.source import NO_LOGS, RejectRow, SourceRow
+from schemas.rows.tables import arrow_schema, comment
+from schemas.text import in_json, paired, visible
+
+SHOWN_CHARACTERS = 100_000
+"""The most of a text a screen shows: a browser is no place for a megabyte of one. The whole can be downloaded."""
+
+LONGEST_RUN_ID = 200
+"""A run's id is a uuid or a hash; a longer text in a link is no id of ours."""
+
+_ROWS = (RejectRow, SourceRow, ModelUsageRow, RunRow)
+MEANINGS = {field.name: comment(field) for row in _ROWS for field in arrow_schema(row)} | {
+    "parallelism": RUN_METRICS["parallelism"].meaning,
+    "cost_per_turn_usd": RUN_METRICS["cost_per_turn_usd"].meaning,
+    "cost_own_usd": "What the agent says the run cost: its own estimate, without what earlier records of the session cost already.",
+    "duration_ms": "Time from start to end of the run.",
+    "duration_api_ms": "Time in API calls; above the wall time where calls ran in parallel.",
+    "cost_usd": "What the agent says it cost: its own estimate.",
+    "cache_read_share": "Share of the input that was read from the cache.",
+    "source_name": "File the record was read from.",
+    "runs": "Runs that used the model; a run may use several.",
+}
+"""What the columns of tables and views mean, in a sentence each; a run's word for a column counts before a source's."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One figure with its name, what it means and, in `note`, what limits it: known for some runs only."""
+
+    label: str
+    value: str
+    help: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A text, cut where it is too long for a screen; `note` says so."""
+
+    text: str
+    note: str = ""
+
+
+RUN_FIGURES = {
+    "cost_own_usd": "Reported cost",
+    "duration_ms": "Wall time",
+    "duration_api_ms": "API time",
+    "parallelism": "API ÷ wall time",
+    "num_turns": "Turns",
+    "cost_per_turn_usd": "Reported cost per turn",
+    "output_tokens": "Output tokens",
+    "cache_read_share": "Input from cache",
+}
+RUN_ENDING = {
+    "outcome": "Outcome",
+    "is_error": "Marked as error",
+    "subtype": "Subtype",
+    "stop_reason": "Stop reason",
+    "terminal_reason": "Terminal reason",
+    "api_error_status": "API status",
+    "permission_denials": "Permission denials",
+    "errors": "Errors",
+}
+RUN_ORIGIN = {
+    "agent": "Agent",
+    "agent_version": "Agent version",
+    "model": "Main model",
+    "repo": "Repository",
+    "task": "Task",
+    "experiment": "Experiment",
+    "started_at": "Started (UTC)",
+    "ended_at": "Ended (UTC)",
+    "time_source": "Times from",
+    "cwd": "Working directory",
+    "permission_mode": "Permission mode",
+    "base_commit": "Base commit",
+    "chain_position": "Place in its chain",
+    "source_name": "Source",
+    "received_at": "Read (UTC)",
+    "session_id": "Session",
+    "run_id": "Run",
+}
+_TIMES = dict.fromkeys(("started_at", "ended_at", "received_at"), Unit.TIME)
+
+
+def cards(row: Mapping[str, Any], metrics: Sequence[str]) -> list[Card]:
+    """Metrics over runs as cards, from a row of `queries.summary`."""
+    return [_card(row, key, int(row["runs"])) for key in metrics]
+
+
+def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:
+    metric = RUN_METRICS[key]
+    note = known_of(int(row[f"{key}{KNOWN_SUFFIX}"]), runs)
+    return Card(metric.label, human(row[key], metric.unit), metric.meaning, note and f"{note} runs")
+
+
+def run_cards(run: Mapping[str, Any]) -> list[Card]:
+    """The figures of one run."""
+    return [Card(label, human(run[key], UNITS_OF_COLUMNS[key]), MEANINGS[key], _note(run, key)) for key, label in RUN_FIGURES.items()]
+
+
+def _note(run: Mapping[str, Any], key: str) -> str:
+    """Where a record continues earlier ones, its cost is a part of what it logs."""
+    if key != "cost_own_usd" or run["cost_own_usd"] == run["cost_reported_usd"]:
+        return ""
+    return f"logged with earlier ones: {human(run['cost_reported_usd'], Unit.USD)}"
+
+
+def facts_html(run: Mapping[str, Any], facts: Mapping[str, str], labels: Mapping[str, str] | None = None) -> str:
+    """What is known of one run as a description list. Values are strangers' text: escaped, and never read as Markdown.
+
+    `labels` are those given at ingest; one that repeats a fact is left out.
+    """
+    known = [(label, MEANINGS.get(key, ""), fact_words(run[key], key)) for key, label in facts.items() if run[key] is not None]
+    given = [(key, MEANINGS["labels"], value) for key, value in (labels or {}).items() if key not in facts]
+    return f'<dl style="{_LIST}">{"".join(_fact(*fact) for fact in known + given)}</dl>'
+
+
+_LIST = "display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:0.4rem 1.25rem;margin:0;padding:0"
+_VALUE = "margin:0;overflow-wrap:anywhere;white-space:pre-line"
+
+
+def _fact(label: str, meaning: str, value: str) -> str:
+    name = f'<dt title="{html.escape(meaning)}" style="margin:0;font-weight:400;opacity:0.75">{html.escape(visible(label))}</dt>'
+    return f'{name}<dd style="{_VALUE}">{html.escape(visible(value))}</dd>'
+
+
+_TIME_SOURCES = {"stream": "the event stream", "sidecar": "a file beside it", "path": "its path", "file": "the date of its file"}
+_OF_CAUSES = ("cost_cause", "causes", "cause")
+
+
+def fact_words(value: Any, key: str) -> str:
+    """A column's value for a reader: `yes`, `limit reached`, `regional endpoint`, `2026-11-20 14:00`."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if key in _OF_CAUSES:
+        return ", ".join(CAUSES[CostCause(cause)].label if cause in set(CostCause) else cause for cause in str(value).split(", "))
+    if key == "time_source":
+        return _TIME_SOURCES.get(str(value), str(value))
+    return str(value).replace("_", " ") if key == "outcome" else human(value, (UNITS_OF_COLUMNS | _TIMES).get(key, Unit.TEXT))
+
+
+def upload_words(report: SourceReport) -> str:
+    """What became of a file, in a few words."""
+    if report.known:
+        return "read before, nothing changed"
+    if report.kind in NO_LOGS:
+        return f"no log, ignored: {file_kinds.WORDS[report.kind]}"
+    said = (
+        _counted(report.accepted, "new run", "new runs"),
+        _counted(report.duplicates, "run known already", "runs known already"),
+        _counted(report.rejected, "document rejected", "documents rejected"),
+        _counted(report.ignored, "other event ignored", "other events ignored"),
+    )
+    return ", ".join(filter(None, said)) or "an archive: what is in it follows"
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}" if count else ""
+
+
+def shown(text: str) -> Shown:
+    """The text as far as a screen shows it, without what deceives."""
+    if len(text) <= SHOWN_CHARACTERS:
+        return Shown(visible(text))
+    return Shown(visible(text[:SHOWN_CHARACTERS]), f"These are the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.")
+
+
+def shown_record(raw: str) -> Shown:
+    """A raw record, laid out for reading with every number as written; as it is where it is too long to lay out."""
+    if len(raw) > SHOWN_CHARACTERS:
+        return shown(raw)
+    try:
+        record = simplejson.JSONDecoder(parse_float=Decimal, strict=False, allow_nan=True).decode(raw)
+        return shown(in_json(simplejson.dumps(record, indent=2, use_decimal=True, allow_nan=True, ensure_ascii=False)))
+    except (ValueError, RecursionError):
+        return shown(raw)
+
+
+def plain(text: str) -> str:
+    """A stranger's text for a place that reads Markdown, so that it stays text."""
+    return _MARKS.sub(r"\\\g<0>", visible(text))
+
+
+_MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s)")
+"""What starts anything in Markdown or in Streamlit's additions to it; list marks count at the beginning of a line only."""
+
+
+def rule_meaning(rule: str) -> str:
+    """What a rule looks for, in a sentence; empty for one that is not known here."""
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING}
+    return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
+
+
+def short_id(run_id: str) -> str:
+    """Enough of a run's id to tell it from its neighbours."""
+    return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
+
+
+def file_name_of(run_id: str) -> str:
+    """What the record of a run is called where it is downloaded: of an id, which may be any text, letters and digits stay."""
+    return f"{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(run_id))}.json"
+
+
+def run_id_of(parameter: str | None) -> str | None:
+    """The run a link asks for, None where the parameter can be no run's id."""
+    text = parameter or ""
+    return text if 0 < len(text) <= LONGEST_RUN_ID and paired(text) == text else None

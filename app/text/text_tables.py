@@ -1,0 +1,165 @@
+"""Answers laid out for people: which columns, how wide, and the total beneath. Widths are chosen here, rich only draws."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from app.cli.results import Answer
+from app.cli.terminal import plain
+from app.queries.runs import KNOWN_SUFFIX
+from app.text.columns import Column, columns
+from app.text.formatting import UNKNOWN
+
+IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
+ID_WIDTH = 8
+TOTAL = "Total"
+MOST_ROWS = 2000
+"""Rows of a table that are drawn: nobody reads more, and each takes a millisecond."""
+
+PATHS = frozenset({"source_name", "name", "source"})
+_LEAST_TEXT = 18
+_GAP = 2
+_LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
+"""A line beneath the header and above the total, nothing else."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A drawn table, and the labels of the columns there was no room for."""
+
+    body: bytes
+    left_out: tuple[str, ...]
+
+
+def for_people(answer: Answer) -> pa.Table:
+    """The chosen columns without those where nothing is known, and the total as last row."""
+    table = _chosen(answer.table, answer.shown)
+    if answer.total is None:
+        return table
+    first = table.column_names[0]
+    total = answer.total.append_column(first, pa.array([TOTAL]))
+    for name in table.column_names:
+        if name not in total.column_names:
+            total = total.append_column(name, pa.array([" "]))  # a blank; empty text would count as unknown
+    return pa.concat_tables([table, total.select(table.column_names).cast(table.schema)])
+
+
+def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False) -> Drawing:
+    """The answer as a table of at most `width` columns; a single row of figures stands upright instead."""
+    table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
+    rows = table.to_pylist()
+    shown = columns(table)
+    if table.num_rows == 1 and all(column.is_figure for column in shown):
+        return Drawing(_printed(_upright(shown, rows[0]), width, encoding, color=color), ())
+    cells = {column.name: [_cell(column, row) for row in rows] for column in shown}
+    widths = _widths(shown, cells, width)
+    fitting = [column for column in shown if column.name in widths]
+    drawn = _across(fitting, cells, widths, has_total=answer.total is not None)
+    body = _printed(drawn, width, encoding, color=color) + _cut_note(answer.table.num_rows).encode(encoding, errors="replace")
+    return Drawing(body, tuple(column.label for column in shown if column.name not in widths))
+
+
+def _cut_note(rows: int) -> str:
+    return f"The first {MOST_ROWS:,} of {rows:,} rows; --format csv has all.\n" if rows > MOST_ROWS else ""
+
+
+def _chosen(table: pa.Table, shown: tuple[str, ...]) -> pa.Table:
+    if not (shown and table.num_rows):
+        return table.select(shown) if shown else table
+    known = [name for name in shown[1:] if table[name].null_count < table.num_rows and _says_something(table[name])]
+    counts = [f"{name}{KNOWN_SUFFIX}" for name in known]
+    return table.select([shown[0], *known, *(name for name in counts if name in table.column_names)])
+
+
+def _says_something(column: pa.ChunkedArray) -> bool:
+    return not pa.types.is_map(column.type) or any(len(value) for value in column if value.is_valid)
+
+
+def _cell(column: Column, row: Mapping[str, Any]) -> str:
+    text = plain(column.cell(row))
+    if column.name in IDS and text != TOTAL:
+        text = text[:ID_WIDTH]
+    note = column.note(row)
+    return f"{text}\n{note}" if note else text
+
+
+def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int) -> dict[str, int]:
+    """Widths of the columns that fit, in order; what is left over goes to texts that could use it."""
+    wanted = {column.name: _wanted(column, cells[column.name]) for column in shown}
+    widths: dict[str, int] = {}
+    left = width + _GAP
+    for column in shown:
+        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, _longest_word(column.label)))
+        if least + _GAP > left:
+            break
+        widths[column.name] = least
+        left -= least + _GAP
+    if not widths:
+        return {shown[0].name: width}
+    for name in sorted(widths, key=PATHS.__contains__):  # paths last: their ends say most
+        more = min(left, wanted[name] - widths[name])
+        widths[name] += more
+        left -= more
+    return widths
+
+
+def _wanted(column: Column, cells: list[str]) -> int:
+    return max([_longest_word(column.label), *(cell_len(line) for cell in cells for line in cell.split("\n"))])
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, text.split()), default=0)
+
+
+def _across(shown: Sequence[Column], cells: Mapping[str, list[str]], widths: Mapping[str, int], *, has_total: bool) -> Table:
+    table = Table(box=_LINES, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for column in shown:
+        table.add_column(column.label, width=widths[column.name], justify="right" if column.is_figure else "left", vertical="top")
+    rows = list(zip(*(cells[column.name] for column in shown), strict=True))
+    for number, row in enumerate(rows, 1):
+        is_total = has_total and number == len(rows)
+        if is_total:
+            table.add_section()
+        texts = [_text(cell, column, widths[column.name]) for column, cell in zip(shown, row, strict=True)]
+        table.add_row(*texts, style="bold" if is_total else "")
+    return table
+
+
+def _text(cell: str, column: Column, width: int) -> Text:
+    """A cell that is never read as markup: notes and unknowns faint, a path cut at its beginning."""
+    if column.name in PATHS and cell_len(cell) > width:
+        cell = "…" + cell[-(width - 1) :]
+    value, _, note = cell.partition("\n")
+    text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
+    return text.append(f"\n{note}", style="dim") if note else text
+
+
+def _upright(shown: Sequence[Column], row: Mapping[str, Any]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="left", style="bold")
+    table.add_column(justify="right")
+    table.add_column(justify="left", style="dim")
+    for column in shown:
+        note = column.note(row)
+        table.add_row(column.label, plain(column.exact(row)), f"known for {note}" if note else "")
+    return table
+
+
+def _printed(table: Table, width: int, encoding: str, *, color: bool) -> bytes:
+    """The table in the encoding; what that lacks becomes `?`, and rich draws lines in ASCII."""
+    memory = io.BytesIO()
+    file = io.TextIOWrapper(memory, encoding=encoding, errors="replace", newline="\n")
+    console = Console(file=file, width=width, force_terminal=color or None, highlight=False, legacy_windows=False)
+    console.print(table)
+    file.flush()
+    return b"".join(line.rstrip() + b"\n" for line in memory.getvalue().splitlines())

@@ -1,0 +1,295 @@
+"""Claude Code's result record → rows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from ingest.agents.base import Context, ContextOf, Rows, columns_of
+from ingest.agents.claude_code.outcome import outcome
+from ingest.agents.marks import FIGURES, RESULT
+from ingest.agents.record_id import canonical_hash
+from ingest.agents.text_repair import repair
+from ingest.documents.document import Document
+from ingest.prices.model_ids import ModelId, parse_model_id
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.rows.units import LARGEST_USD
+from schemas.text import paired
+from schemas.wire.claude_code import FORMER_COST_NAMES, ModelUsage, ResultRecord, Usage
+from schemas.wire.values import DIGITS_LOST, LARGEST_INT
+
+_FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
+
+MOST_MODELS = 1000
+"""Models of one record. Real ones name a handful; each is a row, a price and a line of every report."""
+
+TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_tokens_of = attrgetter(*TOKEN_CLASSES)
+
+_RUN = RunRow.unchecked()
+_MODEL_ROW = ModelUsageRow.unchecked()
+"""Rows in which nothing is known yet."""
+
+_TELLS_MODELS, _TELLS_SUMMARY = 2, 1
+"""What `record_rank` consists of. Somebody's list of runs has their ids and totals too: it must not take the place of the records."""
+
+CacheWriteSplit = tuple[int | None, int | None]
+Number = TypeVar("Number", int, Decimal)
+
+
+class ClaudeCode:
+    """Records of `claude -p --output-format json` and the result events of its streams, every version."""
+
+    agent = "claude-code"
+
+    def recognises(self, document: Document) -> bool:
+        if document.starts_with(RESULT):
+            return True
+        value = document.value
+        return value.get("type") == "result" or _is_untyped_record(value)
+
+    def rows(self, document: Document, context_of: ContextOf) -> Rows:
+        record, raw = _read(document)
+        context = context_of(record.session_id, _whole(record.duration_ms))
+        run_id = record.uuid or canonical_hash(document.value)
+        usage = tuple(_model_row(run_id, logged, one, _cache_write_split(one, record)) for logged, one in _model_usage(record))
+        calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
+        run = _run(record, run_id, context, usage, ordinal=document.ordinal, raw=raw)
+        patch = tuple(PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
+        return Rows(run, usage, calls, patch)
+
+
+def _is_untyped_record(value: dict[str, Any]) -> bool:
+    """Version 0.2 wrote `role: system` and no type; some wrappers drop the type."""
+    return "type" not in value and "duration_ms" in value and any(key in value for key in FIGURES)
+
+
+def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
+    """The record and its raw JSON."""
+    record, raw = _validated(document)
+    if record.model_fields_set.isdisjoint(_FIGURE_FIELDS):
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, _look_alike(record))
+    return record, raw
+
+
+def _validated(document: Document) -> tuple[ResultRecord, str | bytes]:
+    try:
+        record, raw = _strict_or_mended(document)
+        return _with_cost(record, document), raw
+    except ValidationError as error:
+        raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
+    except (ValueError, RecursionError) as error:  # a line that looked whole
+        raise InvalidRecord(RejectReason.NOT_JSON, f"the JSON is broken: {error}") from error
+
+
+def _strict_or_mended(document: Document) -> tuple[ResultRecord, str | bytes]:
+    try:
+        return ResultRecord.model_validate_json(document.content), document.content
+    except ValidationError as error:
+        kinds = {detail["type"] for detail in error.errors(include_url=False, include_context=False)}
+        if "json_invalid" in kinds:
+            return ResultRecord.model_validate(paired(document.written)), document.text
+        if DIGITS_LOST in kinds:
+            return ResultRecord.model_validate(paired(document.written)), document.content
+        raise
+
+
+def _with_cost(record: ResultRecord, document: Document) -> ResultRecord:
+    """The record; read again, if its cost is null under one name and told under another."""
+    if record.total_cost_usd is not None or all((record.model_extra or {}).get(name) is None for name in FORMER_COST_NAMES):
+        return record
+    told = {name: value for name, value in document.written.items() if value is not None}
+    return ResultRecord.model_validate(paired(told))
+
+
+def _look_alike(record: ResultRecord) -> str:
+    extra = record.model_extra or {}
+    who = "as Cursor's agent writes them" if "request_id" in extra else "of an agent that is not known"
+    return f"a result record without cost, turns and tokens, {who}; that format is not read yet"
+
+
+def _complaints(error: ValidationError) -> str:
+    """Every field that was refused, and why, in words; `field.path: message (found …)`."""
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {_shown(item['input'])})"
+        for item in error.errors(include_url=False)
+    )
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
+    """Model id → usage. An old record without `modelUsage` has its `usage` as that of a model without a name, as has an empty id."""
+    if record.model_usage is not None and len(record.model_usage) > MOST_MODELS:
+        detail = f"modelUsage: {len(record.model_usage):,} models, and {MOST_MODELS:,} is the most that a record may name"
+        raise InvalidRecord(RejectReason.TOO_MUCH, detail)
+    if record.model_usage is not None:
+        return [(logged or None, usage) for logged, usage in record.model_usage.items()]
+    return [(None, _as_model_usage(record.usage))] if record.usage else []
+
+
+def _as_model_usage(usage: Usage) -> ModelUsage:
+    return ModelUsage(
+        inputTokens=usage.input_tokens,
+        outputTokens=usage.output_tokens,
+        cacheReadInputTokens=usage.cache_read_input_tokens,
+        cacheCreationInputTokens=usage.cache_creation_input_tokens,
+    )
+
+
+def _model_id(logged: str | None, usage: ModelUsage) -> ModelId | None:
+    return parse_model_id(logged, usage.provider, usage.canonical_model) if logged else None
+
+
+def _model_row(run_id: str, logged: str | None, usage: ModelUsage, split: CacheWriteSplit) -> ModelUsageRow:
+    parsed = _model_id(logged, usage)
+    return _MODEL_ROW.completed(
+        {
+            "run_id": run_id,
+            "model_id": logged,
+            "model": parsed.model if parsed else None,
+            "provider": parsed.provider if parsed else None,
+            "region": parsed.region if parsed else None,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "thinking_tokens": usage.thinking_tokens,
+            "cache_read_tokens": usage.cache_read_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+            "cache_write_5m_tokens": split[0],
+            "cache_write_1h_tokens": split[1],
+            "web_search_requests": usage.web_search_requests,
+            "cost_reported_usd": usage.cost_usd,
+            "cost_own_usd": usage.cost_usd,
+            "own_input_tokens": usage.input_tokens,
+            "own_output_tokens": usage.output_tokens,
+            "own_cache_read_tokens": usage.cache_read_tokens,
+            "own_cache_write_tokens": usage.cache_write_tokens,
+            "cost_basis": usage.cost_basis,
+            "context_window": usage.context_window,
+        }
+    )
+
+
+def _cache_write_split(usage: ModelUsage, record: ResultRecord) -> CacheWriteSplit:
+    """Cache writes for 5 minutes and for 1 hour, where the record tells them apart.
+
+    Newer records say it per model. In older ones `usage.cache_creation` says it for the main loop of the last turn group;
+    that is the model's split only if it adds up to all the model wrote.
+    """
+    if usage.cache_write_5m_tokens is not None or usage.cache_write_1h_tokens is not None:
+        return usage.cache_write_5m_tokens, usage.cache_write_1h_tokens
+    if usage.cache_write_tokens == 0:
+        return 0, 0
+    creation = record.usage.cache_creation if record.usage else None
+    if creation is None:
+        return None, None
+    short, long = creation.ephemeral_5m_input_tokens or 0, creation.ephemeral_1h_input_tokens or 0
+    return (short, long) if short + long == usage.cache_write_tokens else (None, None)
+
+
+def _run(
+    record: ResultRecord, run_id: str, context: Context, usage: tuple[ModelUsageRow, ...], *, ordinal: int, raw: str | bytes
+) -> RunRow:
+    main = _main_model(usage)
+    result = repair(record.result) if record.result is not None else None
+    return _RUN.completed(
+        {
+            "run_id": run_id,
+            "ordinal": ordinal,
+            "agent": ClaudeCode.agent,
+            "session_id": record.session_id,
+            "subtype": record.subtype,
+            "is_error": record.is_error,
+            "api_error_status": record.api_error_status,
+            "stop_reason": record.stop_reason,
+            "terminal_reason": record.terminal_reason,
+            "outcome": outcome(record),
+            "duration_ms": _whole(record.duration_ms),
+            "duration_api_ms": _whole(record.duration_api_ms),
+            "duration_api_own_ms": _whole(record.duration_api_ms),
+            "ttft_ms": _whole(record.ttft_ms),
+            "num_turns": record.num_turns,
+            "cost_reported_usd": record.total_cost_usd,
+            "cost_own_usd": record.total_cost_usd,
+            "model": main.model if main else None,
+            "provider": main.provider if main else None,
+            "region": main.region if main else None,
+            **_costs_by_model(usage),
+            **_totals(usage),
+            **_usage_columns(record.usage),
+            "chain_id": run_id,
+            "chain_position": 1,
+            "permission_denials": None if record.permission_denials is None else len(record.permission_denials),
+            "errors": _error_text(record),
+            "result": result,
+            "result_repaired": result != record.result,
+            "record_rank": _TELLS_MODELS * bool(record.model_usage) + _TELLS_SUMMARY * (record.result is not None),
+            "raw": raw,
+            **columns_of(context),
+        }
+    )
+
+
+def _usage_columns(usage: Usage | None) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    return {
+        "usage_input_tokens": usage.input_tokens,
+        "usage_output_tokens": usage.output_tokens,
+        "usage_cache_read_tokens": usage.cache_read_input_tokens,
+        "usage_cache_write_tokens": usage.cache_creation_input_tokens,
+    }
+
+
+def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:
+    """The model that cost the most; ties go to more output, then to the first by name."""
+    if len(usage) == 1:
+        return usage[0]
+    ranked = sorted(usage, key=lambda row: row.model_id or "")
+    return max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
+
+
+def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
+    """The models by name, and what each of them cost; one model may stand under several ids."""
+    if len(usage) == 1 and usage[0].model:
+        return {"models": (usage[0].model,), "model_costs_usd": (usage[0].cost_own_usd,)}
+    costs: dict[str, Decimal | None] = {}
+    for row in usage:
+        if row.model:
+            former = costs.get(row.model)
+            costs[row.model] = former if row.cost_own_usd is None else _in_range(row.cost_own_usd + (former or 0), LARGEST_USD, "USD")
+    names = sorted(costs)
+    return {"models": tuple(names), "model_costs_usd": tuple(costs[name] for name in names)}
+
+
+def _totals(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
+    """Tokens by class over all models: the sum of what is known, None where nothing is."""
+    return {name: _known_sum(counts) for name, *counts in zip(TOKEN_CLASSES, *map(_tokens_of, usage), strict=True)}
+
+
+def _known_sum(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return _in_range(sum(known), LARGEST_INT, "tokens") if known else None
+
+
+def _in_range(total: Number, largest: Number, unit: str) -> Number:
+    """A sum over models, if it is one that a single figure may be: what sums of runs rest on. Raises InvalidRecord."""
+    if total > largest:
+        detail = f"modelUsage: its models add up to {total:,} {unit}, and {largest:,} is the most that a record may tell"
+        raise InvalidRecord(RejectReason.INVALID_RECORD, detail)
+    return total
+
+
+def _whole(milliseconds: float | None) -> int | None:
+    return None if milliseconds is None else round(milliseconds)
+
+
+def _error_text(record: ResultRecord) -> str | None:
+    return "\n".join(map(str, record.errors)) if record.errors else None

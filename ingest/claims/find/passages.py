@@ -1,0 +1,215 @@
+"""The passage of the text that a sign of a claim stands in.
+
+A passage is a bullet with the lines it wraps over, a paragraph, a run of labelled lines (`Before: … / After: …`) or a whole table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ingest.claims.words.change_words import AFTER, BEFORE, CHANGE
+from ingest.claims.words.regex_parts import BULLETS, SIGNS
+
+
+class Passage(NamedTuple):
+    """A part of the text that is read as one."""
+
+    start: int
+    end: int
+    is_table: bool = False
+    is_labelled: bool = False
+
+
+_BLOCK = re.compile(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{SIGNS}])", re.MULTILINE)
+_TABLE = re.compile(r"[ \t]*\|")
+_LABEL = re.compile(
+    rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,3}}?)[*_`]{{0,3}}"
+    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b"
+    r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[A-Za-z/]{1,6}[ \t]*$))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ENDS_A_LABEL = re.compile(r"[:=]|[ \t][ \t–—\d-]")
+_LONGEST_LABEL = 160
+"""Characters in which one of these stands, if the line begins with a label at all: five times cheaper to see than a label."""
+
+_LONGEST = 20_000
+"""Characters of a passage that are read behind its first sign; what follows is read as another."""
+
+_LABELLED_LINES = 8
+"""Lines that a run of labelled lines has at most."""
+
+
+def passages(text: str, signs: Iterable[int]) -> Iterator[Passage]:
+    """The passages that the signs stand in, in order, none overlapping another."""
+    done = 0
+    for sign in signs:
+        if sign >= done:
+            passage = passage_at(text, sign, done)
+            end = min(passage.end, max(passage.start, sign) + _LONGEST)
+            done = max(end, done + 1)
+            yield passage._replace(end=end)
+
+
+def passage_at(text: str, position: int, floor: int = 0) -> Passage:
+    """The passage that holds the position; it does not reach above `floor`."""
+    start = _line_start(text, position, floor)
+    if _TABLE.match(text, start):
+        return _table(text, start, floor)
+    if open_table := _open_table(text, start, floor):
+        return open_table
+    labelled = _labelled(text, start, floor)
+    return labelled or _paragraph(text, start, floor, position)
+
+
+def _line_start(text: str, position: int, floor: int) -> int:
+    return max(text.rfind("\n", floor, position) + 1, floor)
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end
+
+
+def _table(text: str, start: int, floor: int) -> Passage:
+    end = _line_end(text, start)
+    while start > floor and _TABLE.match(text, above := _line_start(text, start - 1, floor)):
+        start = above
+    while end < len(text) and _TABLE.match(text, end + 1):
+        end = _line_end(text, end + 1)
+    if end + 1 < len(text) and _OPEN_RULE.match(text, end + 1) and (below := _open_table(text, start, floor)):  # a head with bars
+        return below
+    if end + 1 < len(text) and text.rfind("|", start, end) < text.rfind("\n", start, end):  # a cell that wraps
+        end = _line_end(text, end + 1)
+    return Passage(start, end, is_table=True)
+
+
+_BAR = re.compile(r"[^\n|]*\|")
+_OPEN_RULE = re.compile(r"[ \t]*:?-{2,}:?[ \t]*\|[ \t:|-]*$", re.MULTILINE)
+_OPEN_ROWS = 60
+"""Rows of a table without outer bars, at most."""
+
+
+def _open_table(text: str, start: int, floor: int) -> Passage | None:
+    """The table without outer bars that the line stands in: `Case | Before | After`, `--- | --- | ---`, `load | 8 s | 2 s`."""
+    if not _BAR.match(text, start):
+        return None
+    end, rows, is_ruled = _line_end(text, start), 1, False
+    while start > floor and rows < _OPEN_ROWS and _BAR.match(text, above := _line_start(text, start - 1, floor)):
+        is_ruled = is_ruled or _OPEN_RULE.match(text, above) is not None
+        start, rows = above, rows + 1
+    while end < len(text) and rows < 2 * _OPEN_ROWS and _BAR.match(text, end + 1):
+        is_ruled = is_ruled or _OPEN_RULE.match(text, end + 1) is not None
+        end, rows = _line_end(text, end + 1), rows + 1
+    return Passage(start, end, is_table=True) if is_ruled else None
+
+
+def _paragraph(text: str, start: int, floor: int, position: int) -> Passage:
+    end = _line_end(text, start)
+    while start > floor and not _BLOCK.match(text, start):
+        above = _line_start(text, start - 1, floor)
+        if not text[above : start - 1].strip() or _TABLE.match(text, above):
+            break
+        start = above
+    while end < len(text) and not _BLOCK.match(text, end + 1) and not (end >= position and _begins_run(text, end + 1)):
+        end = _line_end(text, end + 1)
+    return Passage(start, end)
+
+
+_COLON_WITHIN = 60
+"""Characters of a line in which its label ends."""
+
+
+def _begins_run(text: str, start: int) -> bool:
+    """Whether a run of labelled lines begins with the line, which is no part of the paragraph above it."""
+    if text.find(":", start, start + _COLON_WITHIN) < 0 or label(text, start) != "before":
+        return False
+    end = _line_end(text, start)
+    return bool(_DIGIT.search(text, start, end)) and label(text, end + 1) == "after"
+
+
+def _labelled(text: str, start: int, floor: int) -> Passage | None:
+    """The run of labelled lines that the line stands in: from the figure before on, or the two lines above a change and the change."""
+    if label(text, start) is None:
+        return None
+    return _above_change(text, start, floor) or _from_before(text, start, floor) or _after_first(text, start, floor)
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def _from_before(text: str, start: int, floor: int) -> Passage | None:
+    first = start
+    for _ in range(_LABELLED_LINES):
+        if label(text, first) == "before":
+            break
+        if first <= floor or not text[first : _line_end(text, first)].strip():
+            return None
+        first = _line_start(text, first - 1, floor)
+    end, lines = _line_end(text, first), 1
+    if not _DIGIT.search(text, first, end):  # a heading
+        return None
+    while end < len(text) and lines < _LABELLED_LINES:
+        blank = _BLANK.match(text, end) if lines == 1 else None
+        below = blank.end() if blank else end + 1
+        if not (label(text, below) == "after" if blank else _continues(text, below)):
+            break
+        end, lines = _line_end(text, below), lines + 1
+    return Passage(first, end, is_labelled=True) if lines > 1 and end >= start else None
+
+
+_BLANK = re.compile(r"\n[ \t]*\n(?=[^\n]*\d)")
+"""A line left blank between the line before and that after."""
+
+
+def _after_first(text: str, start: int, floor: int) -> Passage | None:
+    """`this branch: 2 s` / `main: 3 s`: two lines, the one after first, and none labelled beside them."""
+    first = start if label(text, start) == "after" or start <= floor else _line_start(text, start - 1, floor)
+    second = _line_end(text, first) + 1
+    if label(text, second) != "before" or label(text, first) != "after" or not _DIGIT.search(text, first, second):
+        return None
+    end = _line_end(text, second)
+    is_alone = first <= floor or label(text, _line_start(text, first - 1, floor)) is None
+    is_last = end >= len(text) or label(text, end + 1) is None
+    return Passage(first, end, is_labelled=True) if is_alone and is_last and end >= start else None
+
+
+def _above_change(text: str, start: int, floor: int) -> Passage | None:
+    """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the sign may stand in any of the three."""
+    change = start
+    for _ in range(3):
+        if label(text, change) == "change":
+            second = _line_start(text, change - 1, floor) if change > floor else floor
+            first = _line_start(text, second - 1, floor) if second > floor else second
+            fits = first < second < change and _ITEM.match(text, first) and _ITEM.match(text, second)
+            return Passage(first, _line_end(text, change), is_labelled=True) if fits else None
+        change = _line_end(text, change) + 1
+        if change >= len(text) or not _ITEM.match(text, change):
+            return None
+    return None
+
+
+def label(text: str, start: int) -> str | None:
+    """What the label of the line names: `before`, `after` or `change`."""
+    found = _LABEL.match(text, start) if _ENDS_A_LABEL.search(text, start, start + _LONGEST_LABEL) else None
+    return found.lastgroup if found else None
+
+
+_ITEM = re.compile(rf"[ \t]*(?:[{BULLETS}]\s|[^\n:|]{{2,50}}:)[^\n]*\d")
+_OTHER_LABEL = re.compile(
+    rf"[\s│║{BULLETS}]{{0,12}}(?:[*_`]{{0,3}}[A-Z][^:\n]{{0,40}}|[*_]{{0,3}}`[^`:\n]{{2,60}}`)[*_]*:[*_`]*\s*[~<≈]?\d"
+)
+
+
+_CHANGE_ALONE = re.compile(
+    rf"[ \t]*(?:[{BULLETS}][ \t]+)?(?:speed-?up|improvement|reduction) of (?=[~≈]?\d)|"
+    r"[ \t]*[=≈~*_(+−-]{0,4}[ \t]?\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""`24% faster`, below the figures it is of."""
+
+
+def _continues(text: str, start: int) -> bool:
+    label = _LABEL.match(text, start)
+    return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start) or _CHANGE_ALONE.match(text, start))

@@ -1,0 +1,125 @@
+"""The words around an effect, cut once and read by all that judge it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from ingest.claims.find.passages import Passage
+from ingest.claims.numbers.effect import Effect
+from ingest.claims.words.regex_parts import BULLETS
+
+_LEFT, _RIGHT, _NEAR = 160, 60, 24
+
+_SENTENCE = re.compile(rf"[.;!?]\s|\n[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]|\n[ \t]*\n|\n(?=[A-Z][a-z]+ )")
+
+
+class Title(NamedTuple):
+    """The first line of a text: in lower case, as written, and where it ends."""
+
+    lower: str
+    raw: str
+    end: int
+
+
+class Around(NamedTuple):
+    """What stands around an effect. All but what is called raw is in lower case, which only reads words and needs no offsets."""
+
+    left: str
+    """The sentence before it, up to the effect before; in a table, caption, row label and heads."""
+    inside: str
+    right: str
+    """The sentence behind it, up to the next effect."""
+    near: str
+    """A few characters before it, whatever they are."""
+    sentence: str
+    """The sentence before it, effects included."""
+    raw_left: str
+    raw_right: str
+    title: Title
+    is_table: bool
+    text: str
+    start: int
+    """The whole text, and where the effect stands in it."""
+
+    def lead(self) -> str:
+        """What leads the list or section that the effect stands in: the nearest heading above, or line that ends with a colon."""
+        return _lead(self.text, self.text.rfind("\n", 0, self.start) + 1)
+
+
+_LEADS = re.compile(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
+_LINES_ABOVE = 14
+"""Lines of a list that are gone up for what leads it."""
+
+
+@lru_cache(maxsize=64)
+def _lead(text: str, start: int) -> str:
+    for _ in range(_LINES_ABOVE):
+        if start <= 0:
+            break
+        above = text.rfind("\n", 0, start - 1) + 1
+        if _LEADS.match(text, above, start - 1):
+            return text[max(above, start - 121) : start - 1].lower()
+        start = above
+    return ""
+
+
+def title_of(text: str) -> Title:
+    """The title of the text: its first line that is not blank."""
+    start = len(text) - len(text.lstrip()) if text[:1].isspace() else 0
+    end = text.find("\n", start)
+    raw = text[start : min(end if end >= 0 else len(text), start + 200)]
+    return Title(raw.lower(), raw, start + len(raw))
+
+
+def around(text: str, effect: Effect, passage: Passage, low: int, high: int, title: Title) -> Around:
+    """What stands around the effect between `low` and `high`, where its neighbours are."""
+    left = effect.heads or _last_sentence(text[max(low, effect.start - _LEFT) : effect.start])
+    right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT)])
+    near = text[max(0, effect.start - _NEAR) : effect.start].lower()
+    lower = left.lower()
+    whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT) : effect.start]).lower()
+    return Around(
+        lower,
+        text[effect.start : effect.end].lower(),
+        right.lower(),
+        near,
+        whole,
+        left,
+        right,
+        title,
+        is_table=False,
+        text=text,
+        start=effect.start,
+    )
+
+
+def in_table(text: str, effect: Effect, caption: str, rest: str, title: Title) -> Around:
+    """What stands around an effect of a table: the line above, the labels of the row, the heads of its columns, the rest of its cell."""
+    lower = caption.lower()
+    return Around(
+        lower,
+        text[effect.start : effect.end].lower(),
+        rest.lower(),
+        "",
+        lower,
+        caption,
+        rest,
+        title,
+        is_table=True,
+        text=text,
+        start=effect.start,
+    )
+
+
+def _last_sentence(part: str) -> str:
+    end = 0
+    for match in _SENTENCE.finditer(part):
+        end = match.end()
+    return part[end:]
+
+
+def _first_sentence(part: str) -> str:
+    match = _SENTENCE.search(part)
+    return part[: match.start()] if match else part

@@ -1,0 +1,256 @@
+"""Numbers with their units: `2822`, `~1.2 s`, `10-50x`, `+8%`, `1,234 allocs`, `46 chunks/min`, `1m30s`, `$0.12`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from ingest.claims.numbers.spelled import BEGINNINGS, SPELLED, SPELLED_COUNT, SPELLED_TIME, spelled
+from ingest.claims.numbers.units import SCALES, Unit, unit
+from schemas.rows.claim import ClaimMetric
+
+
+class Kind(Enum):
+    """What a number is by itself."""
+
+    VALUE = "a value, with a unit or bare"
+    TIMES = "a multiplier"
+    PERCENT = "a percentage"
+
+
+class Quantity(NamedTuple):
+    """A number or range of a text; `low` and `high` are as written, in `unit`. `sign`: `+`, `-`, or empty."""
+
+    start: int
+    end: int
+    kind: Kind
+    low: float
+    high: float
+    unit: Unit | None
+    hedged: bool
+    sign: str
+
+    @property
+    def metric(self) -> ClaimMetric | None:
+        """What the unit measures, where it has one."""
+        return self.unit.metric if self.unit else None
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it says from what to what."""
+        return self.low != self.high
+
+    def measures_as(self, other: Quantity) -> bool:
+        """Whether both are figures of one metric, as their units tell."""
+        return self.kind is other.kind is Kind.VALUE and self.metric is not None and self.metric is other.metric
+
+    def within(self, low: float, high: float) -> bool:
+        """Whether the number is between both, as it is written."""
+        return low <= self.low <= self.high <= high
+
+    def sized(self) -> tuple[float, float]:
+        """The number in base units (seconds, bytes, per second, pieces)."""
+        size = self.unit.size if self.unit else 1.0
+        return self.low * size, self.high * size
+
+
+CLOCK = Unit("s", ClaimMetric.TIME, 1.0)
+"""The unit of `3:15`, which may also be a time of day, a ratio or a line of a file: two of them are a pair only of what is timed."""
+
+_SPREAD = r"(?:\s{0,2}±\s{0,4}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
+"""What a measured number is uncertain by; it is read over."""
+
+_SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
+"""What stands before the unit of a number whose unit comes behind what it is uncertain by."""
+
+_NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
+"""`x86`, `x509`: names of machines and formats, no factors."""
+
+_GROUPED = (
+    r"(?:(?<=from\s)|(?<=\sto\s))\d{1,3}(?:\ \d{3}){1,5}(?!\d)|\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?"
+    r"|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
+)
+"""Thousands; parted by a common space only in `from … to`, or where a cell or a bracket ends the number."""
+
+_TO = (
+    r"(?:--?|[–—]|~(?=\d)|\.{2,3}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{1,9}\s?[x×%])"
+    r"|(?<=[\dx×%])\s-\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b))"
+    r"|(?(from)(?!)|\sto\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))))"
+)
+"""What leads from the lower end of a range to the upper; `to` only of factors and percentages, and not in `from … to`, which is a pair."""
+
+_NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
+_QUANTITY = re.compile(
+    rf"""
+    (?<![A-Za-z0-9_.\#,\\])(?={BEGINNINGS})(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]\d-)(?<![a-z]{{4}}-)
+    (?P<from>(?<=from\s))?
+    (?P<mark>(?:(?<!~)~(?!~)|[≈≤≥∼])\s?|(?<![-=<>])[<>]\s?)?
+    (?P<sign>[+\-−–]|minus\s(?=[~\d])|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
+    (?P<money>\$)?
+    (?:
+      (?:(?P<word>{SPELLED})(?:\s(?:to|or)\s(?P<most>{SPELLED}))?|(?P<article>(?:(?<=than\s|nder\s|from\s|over\s)|(?<=\sto\s))an?|half\san?(?=\s[smh])))
+      (?:(?:[\s-]times|-?fold|mal)\b|[\s-](?P<spelled_unit>{SPELLED_TIME})\b(?P<and_half>\sand\sa\shalf\b)?)
+    |
+      (?<=from\s)(?P<counted>{SPELLED})\s(?P<counted_unit>{SPELLED_COUNT})\b
+    |
+      (?<=\sto\s)(?P<told>{SPELLED})(?![\w'’-]|\s(?:or|of|x|times|more|other|another|way|side)\b)
+    |
+      sub-(?P<below>milli|micro)?second
+    |
+      (?P<hours>\d{{1,3}})\s?h(?:rs?|ours?)?\s?(?:and\s)?(?P<hour_minutes>\d{{1,2}})\s?m(?:in(?:ute)?s?)?\b
+    |
+      (?P<minutes>\d{{1,4}})\s?(?:m|min(?:ute)?s?)(?:\s|\sand\s|,\s)?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b(?:/[a-z]{{2,12}}\b)?
+      (?:\s?[-–—]\s?(?P<most_minutes>\d{{1,4}})\s?m(?:in)?\s?(?P<most_seconds>\d{{1,2}}(?:\.\d+)?)\s?s\b)?
+    |
+      (?P<short_minutes>\d{{1,3}})m(?P<short_seconds>[0-5]\d)(?:\s?[-–—]\s?(?P<short_most>\d{{1,3}}m[0-5]\d))?(?![\w:]|\.\d)
+    |
+      (?<!\d\s)(?:[×÷]|x(?!{_NAMES_WITH_X}))(?P<prefixed>\d{{1,4}}(?:\.\d{{1,2}})?)(?![\w./-]|\s?[x×])
+    |
+      (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?P<timed>\s?min(?:ute)?s?\b)?(?![\w:]|\s?[ap]\.?m\b)
+    |
+      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?{_TO}[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?P<unit>\s?[%٪](?!\d)|\s?×(?![\dA-Z])|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\s?pct\b|\sProzent\b
+        |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
+        |\s?/\s?(?:s|sec|min|h)(?![\w/])
+        |(?:(?:\*\*)?[\s-]{{0,2}}|\n[ \t]{{1,12}})
+          (?:(?:SQL|DB|API|HTTP)\s(?=quer|call|request|hit|round|statement))?[A-Za-zµμ]{{1,14}}(?:-trips?)?
+          (?:(?:/|\ per\ |\s/\s(?=(?:s|sec|min|h|hour)\b))[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
+      )?
+      {_SPREAD}?
+    )
+    (?P<plus>\+(?![\d\w])|~(?![~\d\w]))?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_GOES_ON = re.compile(r"[^\W_]|/\d")
+"""`3rd`, `1/60`: the number is part of a word or of a fraction."""
+
+_OTHER_SIDE = re.compile(r"(?<=\s[x×X])\s?\d")
+"""`1024 x 768` is a size."""
+
+_MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
+_PERCENT = {"%", "٪", "pct", "percent", "Percent", "Prozent"}
+_MOST_MINUTES = 240
+"""`512m` is no time but memory."""
+
+_MODEL_NUMBER = 1000
+"""`7950X` is a processor, no factor."""
+
+_OF_SPEED = re.compile(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
+
+
+def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
+    """The quantities of that part of the text, in order."""
+    for match in _QUANTITY.finditer(text, start, end):
+        found = _quantity(match) if match["low"] else _in_words(match)
+        if found is not None:
+            yield found
+
+
+_SIGNS = {"m": "-", "M": "-", "−": "-", "–": "-", "↓": "-", "⬇": "-", "▼": "-", "↑": "+", "⬆": "+", "▲": "+"}
+
+
+def _sign(written: str | None) -> str:
+    """The sign of a number, plus or minus however it is written; an arrow up or down is one."""
+    return _SIGNS.get(written[0], written) if written else ""
+
+
+def _in_words(match: re.Match[str]) -> Quantity:
+    """`1m30s`, `2h10m`, `three times`, `ten seconds`, `sub-second`."""
+    kind, is_below = Kind.VALUE, False
+    if duration := _duration(match):
+        low, high, named = duration
+    elif match["prefixed"]:
+        low = high = float(match["prefixed"])
+        kind, named = Kind.TIMES, None
+    elif worded := match["word"] or match["article"]:
+        low = spelled(worded) + (0.5 if match["and_half"] else 0.0)
+        high = max(low, spelled(match["most"])) if match["most"] else low
+        kind, named = (Kind.VALUE, unit(match["spelled_unit"])) if match["spelled_unit"] else (Kind.TIMES, None)
+    elif counted := match["counted"] or match["told"]:
+        low = high = spelled(counted)
+        named = unit(match["counted_unit"] or "")
+    else:
+        low, high, named, is_below = 1.0, 1.0, unit(f"{match['below'] or ''}second"), True
+    return Quantity(match.start(), match.end(), kind, low, high, named, bool(match["mark"]) or is_below, _sign(match["sign"]))
+
+
+def _duration(match: re.Match[str]) -> tuple[float, float, Unit | None] | None:
+    """`1m30s`, `3m10-3m50`, `2h10m`, `3:15`: lower end, upper end and unit."""
+    if match["minutes"]:
+        low = _seconds(match["minutes"], match["seconds"])
+        return low, max(low, _seconds(match["most_minutes"], match["most_seconds"])), unit("s")
+    if match["short_minutes"]:
+        low = _seconds(match["short_minutes"], match["short_seconds"])
+        return low, max(low, _seconds(*(match["short_most"] or "0m0").split("m"))), unit("s")
+    if match["hours"]:
+        hours = float(match["hours"]) + float(match["hour_minutes"]) / 60
+        return hours, hours, unit("h")
+    if match["clock"]:
+        seconds = 0.0
+        for part in match["clock"].split(":"):
+            seconds = seconds * 60 + float(part)
+        return seconds, seconds, unit("s") if match["timed"] else CLOCK
+    return None
+
+
+def _seconds(minutes: str | None, seconds: str | None) -> float:
+    return float(minutes or 0) * 60 + float(seconds or 0)
+
+
+def _quantity(match: re.Match[str]) -> Quantity | None:
+    """The quantity that was matched; None where the number is part of a word: `5x100`, `3rd`."""
+    low = _number(match["low"], match["low_scale"])
+    high = _number(match["high"], match["high_scale"]) if match["high"] else low
+    if match["high"] and match["high_scale"] and not match["low_scale"]:
+        low *= SCALES[match["high_scale"]]  # 5-10k
+    kind, named, end = _unit(match, low)
+    is_length = kind is Kind.TIMES and _OTHER_SIDE.match(match.string, match.end())
+    if is_length or (match["unit"] is None and _GOES_ON.match(match.string, match.end())):
+        return None
+    hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
+    low *= _scaled(match["low_unit"], named)
+    high = max(low, high)  # 2026-01, lines 47-12: no range
+    return Quantity(match.start(), end, kind, low, high, named, hedged, _sign(match["sign"]))
+
+
+def _scaled(low_unit: str | None, named: Unit | None) -> float:
+    """`800 ms-1.5 s`: how much smaller the unit of the lower end is."""
+    own = unit(low_unit) if low_unit and named else None
+    return own.size / named.size if own and named and own.metric is named.metric else 1.0
+
+
+_FRACTIONS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
+_PARTING = re.compile("[,' \u00a0\u2009\u202f]")
+
+
+def _number(digits: str, scale: str | None) -> float:
+    """Thousands are grouped by commas in threes; a comma before one or two digits is the decimal sign of half the world."""
+    if digits[-1] in _FRACTIONS:
+        return float(digits[:-1]) + _FRACTIONS[digits[-1]]
+    head, comma, tail = digits.rpartition(",")
+    plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else _PARTING.sub("", digits)
+    return float(plain) * (SCALES[scale] if scale else 1.0)
+
+
+def _unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
+    """What kind of quantity it is, its unit, and where it ends. Words that are no unit are none of it."""
+    written = match["unit"]
+    bare = written.strip() if written else ""
+    if bare in _MULTIPLIERS and not (
+        bare in "xX" and number >= _MODEL_NUMBER and "," not in match["low"] and not _OF_SPEED.match(match.string, match.end())
+    ):
+        return Kind.TIMES, None, match.end()
+    if bare in _PERCENT:
+        return Kind.PERCENT, None, match.end()
+    if match["money"]:
+        return Kind.VALUE, Unit("$", ClaimMetric.COST, 1.0), match.start("unit") if written else match.end()
+    named = unit(bare.lstrip("-")) if bare and not (bare == "m" and number > _MOST_MINUTES) else None
+    if named is None and not written and "±" in match[0]:  # `840 ± 10 ms`
+        named = unit(_SPREAD_UNIT.sub("", match[0]))
+    if named is None:
+        return Kind.VALUE, None, match.start("unit") if written else match.end()
+    return Kind.VALUE, named, match.end()

@@ -1,0 +1,164 @@
+"""Figures in columns without lines, as tools print them: `2226 ms   1159 ms   (48% faster)`, `29.91n ± 2%   8.09n ± 1%   -72.93%`."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+
+from ingest.claims.judge.ratios import agrees
+from ingest.claims.numbers.effect import Effect
+from ingest.claims.numbers.quantities import Kind, Quantity
+from ingest.claims.numbers.units import unit
+from ingest.claims.tables.cells import with_unit
+from ingest.claims.tables.header_cells import role_of
+from ingest.claims.words.change_words import BEGINS, METRICS
+from ingest.claims.words.regex_parts import ARROW
+
+_SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(?:[ \t]\(\d{1,3}\)|(?P<parts>\([\d.]{1,9}\+[\d.]{1,9}\)))?"
+"""Behind a figure: a unit of one letter, what the figure is uncertain by, and how often it was measured; or the parts of a time."""
+
+_GAP = re.compile(rf"{_SPREAD}[ \t]+")
+_WIDE_GAP = re.compile(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
+_LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
+_BEHIND_A_SIGN = re.compile(r"[ \t]*(?:\)?$|\||\(p=|x \d)", re.MULTILINE)
+_ROW_ENDS = re.compile(r"[ \t]*$", re.MULTILINE)
+
+_SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
+
+_FEW = 6
+"""Numbers of a row behind the first figure: the second figure, the change, and how often each was measured or what it is made of."""
+
+
+def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
+    """Two like figures and a third that is their change. Without a word beside it the change must have its sign, and be theirs."""
+    first = found[index]
+    ahead = found[index + 1 : index + 1 + _FEW]
+    following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or not _is_part(text, quantity)]
+    if not following or not first.kind is following[0].kind is Kind.VALUE:
+        return None
+    if text.startswith("  ", first.end):
+        if len(following) > 1 and _is_difference(first, *following[:2]):
+            if of_size := _of_functions(text, first, following[0]):
+                return of_size
+            del following[1]
+        if len(following) < 2 or text.find("\n", following[0].end, following[1].start) >= 0:
+            return _pair_alone(text, first, following[0])
+    if len(following) < 2 or following[1].kind is Kind.VALUE:
+        return None
+    return _row(text, first, following[0], following[1])
+
+
+def _is_part(text: str, quantity: Quantity) -> bool:
+    """Whether it stands in the bracket behind a figure: `0.57(0.53+0.07)`."""
+    return text[quantity.start - 1] == "(" or (text[quantity.start - 2 : quantity.start - 1].isdigit() and text[quantity.start - 1] == "+")
+
+
+_OF_FUNCTIONS = re.compile(r"bloat-o-meter|\badd/remove: \d|^Total: Before=\d", re.IGNORECASE | re.MULTILINE)
+
+
+@lru_cache(maxsize=2)
+def _lists_functions(text: str) -> bool:
+    return _OF_FUNCTIONS.search(text) is not None
+
+
+def _of_functions(text: str, first: Quantity, second: Quantity) -> Effect | None:
+    """`push_node_left   1112   1044   -68`: what the kernel's script prints of the sizes of functions, in bytes."""
+    if not _lists_functions(text):
+        return None
+    size = unit("bytes")
+    return Effect(first.start, second.end, first._replace(unit=size), second._replace(unit=size), heads="size of the function ")
+
+
+def _is_difference(first: Quantity, second: Quantity, third: Quantity) -> bool:
+    """`4,000   2,000   -2,000   -50.00%`: a figure and what it is more or less than the one before it."""
+    return third.kind is Kind.VALUE and bool(third.sign) and math.isclose(abs(second.low - first.low), third.low, rel_tol=0.01)
+
+
+def _pair_alone(text: str, first: Quantity, second: Quantity) -> Effect | None:
+    """Two like figures at the end of a line, below heads that say which is which."""
+    is_row = first.measures_as(second) and _ROW_ENDS.match(text, second.end) and _WIDE_GAP.fullmatch(text, first.end, second.start)
+    if not is_row:
+        return None
+    return _under_heads(text, Effect(first.start, second.end, first, second))
+
+
+def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
+    signed = bool(change.sign) and bool(_BEHIND_A_SIGN.match(text, change.end))
+    gap = (_GAP if signed else _WIDE_GAP).fullmatch(text, first.end, second.start)
+    if gap is None and signed and _ARROW.fullmatch(text, first.end, second.start) and first.unit is second.unit is None:
+        return _under_a_title(text, Effect(first.start, change.end, first, second, change))
+    behind = _GAP.match(text, second.end, change.start)
+    if gap is None or not (signed or _LAST_COLUMN.match(text, change.end)):
+        return None
+    before, after = _sized(first, gap), _sized(second, behind)
+    if before.unit and after.unit and before.unit.metric is not after.unit.metric:
+        return None
+    whole = Effect(first.start, change.end, before, after, change)
+    if not agrees(whole, change):
+        return None
+    is_change = signed or (first.unit and (after.low < before.low or "(" in text[second.end : change.start]))  # a column of growth is none
+    if is_change and whole.before and whole.before.unit:
+        return whole
+    return _under_heads(text, whole) or (whole if is_change else None)
+
+
+_HEADS_ABOVE = 30
+"""Lines above a row in which the heads of its columns are looked for."""
+
+_WIDEST = 400
+"""Characters of a line of heads, at most: a longer line is data."""
+
+_LABEL = 60
+"""Characters of a row that say what it is of."""
+
+_ARROW = re.compile(rf"[ \t]{{0,3}}{ARROW}[ \t]{{0,3}}")
+_OF_A_TITLE = re.compile(rf"[^\n]*{BEGINS}(?:{'|'.join(METRICS.values())})[^\n]*:[*_ \t]*$", re.IGNORECASE)
+_TITLE_ABOVE = 12
+"""Lines above a row in which the title is looked for that says what the rows are of."""
+
+
+def _under_a_title(text: str, effect: Effect) -> Effect | None:
+    """`alpha 4000 -> 5000 +25%` in the lines below `Compile time:`, if the percentage is that of the bare numbers."""
+    start = text.rfind("\n", 0, effect.start) + 1
+    row = text[start : effect.start].strip(" -*:")[:_LABEL]
+    for _ in range(_TITLE_ABOVE if effect.change and agrees(effect, effect.change) else 0):
+        end, start = start - 1, text.rfind("\n", 0, max(start - 1, 0)) + 1
+        if end <= 0:
+            return None
+        if end - start <= _WIDEST and _OF_A_TITLE.match(text, start, end):
+            return effect._replace(heads=f"{text[start:end]} {row} ")
+    return None
+
+
+_COLUMN = re.compile(r"\S+(?: \S+)*")
+
+
+def _under_heads(text: str, effect: Effect) -> Effect | None:
+    """The effect with the heads of its columns, if a line above names those before and after."""
+    end = text.rfind("\n", 0, effect.start)
+    for _ in range(_HEADS_ABOVE):
+        start = text.rfind("\n", 0, max(end, 0)) + 1
+        heads = _COLUMN.findall(text[start : max(end, 0)]) if end - start <= _WIDEST else []
+        if not heads:
+            return None
+        roles = [role_of(head) for head in heads]
+        if "before" in roles and "after" in roles:
+            of_before, of_after = roles.index("before"), roles.index("after")
+            pair = effect if of_before < of_after else effect._replace(before=effect.after, after=effect.before)
+            if pair.before and pair.after:
+                pair = pair._replace(before=with_unit(pair.before, heads[of_before]), after=with_unit(pair.after, heads[of_after]))
+            words = [head for head, role in zip(heads, roles, strict=True) if role != "change"]
+            row = text[text.rfind("\n", 0, effect.start) + 1 : effect.start].strip()[:_LABEL]
+            return pair._replace(heads=" | ".join([row, *words]))
+        end = start - 1
+    return None
+
+
+def _sized(figure: Quantity, behind: re.Match[str] | None) -> Quantity:
+    """The figure with the unit of one letter that stands behind it."""
+    if behind is None or figure.unit is not None:
+        return figure
+    if behind["parts"]:  # the time of the process and that of the system
+        return figure._replace(unit=unit("s"))
+    return figure._replace(unit=_SIZES[behind["size"]]) if behind["size"] else figure

@@ -1,0 +1,45 @@
+"""Sidecars that lie in no folder of this machine: members of an archive, files that a browser handed over.
+
+They are put into folders of ours for as long as their records are read, so that there is one way to read a sidecar.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ingest.context.sidecars import LARGEST_READ, SIDECAR_NAMES, Unpacked, split
+from ingest.sources.files import Source
+from ingest.system.temporary import temporary_folder
+
+_LONGEST = 100
+_UNSAFE = re.compile(r"[^\w.-]")
+
+
+def is_named_as_sidecar(name: str) -> bool:
+    """Whether a file's or a member's name is that of a sidecar; only its content can tell that it is one."""
+    return split(name)[1] in SIDECAR_NAMES
+
+
+@contextmanager
+def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
+    """The files among the sources that are named as sidecars, by their folder's name. Raises OSError."""
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) as place:
+        folders: dict[str, Path] = {}
+        for source in sources:
+            folder, name = split(source.name)
+            if name in SIDECAR_NAMES and source.size <= LARGEST_READ:
+                into = folders.setdefault(folder, Path(place, str(len(folders)), _safe(folder)))
+                into.mkdir(parents=True, exist_ok=True)
+                with source.open() as stream:
+                    (into / name).write_bytes(stream.read())
+        yield folders
+
+
+def _safe(folder: str) -> str:
+    """The folder's own name, which may tell the item; a stranger chose it."""
+    name = _UNSAFE.sub("_", split(folder.rstrip("/!"))[1])[:_LONGEST]
+    return name if name.strip(".") else "_"

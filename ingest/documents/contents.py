@@ -1,0 +1,237 @@
+"""Bytes → documents: where JSON lies in a source, judged by content and never by the source's name.
+
+A *source* is named bytes. A *document* is one JSON object at event level: the file itself, an element of an array, a line of a
+stream, a record in running text or in a wrapper. What cannot be read comes out as `Unreadable`, so that nothing disappears here.
+Sources are streamed: however big one is, only a window of it is in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, cast
+
+from ingest.agents.marks import QUOTED_RECORD, RECORD
+from ingest.documents.byte_window import WINDOW_BYTES, Window
+from ingest.documents.document import Document, is_whole_record
+from ingest.documents.log_wrappers import Relayed, relay_of
+from ingest.documents.nested_records import event_in, is_event, is_record, nested
+from ingest.documents.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, MOST_BROKEN, Scanner, Span
+from ingest.documents.times import time_of_line
+from ingest.sources.archives import archive_kind, members, names
+from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary
+from ingest.sources.file_kinds import kind_of
+from ingest.sources.files import Source, Unreadable
+from ingest.sources.identity import Passing
+from ingest.sources.portions import Limited, Portion, portions
+from ingest.sources.walking import find_files, read_paths
+from schemas.errors import RejectReason
+from schemas.rows.source import FileKind
+
+__all__ = [
+    "Contents",
+    "Document",
+    "Portion",
+    "Source",
+    "Unreadable",
+    "archive_kind",
+    "excerpt",
+    "find_files",
+    "members",
+    "names",
+    "portions",
+    "read",
+    "read_paths",
+]
+
+Show = Callable[[bytes], None]
+_BEGINNING = "line 1, byte 0"
+_SEEMS_QUOTED = "a record seems to stand in it, but not as JSON: in quotes, or as a program prints objects"
+_LEFT_OUT = "journalctl left long messages out, {} in all, and a record may be one of them: with --all it writes them too"
+_PASSED_OVER = (
+    "more than {:,} objects in it are broken: behind them only those were read that are whole lines, and {:,} other lines that begin"
+    " as an object does were passed over"
+)
+_CUT = "objects that hold the log's lines are cut off, {} in all, and a record may be in one of them"
+_CODE = (FileKind.SOURCE, FileKind.PATCH)
+"""Where an object that is broken is a program's, whatever names are in it."""
+
+_LINE_END = b" \t\r\n"
+_JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
+
+
+def read(
+    source: Source,
+    start: Portion | None = None,
+    window_bytes: int = WINDOW_BYTES,
+    show: Show = lambda _: None,
+    allowance: Allowance | None = None,
+) -> Contents:
+    """Every document of a source (or of a portion of it), in order, and what could not be read. Read while iterated.
+
+    All bytes of it are shown to `show`, in order, as they are read. `allowance`: how much it may grow when decompressed, where that is
+    not for itself to say.
+    """
+    return Contents(source, start, window_bytes, show, allowance or Allowance(source.size))
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a text, for a reject row."""
+    return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"
+
+
+class Contents:
+    """What a source holds; to be iterated once.
+
+    `kind`, once that is done: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between), none.
+    `file_kind`: what the source is, if nothing that came out of it looked like a run.
+    Raises OSError where the file itself cannot be read, InputUnreadable where it does not stay as long as it was.
+    """
+
+    def __init__(self, source: Source, portion: Portion | None, window_bytes: int, show: Show, allowance: Allowance) -> None:
+        self.kind = "none"
+        self.file_kind = FileKind.BINARY
+        self._source = source
+        self._portion = portion
+        self._window_bytes = window_bytes
+        self._show = show
+        self._allowance = allowance
+        self._ordinal = 0
+        self._documents = 0
+        self._one_a_line = True
+        self._last_line = 0
+        self._relayed: Relayed | None = None
+
+    def __iter__(self) -> Iterator[Document | Unreadable]:
+        if record := self._one_record():
+            self.kind = "object"
+            self._show(self._source.data or b"")
+            yield Document(0, _BEGINNING, record)
+            return
+        with self._source.open() as stream:
+            passing = Passing(self._limited(stream), self._show)
+            try:
+                yield from self._parts(Opened(cast("BinaryIO", passing), self._allowance))
+            except Broken as error:
+                yield self._stopped(error)
+            passing.pass_rest()
+
+    def _one_record(self) -> bytes:
+        """The source, where it is in memory and nothing but one record on one line, as most small files are: no scanner is needed."""
+        data = (self._source.data or b"").rstrip(_LINE_END) if self._portion is None else b""
+        return data if len(data) <= LONGEST_LINE and is_whole_record(data) and b"\n" not in data and b"\0" not in data else b""
+
+    def _limited(self, stream: BinaryIO) -> BinaryIO:
+        return cast("BinaryIO", Limited(stream, self._portion)) if self._portion else stream
+
+    def _parts(self, opened: Opened) -> Iterator[Document | Unreadable]:
+        head = opened.head
+        self.file_kind = kind_of(head, self._source.name)
+        if is_binary(head):
+            if RECORD.search(decoded(head)):
+                yield self._refused(RejectReason.NOT_JSON, "binary data, with the marks of a record in it", "")
+            return
+        text = Utf8(opened)
+        kept_by = relay_of(head)
+        self._relayed = Relayed(text, kept_by) if kept_by else None
+        window = Window(self._relayed or text, self._window_bytes)
+        scanner = Scanner(window)
+        for span in scanner.spans():
+            if span.reason:
+                yield self._unreadable(span)
+            else:
+                yield from self._found(span, noise=scanner.noise)
+        self.kind = self._judged(scanner)
+        if scanner.objects and not scanner.noise:
+            self.file_kind = kind_of(head, self._source.name, is_json=True)
+        elif self._relayed or (self.file_kind is FileKind.EMPTY and not scanner.blank):
+            self.file_kind = FileKind.TEXT
+        yield from self._left_unread(scanner, window)
+        if not self._ordinal:
+            yield from self._nothing(scanner, head)
+
+    def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
+        """What of the source could not be looked at."""
+        if scanner.passed_over:
+            yield self._refused(RejectReason.TOO_MUCH, _PASSED_OVER.format(MOST_BROKEN, scanner.passed_over), "")
+        if self._relayed and self._relayed.left_out:
+            yield self._refused(RejectReason.TRUNCATED, _LEFT_OUT.format(self._relayed.left_out), "")
+        if window.broken:
+            yield self._stopped(window.broken)
+        elif self._relayed and self._relayed.cut:
+            yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._relayed.cut), "")
+
+    def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
+        """The documents that an object is: itself, or the records in it; none, where it is a part of running text."""
+        self._one_a_line = self._one_a_line and span.line > self._last_line
+        self._last_line = span.line
+        if span.value is None:
+            yield self._document(span)
+        elif is_event(span.value) or is_record(span.value):
+            yield self._document(span).parsed_as(span.value)
+        elif inner := self._inside(span):
+            yield from inner
+        elif event := event_in(span.value):
+            yield self._document(span).parsed_as(event)
+        elif not noise:
+            yield self._document(span).parsed_as(span.value)
+
+    def _inside(self, span: Span) -> list[Document | Unreadable]:
+        """The records in a wrapper, parsed here: one at the limit of nesting may be too deep once it stands alone."""
+        found: list[Document | Unreadable] = []
+        try:
+            for text, value in nested(span.text, span.value):
+                document = Document(self._ordinal + len(found), f"{self._position(span)}, inside", text)
+                found.append(document.parsed_as(document.value if value is None else value))
+        except (ValueError, RecursionError):
+            too_deep = "a record inside is nested too deep"
+            return [self._unreadable(span._replace(reason=RejectReason.NOT_JSON, error=too_deep, bears_marks=True))]
+        self._ordinal += len(found)
+        self._documents += len(found)
+        return found
+
+    def _document(self, span: Span) -> Document:
+        self._ordinal += 1
+        self._documents += 1
+        return Document(self._ordinal - 1, self._position(span), span.line_bytes or span.text, time_of_line(span.line_before))
+
+    def _unreadable(self, span: Span) -> Unreadable:
+        assert span.reason
+        self._ordinal += 1
+        is_code = self.file_kind in _CODE and span.reason is RejectReason.NOT_JSON
+        certain = span.bears_marks and not is_code
+        return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text), certain)
+
+    def _position(self, span: Span) -> str:
+        if self._portion and self._portion.offset:
+            return f"byte {self._portion.offset + span.start}"
+        return f"line {span.line}, byte {span.start}{' of the log inside' if self._relayed else ''}"
+
+    def _judged(self, scanner: Scanner) -> str:
+        if not self._documents:
+            return "none"
+        if scanner.noise:
+            return "mixed"
+        if scanner.array:
+            return "array"
+        if scanner.objects == 1 and self._ordinal == self._documents:
+            return "object"
+        return "jsonl" if self._one_a_line else "concatenated"
+
+    def _stopped(self, broken: Broken) -> Unreadable:
+        """The end of what could be decompressed."""
+        self._ordinal += 1
+        position = _BEGINNING if self._ordinal == 1 else f"after line {self._last_line}"
+        return Unreadable(self._ordinal - 1, position, broken.reason, str(broken))
+
+    def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
+        """Of a source in which nothing was found: what it begins with and is broken, and a record that only seems to stand in it."""
+        text = head.decode("utf-8", "replace").replace("\0", "").lstrip(_JSON_BLANK)
+        is_quoted = QUOTED_RECORD.search(text) is not None
+        if (broken := scanner.first_broken) and not (is_quoted and broken.reason is RejectReason.NOT_JSON):
+            yield self._unreadable(broken)
+        elif is_quoted:
+            yield self._refused(RejectReason.NOT_JSON, _SEEMS_QUOTED, excerpt(text))
+
+    def _refused(self, reason: RejectReason, detail: str, beginning: str) -> Unreadable:
+        self._ordinal += 1
+        return Unreadable(self._ordinal - 1, _BEGINNING, reason, detail, beginning)

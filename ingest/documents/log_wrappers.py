@@ -1,0 +1,165 @@
+"""Logs that keep every line they were given in a form of their own → the lines, so that what is in them reads as if it stood alone.
+
+Docker's json-file, `journalctl -o json`, and the log files of Kubernetes (CRI). All cut a long line into pieces, and say so. The time
+of a line is put in front of it, where the times of lines are looked for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ingest.documents.times import unix_time
+from ingest.sources.decoding import Broken, Readable
+
+LONGEST_LINE = 1 << 24
+"""Bytes. What is longer is given as far as it was read; so is all that waits for its end, once so much was put together."""
+
+_BLOCK = 1 << 20
+
+
+class Piece(NamedTuple):
+    """A line, or a piece of one: `stream` tells whose, `ended` whether the line ends with it, `left_out` that its text is not there."""
+
+    stream: str
+    time: str
+    text: bytes
+    ended: bool
+    left_out: bool = False
+
+
+Read = Callable[[bytes], Piece | None]
+_OF_DOCKER = {"log", "stream", "attrs", "time"}
+_OF_CRI = re.compile(rb"(20\d\d-\d\d-\d\dT\S{9,40}) (stdout|stderr) ([FP])(?::\S+)? (.*)", re.DOTALL)
+
+
+def _docker(line: bytes) -> Piece | None:
+    value = _object(line)
+    text, time = value.get("log"), value.get("time")
+    if not isinstance(text, str) or not isinstance(time, str) or not value.keys() <= _OF_DOCKER:
+        return None
+    return Piece(str(value.get("stream")), time, _bytes(text.removesuffix("\n")), text.endswith("\n"))
+
+
+def _journal(line: bytes) -> Piece | None:
+    value = _object(line)
+    text, stamp = value.get("MESSAGE"), value.get("__REALTIME_TIMESTAMP")
+    left_out = text is None and "MESSAGE" in value
+    data = b"" if left_out else _bytes(text) if isinstance(text, str) else _of_numbers(text)
+    if data is None:
+        return None
+    time = unix_time(int(stamp) / 1_000_000) if isinstance(stamp, str) and re.fullmatch(r"\d{1,18}", stamp, re.ASCII) else None
+    stream = str(value.get("_STREAM_ID") or value.get("_PID"))
+    return Piece(stream, time.isoformat() if time else "", data, value.get("_LINE_BREAK") != "line-max", left_out)
+
+
+def _cri(line: bytes) -> Piece | None:
+    found = _OF_CRI.fullmatch(line)
+    if not found:
+        return None
+    time, stream, tag, text = found.groups()
+    return Piece(stream.decode(), time.decode("ascii", "replace"), text.removesuffix(b"\n"), tag == b"F")
+
+
+def _of_numbers(value: object) -> bytes | None:
+    """What journalctl does not take for text."""
+    try:
+        return bytes(value) if isinstance(value, list) else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+_KINDS: tuple[tuple[bytes, re.Pattern[bytes], Read], ...] = (
+    (b'"log"', re.compile(rb'\{"log": ?"(?:[^"\\]|\\.)*+(?:\Z|", ?"(?:stream|attrs|time)")'), _docker),
+    (b'"MESSAGE"', re.compile(rb'\{(?=[^\n]*"MESSAGE" ?:)[^\n]*"__REALTIME_TIMESTAMP" ?:'), _journal),
+    (b" std", _OF_CRI, _cri),
+)
+"""What such a log has at its beginning, which is looked for first, and how it begins."""
+
+
+def relay_of(head: bytes) -> Read | None:
+    """How to read the lines of a log that begins like this; None for all that are as they are."""
+    return next((read for mark, begins, read in _KINDS if mark in head and begins.match(head)), None)
+
+
+class Relayed:
+    """The lines that such a log was given, as bytes to be read. What is no line of it stays as it is.
+
+    So far there were: `left_out`, lines whose text is not there; `cut`, objects of the log that are none, as they were cut off.
+    """
+
+    def __init__(self, stream: Readable, read: Read) -> None:
+        self.left_out = 0
+        self.cut = 0
+        self._stream = stream
+        self._piece = read
+        self._begun: dict[str, list[Piece]] = defaultdict(list)
+        self._waiting = 0
+        self._given = filter(None, self._texts())
+
+    def read(self, _: int, /) -> bytes:
+        """Some bytes; none at the end. Raises Broken."""
+        return next(self._given, b"")
+
+    def _texts(self) -> Iterator[bytes]:
+        try:
+            for line in _lines(self._stream):
+                yield self._text(line)
+        except Broken:
+            yield self._rest()
+            raise
+        yield self._rest()
+
+    def _text(self, line: bytes) -> bytes:
+        """What a line gives now: nothing where more of its text is to come."""
+        piece = self._piece(line)
+        if piece is None:
+            self.cut += line.startswith(b'{"') and not _object(line)
+            return line
+        self.left_out += piece.left_out
+        self._begun[piece.stream].append(piece)
+        if piece.ended:
+            return _joined(self._begun.pop(piece.stream))
+        self._waiting += len(line)
+        return self._rest() if self._waiting > LONGEST_LINE else b""
+
+    def _rest(self) -> bytes:
+        """All that was begun and waits for its end."""
+        begun, self._begun, self._waiting = self._begun, defaultdict(list), 0
+        return b"".join(map(_joined, begun.values()))
+
+
+def _joined(pieces: list[Piece]) -> bytes:
+    time = pieces[0].time
+    return b"".join([_bytes(f"{time} ") if time else b"", *(piece.text for piece in pieces), b"\n"])
+
+
+def _lines(stream: Readable) -> Iterator[bytes]:
+    rest = b""
+    try:
+        while block := stream.read(_BLOCK):
+            *whole, rest = (rest + block).split(b"\n")
+            yield from (line + b"\n" for line in whole)
+            if len(rest) > LONGEST_LINE:
+                yield rest
+                rest = b""
+    except Broken:
+        yield rest + b"\n"
+        raise
+    if rest:
+        yield rest + b"\n"

@@ -1,0 +1,111 @@
+"""Records inside objects that are no event: wrappers, whose values, lists and strings are looked into.
+
+An object with a string `type` is an event, and what it holds is only quoted. The exception are the elements of a list in a
+wrapper that has a record among them: that list is the stream, and its other events are what happened around the record.
+What the messages of other agents hold (a `role`, and what was said in that role) is only quoted too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+import simplejson
+
+from ingest.agents.marks import FIGURES, WRAPPED_FIELDS
+from ingest.documents.document import parse
+from ingest.documents.scanner import scan
+
+DEPTH = 8
+"""Levels of values, lists and strings that are looked into."""
+
+_SAID = ("content", "parts")
+"""Where the messages of model APIs hold what was said: those of OpenAI and Anthropic, those of Google."""
+
+
+class Nested(NamedTuple):
+    """A record, or an event beside one, found in a wrapper. `value` may be left to be parsed."""
+
+    text: str
+    value: Any = None
+
+
+def is_event(value: Any) -> bool:
+    """Whether a value is an object that says what it is."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def is_record(value: Any) -> bool:
+    """Whether a value has the marks of a result record, with a type or (older versions, some wrappers) without."""
+    if not isinstance(value, dict) or value.get("type", "result") != "result":
+        return False
+    return "duration_ms" in value and not FIGURES.isdisjoint(value)
+
+
+def event_in(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The event of a stream that a wrapper was put around, if it is one: it names its session, and is no result."""
+    events = (item for item in value.values() if is_event(item) and item["type"] != "result")
+    return next((event for event in events if isinstance(event.get("session_id"), str)), None)
+
+
+def nested(text: str, value: dict[str, Any]) -> list[Nested]:
+    """Every record inside an object that is none itself. `text` is that of the object."""
+    if not any(mark in text for mark in WRAPPED_FIELDS):
+        return []
+    if not any(True for _ in _search(value, 0)):
+        return []
+    return list(_search(_exact(text, value), 0))
+
+
+def _exact(text: str, value: Any) -> Any:
+    """The value of a text with all digits of its numbers; as it was parsed before where the text alone does not give it."""
+    try:
+        return parse(text, _all_digits)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _all_digits(written: str) -> Decimal | float:
+    try:
+        return Decimal(written)
+    except InvalidOperation:  # an exponent of twenty digits
+        return float(written)
+
+
+def _search(value: Any, depth: int) -> Iterator[Nested]:
+    if depth > DEPTH:
+        return
+    if isinstance(value, str):
+        yield from _in_text(value, depth)
+    elif isinstance(value, list):
+        stream = any(map(is_record, value))
+        for item in value:
+            yield from _in_value(item, depth, stream=stream)
+    elif isinstance(value, dict):
+        for item in _own_values(value):
+            yield from _in_value(item, depth, stream=False)
+
+
+def _own_values(value: dict[str, Any]) -> Iterable[Any]:
+    """What an object holds, but for what a message quotes."""
+    if not isinstance(value.get("role"), str) or not any(key in value for key in _SAID):
+        return value.values()
+    return [item for key, item in value.items() if key not in _SAID and not isinstance(item, str)]
+
+
+def _in_value(value: Any, depth: int, *, stream: bool) -> Iterator[Nested]:
+    if is_record(value) or (stream and is_event(value)):
+        yield Nested(simplejson.dumps(value, use_decimal=True, allow_nan=True))  # in ASCII: a text may hold half of a surrogate pair
+    elif not is_event(value):
+        yield from _search(value, depth + 1)
+
+
+def _in_text(text: str, depth: int) -> Iterator[Nested]:
+    if "{" not in text or not any(mark in text for mark in WRAPPED_FIELDS):
+        return
+    for span in scan(text):
+        if is_record(span.value):
+            yield Nested(span.text, span.value)
+        elif isinstance(span.value, dict) and not is_event(span.value):
+            yield from _search(_exact(span.text, span.value), depth + 1)

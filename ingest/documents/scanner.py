@@ -1,0 +1,356 @@
+"""Bytes of text → the JSON objects that stand in it at event level: in lines, arrays, fences, log text, one after the other.
+
+A record that is only *quoted* inside a string of an event is not at event level, and an object that is the value of a key
+belongs to the object around it. A broken object is told only where it bears the marks of a result record, or begins a line as
+an event does, or where nothing but objects came before; any other brace in running text is just text. Every step moves on, what
+is looked at again is on an allowance, and the outcome depends on the text alone, not on the windows it is read in.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Generator, Iterator
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from ingest.agents.marks import EVENT_START, RECORD, bears_marks
+from ingest.documents.broken_json import MARK_SEARCHED, Failure, begin_at_break, begin_of_last, verdict
+from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
+from ingest.documents.document import is_whole_record, parse
+from ingest.documents.injected_stream import Found, Mender
+from schemas.errors import RejectReason
+
+EXCERPT_CHARACTERS = 300
+LONGEST_OBJECT = 256 << 20
+"""Bytes. A longer object is refused."""
+
+LONGEST_LINE = 1 << 20
+"""Bytes. An object on a longer line is read as one on many lines is."""
+
+_BLANK = b" \t\r\n\x0b\x0c\x1e"
+_BETWEEN = _BLANK + b",[]"
+_DECODER = json.JSONDecoder()
+_LENIENT_DECODER = json.JSONDecoder(strict=False)
+_OBJECT_START = re.compile(
+    rb'(?<![^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+["}]'
+    rb'|(?<=[^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+(?:\}|"(?![^"\\\x00-\x1f]{0,128}+"[^ \t\r\n:/\x1b]))'
+)
+"""A brace and a name in quotes, or none. Within a text the name must not be followed by what follows no name: `{"{"{"` is none."""
+
+_START_BYTES = 1002
+_HIDDEN_START = re.compile(
+    rb'\{(?:\x1b\[[0-9;]{0,20}[mK]){0,9}+(?:(?<=[mK])"|[ \t\r]{0,100}+\n(?:[^\n"{}]{1,128}"|\[?20\d\d-\d\d-\d\d[T ][^\n{}]{1,400}\n))'
+)
+_LEAST_HIDDEN = 8
+_KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
+_KEY_BYTES = 80
+_DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
+_TOKEN_CHARACTERS = 160
+_DEEP_NESTING_SKIPPED = 4096
+_ALLOWED_BYTES = 1 << 24
+_EVENT = re.compile(EVENT_START.pattern.encode())
+_LINE_START = re.compile(rb"(?<=\n)\{")
+
+MOST_BROKEN = 100_000
+"""Broken objects of a source that are looked at one by one. Behind them only objects that are whole lines are read."""
+
+
+class Span(NamedTuple):
+    """An object from byte `start` to `end` of the stream.
+
+    `value` is None where it is broken (`reason` and `error` say how, `text` is its beginning), and where it is a result record on
+    a line of its own (`line_bytes`), which is neither decoded nor parsed here: whoever validates it will.
+    """
+
+    start: int
+    end: int
+    line: int
+    text: str
+    value: Any = None
+    reason: RejectReason | None = None
+    error: str = ""
+    line_bytes: bytes = b""
+    line_before: bytes = b""
+    """What stands before it on its line, where a log put something there: its last bytes."""
+    bears_marks: bool = False
+    """Of a broken one: whether it has marks of a record or of an agent's event."""
+
+
+def scan(text: str) -> Iterator[Span]:
+    """Every object at event level of a text, in order, and every broken one that matters. Raises nothing."""
+    data = text.encode("utf-8", "replace")
+    for span in Scanner(Window(io.BytesIO(data), len(data) + 1)).spans():
+        yield _parsed(span) if span.line_bytes else span
+
+
+class Scanner:
+    """Finds the objects of a stream. Its attributes tell what was met so far.
+
+    `blank`: nothing at all; `array`: the stream begins with `[`; `noise`: text that is no object; `objects`: how many are whole;
+    `first_broken`: the object that the stream begins with, where it is a broken one and was not told for its own sake; `passed_over`:
+    lines that begin as an object does and were not looked at, because too many before were broken.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.blank = True
+        self.array = False
+        self.noise = False
+        self.objects = 0
+        self.first_broken: Span | None = None
+        self.passed_over = 0
+        self._broken_ones = 0
+        self._window = window
+        self._looked_again = 0
+        self._mender = Mender(window)
+        self._last_line_without = -1
+
+    def spans(self) -> Iterator[Span]:
+        """Objects and broken ones, in order; `start` and `end` count from the beginning of the stream."""
+        at = yield from self._one_by_one()
+        yield from self._whole_lines(at)
+
+    def _one_by_one(self) -> Generator[Span, None, int]:
+        """The objects up to the end, or until too many were broken; returns where that is."""
+        window = self._window
+        at = window.move(0)
+        while self._broken_ones <= MOST_BROKEN:
+            match, ended = _OBJECT_START.search(window.data, at), window.ended
+            start = match.start() if match else self._undecided(at)
+            if start - at > _LEAST_HIDDEN and (at := (yield from self._hidden(at, start))) > start:
+                continue
+            at, span = self._between(at, start)
+            if span:
+                yield span
+            elif match:
+                at, span = self._object_at(start)
+                if span:
+                    yield span
+            elif ended:
+                return len(window.data)
+            else:
+                at = window.move(start)
+            if at > len(window.data) // 2 and not window.ended:
+                at = window.move(at)
+        return at
+
+    def _whole_lines(self, at: int) -> Iterator[Span]:
+        """The objects that are whole lines, from here on."""
+        window = self._window
+        while match := self._line_start(at):
+            if span := self._on_a_line(match.start()):
+                yield span
+            self.passed_over += span is None
+            at = match.end()
+            if at > len(window.data) // 2 and not window.ended:
+                at = window.move(at)
+
+    def _line_start(self, at: int) -> re.Match[bytes] | None:
+        """Where the next line begins with a brace."""
+        while not (match := _LINE_START.search(self._window.data, at)) and not self._window.ended:
+            at = self._window.move(len(self._window.data))
+        return match
+
+    def _hidden(self, at: int, until: int) -> Generator[Span, None, int]:
+        """The objects between, in front of whose names a log wrote something; returns where the last of them ends."""
+        while found := self._first_hidden(at, until):
+            at, span = self._between(at, found.start)
+            if span:
+                yield span
+            else:
+                at = found.end
+                yield self._whole(*found)._replace(line_before=self._line_before(found.start))
+        return at
+
+    def _first_hidden(self, at: int, until: int) -> Found | None:
+        for brace in _HIDDEN_START.finditer(self._window.data, at, until):
+            start = brace.start()
+            of_key = _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start)
+            if not of_key and (found := self._mender.hidden(start, self._line_before(start))):
+                return found
+        return None
+
+    def _undecided(self, at: int) -> int:
+        """Up to where it is certain that no object starts: a brace at the end of the window may still become one."""
+        data = self._window.data
+        brace = -1 if self._window.ended else data.rfind(b"{", max(at, len(data) - _START_BYTES))
+        return brace if brace >= 0 else len(data)
+
+    def _between(self, at: int, until: int) -> tuple[int, Span | None]:
+        """Take note of what stands between objects. Where only objects came before, a line that begins like one is told."""
+        content = b"" if self.noise else self._window.data[at:until].lstrip(_BLANK)
+        if not content:
+            return until, None
+        was_blank, self.blank = self.blank, False
+        self.array = self.array or (was_blank and content.startswith(b"["))
+        rest = content.lstrip(_BETWEEN) if self.array else content
+        start = until - len(rest)
+        if rest.startswith(b"{") and self._begins_line(start):
+            go_on, span = self._begun(start, was_blank and rest == content)
+            if span:
+                return go_on, span
+        self.noise = self.noise or bool(rest)
+        return until, None
+
+    def _begun(self, start: int, was_blank: bool) -> tuple[int, Span | None]:
+        """What begins a line as an object does, but not as one of JSON."""
+        text = self._window.text(start, _DECODED_BYTES[0])
+        cut = self._window.ended and len(self._window.data) <= start + _DECODED_BYTES[0]
+        return self._broken(start, Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)
+
+    def _object_at(self, start: int) -> tuple[int, Span | None]:
+        """The object that starts here (good, mended or broken; None for mere text), and where to go on."""
+        was_blank, self.blank = self.blank, False
+        begins_line = self._begins_line(start)
+        if begins_line and (span := self._on_a_line(start)):
+            return span.end - self._window.base, span
+        if not begins_line and _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start):
+            return self._mere_text(start + 1)
+        found = self._decoded(start)
+        go_on, span = (found.end - self._window.base, found) if isinstance(found, Span) else self._broken(start, found, was_blank)
+        return go_on, span if begins_line or span is None else span._replace(line_before=self._line_before(start))
+
+    def _begins_line(self, start: int) -> bool:
+        window = self._window
+        return window.data[start - 1 : start] == b"\n" if start else window.base == 0
+
+    def _line_before(self, start: int) -> bytes:
+        return self._window.data[max(0, start - LOOK_BACK) : start].rpartition(b"\n")[2]
+
+    def _on_a_line(self, start: int) -> Span | None:
+        """The object that is a whole line, as nearly all are. A result record is not parsed if its braces say that it is whole."""
+        window = self._window
+        end = window.line_end(start, LONGEST_OBJECT if _EVENT.match(window.data, start) else LONGEST_LINE)
+        line = window.data[start:end].rstrip(b" \t\r") if end >= 0 else b""
+        if not line.endswith(b"}"):
+            return None
+        if len(line) > LONGEST_LINE:
+            return self._on_a_long_line(start, end, line)
+        if is_whole_record(line):
+            window.pass_line(start, end)
+            return self._whole(start, start + len(line), "", None)._replace(line_bytes=line)
+        text = line.decode("utf-8", "replace")
+        try:
+            value, decoded = _LENIENT_DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            return None
+        return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
+
+    def _on_a_long_line(self, start: int, end: int, line: bytes) -> Span | None:
+        """The same of an event that is a megabyte or more: parsed from its bytes and let go of in the window, to be in memory but once."""
+        value = None
+        if not is_whole_record(line):
+            try:
+                value = from_json(line)
+            except ValueError:
+                return None
+            if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+                return None
+        self._window.pass_line(start, end)
+        span = self._whole(start, start + len(line), "", value)._replace(line_bytes=line)
+        self._window.move(end)
+        return span
+
+    def _decoded(self, start: int) -> Span | Failure:
+        """The object, decoded from ever more text while it reaches the end of it: an error must not cost the whole stream."""
+        failure = Failure("", 0, "")
+        for size in _DECODED_BYTES:
+            text = self._window.text(start, size)
+            cut = self._window.ended and len(self._window.data) <= start + size
+            try:
+                value, end = _DECODER.raw_decode(text)
+                text = text[:end]
+                own = clean(text)
+                value = value if own is text or own == text else _DECODER.decode(own)
+                return self._whole(start, start + bytes_of(text), own, value)
+            except RecursionError:
+                return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
+            except json.JSONDecodeError as error:
+                if cut or not (error.msg.startswith("Unterminated") or error.pos >= len(text) - _TOKEN_CHARACTERS):
+                    return Failure(text, error.pos, error.msg, cut)
+                failure = Failure(text[: _DECODED_BYTES[0]], error.pos, error.msg)
+                text = ""
+            except ValueError as error:  # a number of thousands of digits
+                return Failure(text, 1, str(error))
+        return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
+
+    def _broken(self, start: int, failure: Failure, was_blank: bool) -> tuple[int, Span | None]:
+        """A broken object: mended; or told, where it matters; or mere text."""
+        if found := self._mender.mend(start, failure, self._line_before(start)):
+            return found.end, self._whole(*found)
+        self._broken_ones += 1
+        text, at = failure.text, failure.at
+        stopped = start + max(1, bytes_of(text[:at]))
+        begins_line = self._begins_line(start)
+        certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
+        told = certain or RECORD.search(text, 0, min(at + 2, MARK_SEARCHED))
+        behind = self._last_on_line(start, failure) if told or text.endswith('{"', 0, at) else 0
+        span = self._complaint(start, self._cut_off(start, behind) if behind else failure) if told or was_blank else None
+        if told:
+            return behind or self._after_line(start, stopped), span
+        self.first_broken = self.first_broken or span
+        return self._mere_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
+
+    def _complaint(self, start: int, failure: Failure) -> Span:
+        reason, error = verdict(failure)
+        window, text = self._window, clean(failure.text[:EXCERPT_CHARACTERS])
+        place, marked = window.base + start, bears_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)])
+        return Span(place, place, window.line_at(start), text, None, reason, clean(error), bears_marks=marked)
+
+    def _last_on_line(self, start: int, failure: Failure) -> int:
+        """Where a whole object begins that was written behind the broken one that starts here, on its line; 0 where there is none.
+
+        So it looks where a process was killed while it wrote, and the next one went on in the same file. A line too long to be
+        looked through may have one exactly at the break.
+        """
+        end = self._window.line_end(start, LONGEST_LINE)
+        if end < 0:
+            behind = begin_at_break(failure)
+            return start + behind if behind and self._ends_a_line(start + behind) else 0
+        if self._window.base + end == self._last_line_without:
+            return 0
+        behind = begin_of_last(self._window.data[start:end])
+        self._last_line_without = -1 if behind else self._window.base + end
+        return start + behind if behind else 0
+
+    def _ends_a_line(self, start: int) -> bool:
+        """Whether an object starts here and goes whole to the end of its line."""
+        found = self._decoded(start)
+        if not isinstance(found, Span):
+            return False
+        self.objects -= 1  # it was only looked at
+        behind = found.end - self._window.base
+        return not self._window.data[behind : self._window.line_end(behind, LONGEST_LINE)].strip()
+
+    def _cut_off(self, start: int, end: int) -> Failure:
+        """What is wrong with an object that ends where another begins."""
+        text = self._window.text(start, end - start)
+        return Failure(text, len(text), "", cut=True)
+
+    def _after_line(self, start: int, stopped: int) -> int:
+        """Where to go on after an object that was told: on the next line, or where it broke if too much was looked at twice."""
+        end = self._window.line_end(start, LONGEST_LINE)
+        if end < 0 or self._looked_again > 4 * (self._window.base + start) + _ALLOWED_BYTES:
+            return max(end + 1, stopped)
+        self._looked_again += max(0, stopped - end)
+        return min(end + 1, len(self._window.data))
+
+    def _mere_text(self, go_on: int) -> tuple[int, None]:
+        self.noise = True
+        return min(go_on, len(self._window.data)), None
+
+    def _whole(self, start: int, end: int, text: str, value: Any) -> Span:
+        self.objects += 1
+        window = self._window
+        return Span(window.base + start, window.base + end, window.line_at(start), text, value)
+
+
+def _parsed(span: Span) -> Span:
+    """A result record that was left as bytes, with its text and its value; the value stays None where it is no JSON."""
+    text = span.line_bytes.decode("utf-8", "replace")
+    try:
+        return span._replace(text=text, value=parse(text))
+    except ValueError:
+        return span._replace(text=text)

@@ -1,0 +1,149 @@
+"""Rules over claims: their arithmetic, and how much stands behind them. They grade evidence; they do not accuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from ingest.claims import Claim
+from ingest.findings.rules.rule import MEASURED, SPEED, Facts, Noticed, is_own_improvement, ratio
+from schemas.rows.claim import Evidence, Origin, Scope
+
+BELIEVABLE = 100.0
+"""Above this factor a claim needs figures."""
+
+SLACK = 0.02
+SLACK_HEDGED = 0.10
+"""How far apart, beyond rounding, two statements of one effect may lie."""
+
+_OWN, _MICRO, _BENCHMARKED = Origin.OWN, Scope.MICRO, Evidence.BENCHMARKED
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_PERCENT = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
+_FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
+_OF_FORMER = re.compile(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
+
+_INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
+"""A bound, or a range (`20–30x`); the arrow `->` is neither."""
+
+Interval = tuple[float, float]
+
+
+def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
+    """Before and after give one ratio, the percentage or factor beside them another, beyond what rounding explains."""
+    for claim in facts.claims:
+        pair = _of_pair(claim) if claim.before is not None else None
+        other = _of_percentage(claim.quote) if pair else []
+        if pair and other and not any(_meet(pair, reading) for reading in other):
+            low, high = other[0]
+            yield Noticed(
+                f"The figures of “{_short(claim.quote)}” do not agree: before and after make {ratio(claim.ratio or 0)}, "
+                f"what stands beside them about {ratio((low + high) / 2)}.",
+                ratio(claim.ratio or 0),
+                ratio((low + high) / 2),
+            )
+
+
+def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
+    """A speedup that was benchmarked, but on a part of the software only: how much its users gain is not known from it.
+
+    Any claim about a component or the whole, be it of no change, is a figure for more than the part.
+    """
+    benchmarked = []
+    for claim in facts.claims:
+        if claim.metric in SPEED and claim.ratio and claim.origin is _OWN:
+            if claim.scope is not _MICRO:
+                return
+            if claim.evidence is _BENCHMARKED and is_own_improvement(claim):
+                benchmarked.append(claim)
+    if benchmarked:
+        best = max(benchmarked, key=_ratio_of)
+        yield Noticed(
+            f"The claimed speedup (“{_short(best.quote)}”) was measured on a micro-benchmark or a single function; "
+            "the summary gives no figure for the whole.",
+            "a figure for the component or the whole",
+            "micro-benchmark",
+        )
+
+
+def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
+    """Numbers without a measurement behind any of them."""
+    claims = []
+    for claim in facts.claims:
+        if is_own_improvement(claim):
+            if claim.evidence in MEASURED:
+                return
+            claims.append(claim)
+    if not claims:
+        return
+    is_estimate = all(claim.evidence is Evidence.ESTIMATED for claim in claims)
+    how = "as an estimate" if is_estimate else "without saying how it was measured"
+    yield Noticed(
+        f"The summary claims “{_short(claims[0].quote)}” {how}.", "a measurement", Evidence.ESTIMATED if is_estimate else Evidence.STATED
+    )
+
+
+def beyond_belief(facts: Facts) -> Iterator[Noticed]:
+    """A factor above BELIEVABLE with neither figures nor a benchmark anywhere; the largest, where there are several.
+
+    A percentage is no such factor: 99.6 % less of something is soon reached, by leaving it out.
+    """
+    large = [claim for claim in facts.claims if (claim.ratio or 0) > BELIEVABLE and "%" not in claim.quote and is_own_improvement(claim)]
+    if large and not any(claim.evidence in MEASURED for claim in large):
+        most = max(large, key=_ratio_of)
+        yield Noticed(
+            f"The summary claims “{_short(most.quote)}” and gives no figures for it.",
+            f"at most {ratio(BELIEVABLE)} without figures",
+            ratio(_ratio_of(most)),
+        )
+
+
+def _ratio_of(claim: Claim) -> float:
+    return claim.ratio or 0.0
+
+
+def _of_pair(claim: Claim) -> Interval | None:
+    """The ratio of before and after, as factor of improvement or of worsening, with the rounding of both as written."""
+    if claim.ratio is None or claim.ratio_low is not None or claim.before is None or claim.after is None:
+        return None
+    spread = 0.0
+    for figure in (claim.before, claim.after):
+        written = next((text for text in _NUMBER.findall(claim.quote) if _value(text) == figure), None)
+        if written is None or not figure:
+            return None
+        spread += _half_digit(written) / abs(figure)
+    spread += SLACK_HEDGED if claim.hedged else SLACK
+    factor = max(claim.ratio, 1 / claim.ratio)
+    return factor * (1 - spread), factor * (1 + spread)
+
+
+def _of_percentage(quote: str) -> list[Interval]:
+    """The readings of the one percentage or factor in the quote: more, less, times. Empty for none, several or a range."""
+    percentages, factors = _PERCENT.findall(quote), _FACTOR.findall(quote)
+    if len(percentages) + len(factors) != 1 or _OF_FORMER.search(quote) or _INEXACT.search(quote):
+        return []
+    written = next(chain(percentages, factors))
+    low, high = _value(written) - 2 * _half_digit(written), _value(written) + 2 * _half_digit(written)
+    if factors:
+        return [(low, high)]
+    more, less = (1 + low / 100, 1 + high / 100), (1 / (1 - min(low, 99.99) / 100), 1 / (1 - min(high, 99.99) / 100))
+    return [more, less] if low < 100 else [more]
+
+
+def _meet(one: Interval, other: Interval) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+def _value(written: str) -> float:
+    return float(written.replace(",", ""))
+
+
+def _half_digit(written: str) -> float:
+    """Half a unit of the last digit written."""
+    return 0.5 * 10.0 ** -len(written.partition(".")[2])
+
+
+def _short(quote: str) -> str:
+    """The quote on one line, cut where it is long."""
+    line = " ".join(quote.split())
+    return line if len(line) <= 80 else f"{line[:79]}…"

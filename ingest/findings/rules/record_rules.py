@@ -1,0 +1,80 @@
+"""Rules over the record's own arithmetic: what its figures say about each other. Each was verified on real records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from operator import attrgetter
+
+from ingest.findings.rules.rule import Facts, Noticed
+from schemas.rows.run import Outcome
+
+COST_TOLERANCE = Decimal("0.000001")
+"""Costs that differ by less are the same: agents add in binary floats."""
+
+_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_OF_ALL_MODELS = attrgetter(*_CLASSES)
+_OF_MAIN_LOOP = attrgetter(*(f"usage_{name}" for name in _CLASSES))
+_NOTHING = Decimal(0)
+
+
+def cost_sum(facts: Facts) -> Iterator[Noticed]:
+    """Σ modelUsage.costUSD = total_cost_usd, in every real record where both are given."""
+    total = facts.run.cost_reported_usd
+    costs = [row.cost_reported_usd for row in facts.usage if row.cost_reported_usd is not None]
+    if total is None or not costs or len(costs) < len(facts.usage):
+        return
+    summed = sum(costs, _NOTHING)
+    difference = abs(summed - total)
+    if difference > COST_TOLERANCE and difference > COST_TOLERANCE * total:
+        yield Noticed("The costs of the models do not add up to the total the record reports.", _usd(summed), _usd(total))
+
+
+def usage_above_total(facts: Facts) -> Iterator[Noticed]:
+    """`usage` is a part of `modelUsage`, token class by token class."""
+    for name, part, whole in zip(_CLASSES, _OF_MAIN_LOOP(facts.run), _OF_ALL_MODELS(facts.run), strict=True):
+        if part is not None and whole is not None and part > whole:
+            words = name.replace("_", " ")
+            yield Noticed(
+                f"The main loop alone used more {words} than the record counts for all models: its cost may be too low.",
+                f"at least {part:,} {words}",
+                f"{whole:,} {words}",
+            )
+
+
+def cache_split(facts: Facts) -> Iterator[Noticed]:
+    """Cache writes for 5 minutes and for 1 hour are parts of all cache writes."""
+    for row in facts.usage:
+        parts = (row.cache_write_5m_tokens or 0) + (row.cache_write_1h_tokens or 0)
+        if row.cache_write_tokens is not None and parts > row.cache_write_tokens:
+            yield Noticed(
+                f"{row.model_id or 'A model'} wrote more tokens to the cache for 5 minutes and 1 hour than in all.",
+                f"at most {row.cache_write_tokens:,} tokens",
+                f"{parts:,} tokens",
+            )
+
+
+def free_of_charge(facts: Facts) -> Iterator[Noticed]:
+    """A cost of nothing for tokens that were used: resumed sessions reported it (claude-code #15418)."""
+    run = facts.run
+    if run.cost_reported_usd == 0 and run.output_tokens:
+        yield Noticed(f"The record reports no cost for {run.output_tokens:,} output tokens.", "a cost", "$0")
+
+
+def guessed_price(facts: Facts) -> Iterator[Noticed]:
+    """`costBasis: unknown`: the agent had no price for the model and took another's."""
+    for row in facts.usage:
+        if row.cost_basis == "unknown":
+            yield Noticed(f"The agent did not know the price of {row.model_id} and reports a guess.", "a known price", "costBasis: unknown")
+
+
+def silent_failure(facts: Facts) -> Iterator[Noticed]:
+    """A failed run that tells nobody why: errors may be missing (claude-code #19912, SDK #1031)."""
+    run = facts.run
+    if run.outcome is Outcome.EXECUTION_ERROR and not run.errors and not facts.text.strip():
+        yield Noticed("The run failed, and its record gives no reason.", "an error message", "none")
+
+
+def _usd(amount: Decimal) -> str:
+    """To the last digit, without zeros behind it."""
+    return f"${amount.normalize():f}"

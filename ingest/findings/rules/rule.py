@@ -1,0 +1,79 @@
+"""What a rule is: a name, a severity, its meaning, and a small pure function over the facts of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ingest.claims import Claim
+from ingest.findings.statements import Statements
+from ingest.findings.statements.lines import Lines, marked_lines
+from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin
+from schemas.rows.run import ModelUsageRow, RunRow
+from schemas.rows.source import Severity
+
+_QUANTIFIED, _OWN, _BETTER = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER
+
+
+class Finding(NamedTuple):
+    """A `schemas.rows.source.FindingRow` to be."""
+
+    rule: str
+    severity: Severity
+    message: str
+    expected: str | None = None
+    actual: str | None = None
+
+
+class Noticed(NamedTuple):
+    """What a rule says of one run: a message in plain words, what it expected and what it found."""
+
+    message: str
+    expected: str | None = None
+    actual: str | None = None
+
+
+class Facts(NamedTuple):
+    """What is known of one run. `text` is its summary, damage repaired; empty where it has none."""
+
+    run: RunRow
+    usage: Sequence[ModelUsageRow]
+    text: str
+    claims: Sequence[Claim]
+    statements: Statements
+
+    @property
+    def lines(self) -> Lines:
+        """The lines of the text that hold a mark, from the statements where they were read from it."""
+        return self.statements.lines or marked_lines(self.text)
+
+
+def is_own_improvement(claim: Claim) -> bool:
+    """Whether it is a quantified claim that the run's own work made something better."""
+    return claim.kind is _QUANTIFIED and claim.origin is _OWN and claim.direction is _BETTER
+
+
+Check = Callable[[Facts], Iterator[Noticed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. `meaning` is a sentence for people: what a finding of it says about a run, and what it does not."""
+
+    name: str
+    severity: Severity
+    meaning: str
+    check: Check
+
+
+MEASURED = frozenset((Evidence.BENCHMARKED, Evidence.FIGURES))
+"""Evidence with figures behind it."""
+
+SPEED = frozenset((ClaimMetric.TIME, ClaimMetric.THROUGHPUT))
+"""Metrics in which better is faster."""
+
+
+def ratio(value: float) -> str:
+    """`3.17×`, `76,541×`, as people write it."""
+    return f"{value:,.0f}×" if value >= 100 else f"{value:.3g}×"

@@ -1,0 +1,115 @@
+"""What a run's summary claims and states, and what the rules find in it and its record: one pure entry for every format.
+
+facts_of(run, usage)  → claims, file changes, statements, findings
+complete(rows)        → the rows of a record with these facts among them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from ingest.agents.base import Rows
+from ingest.claims import Claim, extract
+from ingest.findings.rules import Facts, Finding, audit
+from ingest.findings.rules.rule import MEASURED, SPEED
+from ingest.findings.statements import FileChange, Statement, read_statements
+from schemas.rows.claim import ClaimKind, Direction, Evidence, Origin, Scope
+from schemas.rows.run import ModelUsageRow, RunRow
+from schemas.rows.source import Severity
+
+READ_CHARACTERS = 1_000_000
+"""Characters of a summary that are read for claims and statements; the rule `read_in_part` says so where there are more."""
+
+_SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
+_EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
+_QUANTIFIED, _OWN, _BETTER, _ALARM = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER, Severity.ALARM
+
+
+class SummaryFacts(NamedTuple):
+    """Everything found in one summary. `columns` are those of `runs` that follow from it."""
+
+    claims: tuple[Claim, ...]
+    file_changes: tuple[FileChange, ...]
+    statements: tuple[Statement, ...]
+    findings: tuple[Finding, ...]
+    columns: dict[str, Any]
+
+
+def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
+    """The facts of a run whose row holds everything but these. Reads `run.result`; changes nothing."""
+    text = str(run.result or "")[:READ_CHARACTERS]
+    claims = extract(text) if text else ()
+    stated = read_statements(text)
+    findings = audit(Facts(run, usage, text, claims, stated))
+    columns = _claim_columns(claims, has_summary=run.result is not None) | _finding_columns(findings)
+    return SummaryFacts(claims, stated.file_changes, stated.statements, findings, columns)
+
+
+def complete(rows: Rows) -> Rows:
+    """The rows of one record with its claims, statements and findings. Values are checked on their way to the store."""
+    facts = facts_of(rows.run, rows.model_usage)
+    run = rows.run.completed(facts.columns | _encoded(rows.run))
+    return rows._replace(
+        run=run, claims=facts.claims, file_changes=facts.file_changes, statements=facts.statements, findings=facts.findings
+    )
+
+
+def _encoded(run: RunRow) -> dict[str, bytes]:
+    """Long texts as the bytes they are stored as: text, its own copy of these bytes and the table would be the same four times."""
+    found: dict[str, bytes] = {}
+    for name in ("result", "raw"):
+        text = getattr(run, name)
+        if isinstance(text, str) and len(text) > READ_CHARACTERS:
+            with suppress(UnicodeEncodeError):  # half of a surrogate pair, which is replaced on the way to the store
+                found[name] = text.encode()
+    return found
+
+
+def headline(claims: Iterable[Claim]) -> Claim | None:
+    """The claim a run is known by: of its own, quantified claims to be faster the one that says most about the whole.
+
+    Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
+    above a micro-benchmark; then the strongest evidence; then the first in the text, for headlines stand first.
+    """
+    return _headline(_own(claims))
+
+
+def _headline(own: Iterable[Claim]) -> Claim | None:
+    return min(filter(_is_speedup, own), key=_rank, default=None)
+
+
+def _is_speedup(claim: Claim) -> bool:
+    return claim.direction is _BETTER and claim.metric in SPEED and claim.ratio is not None
+
+
+def _own(claims: Iterable[Claim]) -> list[Claim]:
+    return [claim for claim in claims if claim.kind is _QUANTIFIED and claim.origin is _OWN]
+
+
+def _rank(claim: Claim) -> tuple[bool, int, int, int]:
+    return claim.evidence not in MEASURED, _SCOPES[claim.scope], _EVIDENCE[claim.evidence], claim.start
+
+
+def _claim_columns(claims: Sequence[Claim], *, has_summary: bool) -> dict[str, Any]:
+    if not claims:
+        return {"claims": 0 if has_summary else None}
+    own = _own(claims)
+    best = _headline(own)
+    return {
+        "claims": len(own),
+        "claimed_speedup": best.ratio if best else None,
+        "claimed_metric": best.metric if best else None,
+        "claimed_evidence": best.evidence if best else None,
+        "claimed_scope": best.scope if best else None,
+        "claimed_low": best.ratio_low if best else None,
+        "claimed_high": best.ratio_high if best else None,
+        "claimed_hedged": best.hedged if best else None,
+        "claimed_subject": best.subject if best else None,
+        "claimed_quote": best.quote if best else None,
+    }
+
+
+def _finding_columns(findings: Sequence[Finding]) -> dict[str, int]:
+    return {"findings": len(findings), "alarms": sum(finding.severity is _ALARM for finding in findings)}

@@ -1,0 +1,119 @@
+"""Prices that an agent may have taken instead of the list's: what a difference between the two is explained by.
+
+Each alternative is a cause and the rates it stands for. If the same tokens at these rates give the reported cost, the cause is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+
+from ingest.prices.list_prices import Period, claude_rates
+from schemas.rows.cost import CostCause
+from schemas.rows.price import MILLION, Rates
+
+US_INFERENCE = Decimal("1.1")
+"""Anthropic's factor for inference kept in the US; the agent adds it from version 2.1.239 on."""
+
+FAST_FACTORS = (Decimal(2), Decimal(6))
+"""Fast mode costs so many times the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7)."""
+
+BATCH_FACTOR = Decimal("0.5")
+"""Batch processing halves the price of tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Rates that explain a difference.
+
+    `words` says what the reported cost is then. `one_hour_from`: a second part of it is that 1-hour cache writes, at this rate
+    otherwise, were priced as 5-minute writes. `is_likely`: one of those tried first.
+    """
+
+    cause: CostCause
+    words: str
+    rates: Rates
+    one_hour_from: Decimal | None = None
+    is_likely: bool = False
+
+
+@lru_cache(maxsize=1024)  # models under many ids have the same prices, and to compare a hundred rates takes 3 ms
+def alternatives(listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]) -> tuple[Alternative, ...]:
+    """What may explain another cost than `listed`, most likely first.
+
+    `library`: the library's own price where there is one (`listed` is another where a price file wins); `everywhere`: the price at
+    the maker's global endpoint; `others`: prices of the model at other dates.
+    """
+    base = library.rates if library else None
+    made: list[Alternative] = []
+    if base and base != listed:
+        made += [Alternative(CostCause.PRICE_FILE, "the list price without the price file", base, is_likely=True)]
+    if everywhere:
+        cause = CostCause.PRICE_FILE if base != listed else CostCause.REGIONAL_ENDPOINT
+        made += [Alternative(cause, "the price of the global endpoint", everywhere.rates, is_likely=True)]
+    made += [Alternative(CostCause.ONE_HOUR_CACHE_WRITES, "the price with all cache writes kept for 1 hour", _all_1h(listed))]
+    if library:
+        made += [*_fast(library), *_tiers(library), *_kept_in_the_us(library), *_dated(library, others)]
+    made += _fallbacks()
+    one_hour = Alternative(
+        CostCause.ONE_HOUR_CACHE_WRITES, "the price with 1-hour cache writes at the 5-minute rate", _as_5m(listed), is_likely=True
+    )
+    return tuple(_distinct([one_hour, *(both for one in made for both in (one, _with_1h_as_5m(one)))], listed))
+
+
+def _distinct(made: Iterable[Alternative], listed: Rates) -> list[Alternative]:
+    """Each rates once, under the likeliest cause."""
+    found: dict[Rates, Alternative] = {}
+    for one in made:
+        if one.rates != listed:
+            found.setdefault(one.rates, one)
+    return list(found.values())
+
+
+def _with_1h_as_5m(one: Alternative) -> Alternative:
+    words = f"{one.words}, with 1-hour cache writes at the 5-minute rate"
+    return replace(one, words=words, rates=_as_5m(one.rates), one_hour_from=one.rates.cache_write_1h)
+
+
+def _as_5m(rates: Rates) -> Rates:
+    return replace(rates, cache_write_1h=rates.cache_write_5m)
+
+
+def _all_1h(rates: Rates) -> Rates:
+    return replace(rates, cache_write_5m=rates.cache_write_1h)
+
+
+def _fast(library: Period) -> Iterator[Alternative]:
+    named = [rates for name, rates in library.variants if name == "speed=fast"]
+    for rates in (*named, *(library.rates.times(factor) for factor in FAST_FACTORS)):
+        yield Alternative(CostCause.FAST_MODE, "the price of fast mode", rates)
+
+
+def _tiers(library: Period) -> Iterator[Alternative]:
+    for name, rates in library.variants:
+        if name != "speed=fast":
+            yield Alternative(CostCause.SERVICE_TIER, f"the price for {name}", rates)
+    yield Alternative(CostCause.SERVICE_TIER, "half the price, as for batch processing", library.rates.times(BATCH_FACTOR))
+
+
+def _kept_in_the_us(library: Period) -> Iterator[Alternative]:
+    words = "the price with the 10 % surcharge for inference kept in one region"
+    yield Alternative(CostCause.REGIONAL_ENDPOINT, words, library.rates.times(US_INFERENCE))
+
+
+def _dated(library: Period, others: Iterable[Period]) -> Iterator[Alternative]:
+    for other in others:
+        if other.rates != library.rates:
+            yield Alternative(CostCause.PRICE_CHANGED_SINCE, f"the price that held from {other.since} on", other.rates)
+
+
+def _fallbacks() -> Iterator[Alternative]:
+    for model, rates in claude_rates():
+        shown = f"USD {_short(rates.input)} / {_short(rates.output)} per million tokens in / out"
+        yield Alternative(CostCause.FALLBACK_PRICE, f"the price of {model} ({shown})", rates)
+
+
+def _short(per_token: Decimal) -> str:
+    return f"{(per_token * MILLION).normalize():f}"

@@ -1,0 +1,208 @@
+"""List prices of the price library (genai-prices): dated, per provider and region, offline.
+
+Prices are those of the base tier: long-context tiers are decided request by request, which a run's sums cannot tell. Of prices
+by the time of day the standard ones are taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import cache
+from importlib.metadata import version
+
+from genai_prices.data_snapshot import DataSnapshot, get_snapshot
+from genai_prices.types import ModelInfo, ModelPrice, StartDateConstraint, TieredPrices
+
+from ingest.prices.model_ids import parse_model_id
+from schemas.rows.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, ModelKey, Rates
+
+ANTHROPIC = "anthropic"
+
+_CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
+_LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Rates from a day (UTC) on, until the next period. `variants`: other rates at the same time, by name."""
+
+    since: date
+    rates: Rates
+    source: str
+    has_tiers: bool = False
+    variants: tuple[tuple[str, Rates], ...] = ()
+
+
+@cache
+def periods(key: ModelKey) -> tuple[Period, ...]:
+    """The model's prices in order of time; none where the library does not know it."""
+    found = _found(key)
+    if found is None:
+        return ()
+    provider_id, model = found
+    source = f"genai-prices {version('genai-prices')}: {provider_id}/{model.id}"
+    made = (_period(model, day, source) for day in _boundaries(model))
+    return tuple(period for period in made if period)
+
+
+def at(of: tuple[Period, ...], day: date) -> Period | None:
+    """The period of the day."""
+    return next((period for period in reversed(of) if period.since <= day), None)
+
+
+def everywhere(key: ModelKey) -> ModelKey | None:
+    """The same model at its maker's own global endpoint; None where it is not known to have one."""
+    return ModelKey(key.model, key.model, ANTHROPIC) if key.model.startswith("claude") and key.provider != ANTHROPIC else None
+
+
+@cache
+def claude_rates() -> tuple[tuple[str, Rates], ...]:
+    """Every price that a Claude model ever had at its maker, each once, with the first model by name that had it."""
+    [provider] = [provider for provider in get_snapshot().providers if provider.id == ANTHROPIC]
+    found: dict[Rates, str] = {}
+    for model in sorted(provider.models, key=lambda model: model.id):
+        for day in _boundaries(model):
+            if period := _period(model, day, model.id):
+                found.setdefault(period.rates, model.id)
+    return tuple((name, rates) for rates, name in found.items())
+
+
+@cache
+def known_models() -> tuple[tuple[str, str], ...]:
+    """(provider, model) of every model of the library that can be priced, by name."""
+    return tuple(
+        (provider.id, model.id)
+        for provider in sorted(get_snapshot().providers, key=lambda provider: provider.id)
+        for model in provider.models
+        if _period(model, date.max, "")
+    )
+
+
+def _found(key: ModelKey) -> tuple[str, ModelInfo] | None:
+    """Provider and entry of the library. Without a provider there is no price: the same model costs another price elsewhere."""
+    if key.provider is None:
+        return None
+    snapshot = get_snapshot()
+    for reference in _references(key):
+        model = _lookup(snapshot, reference, key.provider)
+        if model is not None and not _is_cut_short(snapshot, reference, key.provider, model):
+            return key.provider, model
+    named = _by_name(snapshot, key) if key.model_id == key.model else None
+    return (key.provider, named) if named else None
+
+
+def _by_name(snapshot: DataSnapshot, key: ModelKey) -> ModelInfo | None:
+    """The entry of a model that was asked for by its name alone, where a provider's own ids say more: `claude-sonnet-4-5` on aws."""
+    wanted = key.region == "global"
+    for provider in snapshot.providers:
+        for model in provider.models if provider.id == key.provider else ():
+            is_global = model.id.startswith("global.")
+            if is_global == wanted and parse_model_id(model.id.removeprefix("regional.")).model == key.model:
+                return model
+    return None
+
+
+def _lookup(snapshot: DataSnapshot, reference: str, provider: str) -> ModelInfo | None:
+    try:
+        return snapshot.find_provider_model(reference, None, provider, None)[1]
+    except LookupError:
+        return None
+
+
+def _references(key: ModelKey) -> Iterator[str]:
+    """Names to look the model up by, best first: the id as logged, unless the record says that it stands for another model."""
+    canonical = f"{key.region}.anthropic.{key.model}" if key.provider == "aws" and key.region and "claude" in key.model else key.model
+    logged = _CONTEXT_SUFFIX.sub("", key.model_id.strip())
+    if logged.startswith("arn:"):
+        logged = logged.rpartition("/")[2]
+    elif "/" in logged and key.provider != "openrouter":
+        logged = logged.partition("/")[2]
+    yield from (logged, canonical) if parse_model_id(key.model_id).model == key.model else (canonical,)
+
+
+def _is_cut_short(snapshot: DataSnapshot, reference: str, provider: str, model: ModelInfo) -> bool:
+    """Whether the library would take the name without its last digit for the same model: `claude-opus-4-65` is not `claude-opus-4-6`.
+
+    The library matches by the beginning of names; a model that it does not know must not get the price of another.
+    """
+    shortened = _LONG_NUMBER.sub(r"\1", reference, count=1)
+    return shortened != reference and _lookup(snapshot, shortened, provider) is model
+
+
+def _boundaries(model: ModelInfo) -> list[date]:
+    """The days on which a price of the model begins to hold."""
+    if isinstance(model.prices, ModelPrice):
+        return [BEGINNING]
+    starts = (conditional.constraint for conditional in model.prices)
+    return sorted({BEGINNING, *(start.start_date for start in starts if isinstance(start, StartDateConstraint))})
+
+
+def _period(model: ModelInfo, day: date, source: str) -> Period | None:
+    prices = _standard(model, day)
+    rates = _rates(prices)
+    if rates is None:
+        return None
+    has_tiers = isinstance(prices.input_mtok, TieredPrices)
+    return Period(day, rates, source, has_tiers, tuple(_variants(model, prices, day)))
+
+
+def _standard(model: ModelInfo, day: date) -> ModelPrice:
+    """The price of the day, as the library chooses it, but for prices by the time of day."""
+    if isinstance(model.prices, ModelPrice):
+        return model.prices
+    dated = [
+        conditional
+        for conditional in model.prices
+        if conditional.constraint is None
+        or (isinstance(conditional.constraint, StartDateConstraint) and conditional.constraint.start_date <= day)
+    ]
+    return (dated[-1] if dated else model.prices[0]).prices
+
+
+def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tuple[str, Rates]]:
+    """Prices for another speed, tier or processing, by name: `speed=fast`, `processing=batch`, `service_tier=priority`."""
+    noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    for variant in model.price_variants or ():
+        if variant.constraint is None or variant.constraint.active(noon):
+            merged = ModelPrice(
+                **{**standard.__dict__, **{key: price for key, price in variant.prices.__dict__.items() if price is not None}}
+            )
+            rates = _rates(merged)
+            if rates is not None:
+                yield ", ".join(f"{key}={value}" for key, value in sorted(variant.when.items())), rates
+
+
+def _rates(prices: ModelPrice) -> Rates | None:
+    """Rates per token at the base tier. A kind of token without a price of its own costs what it is a kind of, as in the library.
+
+    None where tokens have no price, or where requests have one, which a run does not count.
+    """
+    input_, output = _base(prices.input_mtok), _base(prices.output_mtok)
+    if input_ is None or output is None or prices.requests_kcount is not None:
+        return None
+    write = _first(_base(prices.cache_write_mtok), input_)
+    search = _base(prices.web_searches_kcount)
+    return Rates(
+        input=_per_token(input_),
+        output=_per_token(output),
+        cache_read=_per_token(_first(_base(prices.cache_read_mtok), input_)),
+        cache_write_5m=_per_token(_first(_base(prices.cache_write_5m_mtok), write)),
+        cache_write_1h=_per_token(_first(_base(prices.cache_write_1h_mtok), write)),
+        web_search=None if search is None else search / THOUSAND,
+    )
+
+
+def _base(price: Decimal | TieredPrices | None) -> Decimal | None:
+    return price.base if isinstance(price, TieredPrices) else price
+
+
+def _first(price: Decimal | None, otherwise: Decimal) -> Decimal:
+    return otherwise if price is None else price
+
+
+def _per_token(per_million: Decimal) -> Decimal:
+    return (per_million / MILLION).quantize(SMALLEST_RATE)

@@ -1,0 +1,143 @@
+"""The user's own price file (TOML): contracts, discounts, local models.
+
+    [[price]]                     # USD per million tokens
+    model = "qwen3-coder"         # the model, or its id as logged
+    provider = "local"            # provider, region, from and until are optional
+    from = 2026-03-01             # first day (UTC) on which it holds
+    until = 2027-01-01            # first day on which it no longer does
+    input = 0.20
+    output = 0.80
+    cache_read = 0.02             # else as input
+    cache_write = 0.25            # else as input
+    cache_write_1h = 0.40         # else as cache_write
+    web_search = 10               # USD per 1,000 searches; without it, rows with searches have no price
+
+    [[discount]]                  # off the list prices of the library
+    provider = "aws"
+    percent = 12
+
+Of several entries that hold, the one that says most about the row wins, then the one that began last, then the last in the file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from ingest.system import toml_files
+from schemas.errors import InputUnreadable, UsageError
+from schemas.rows.price import BEGINNING, DiscountEntry, ModelKey, PriceEntry, PriceFile, PriceFileRow
+
+_TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": DiscountEntry}
+_EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per million tokens).'
+
+_COMPLAINTS = 10
+"""How many mistakes of a file are told at once."""
+
+_WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a text in quotes"}
+"""What pydantic says in the words of its types."""
+
+E = TypeVar("E", PriceEntry, DiscountEntry)
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """A price file that was read."""
+
+    name: str = ""
+    entries: PriceFile = field(default_factory=PriceFile)
+
+    def price(self, key: ModelKey, day: date) -> tuple[int, PriceEntry] | None:
+        """The entry for a model on a day, with its number in the file from 1."""
+        return _best(self.entries.price, key, day)
+
+    def discount(self, key: ModelKey, day: date) -> tuple[int, DiscountEntry] | None:
+        """The discount for a model on a day, with its number in the file from 1."""
+        return _best(self.entries.discount, key, day)
+
+    def boundaries(self) -> set[date]:
+        """Days on which something begins or ceases to hold."""
+        entries = (*self.entries.price, *self.entries.discount)
+        return {day for entry in entries for day in (entry.since, entry.until) if day}
+
+
+def read_price_file(path: Path) -> PriceFileRow:
+    """The file as the store keeps it. Raises InputUnreadable where it cannot be opened, UsageError where it is no price file."""
+    try:
+        text = toml_files.read_text(path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputUnreadable(f"cannot read the price file {path}: {reason}") from error
+    parse_price_file(str(path), text)
+    return PriceFileRow(name=str(path), text=text, read_at=datetime.now(UTC))
+
+
+def parse_price_file(name: str, text: str) -> PriceList:
+    """Raises UsageError naming the line and key, and what is right there."""
+    try:
+        return PriceList(name, PriceFile.model_validate(toml_files.parse(text, Decimal)))
+    except ValidationError as error:
+        complaints = [_complaint(name, text, detail) for detail in error.errors(include_url=False)[:_COMPLAINTS]]
+        more = "; and so on" if error.error_count() > _COMPLAINTS else ""
+        raise UsageError("; ".join(complaints) + more, _EXAMPLE) from error
+    except ValueError as error:
+        raise UsageError(f"{name} is no TOML: {error}.", _EXAMPLE) from error
+
+
+def _best(entries: tuple[E, ...], key: ModelKey, day: date) -> tuple[int, E] | None:
+    fitting = [(number, entry) for number, entry in enumerate(entries, 1) if entry.holds(day) and _fits(entry, key)]
+    return max(fitting, key=lambda item: (_weight(item[1], key), item[1].since or BEGINNING, item[0]), default=None)
+
+
+def _fits(entry: PriceEntry | DiscountEntry, key: ModelKey) -> bool:
+    return (
+        (entry.model is None or entry.model in (key.model_id, key.model))
+        and (entry.provider is None or entry.provider == key.provider)
+        and (entry.region is None or entry.region == key.region)
+    )
+
+
+def _weight(entry: PriceEntry | DiscountEntry, key: ModelKey) -> tuple[int, int]:
+    """How much an entry says about a row: an id as logged says more than a model's name."""
+    model = 0 if entry.model is None else 2 if entry.model == key.model_id else 1
+    return model, (entry.provider is not None) + (entry.region is not None)
+
+
+def _complaint(name: str, text: str, detail: ErrorDetails) -> str:
+    table, number, *rest = (*detail["loc"], None)
+    line = _line(text, str(table), number)
+    place = f"{name}, line {line}" if line else name
+    entry = f"[[{table}]] number {number + 1}" if isinstance(number, int) else f"`{table}`"
+    path = ".".join(str(part) for part in rest if part is not None)
+    return f"{place}, {entry}{f', `{path}`' if path else ''}: {_what(detail, str(table), path)}"
+
+
+def _what(detail: ErrorDetails, table: str, path: str) -> str:
+    if detail["type"] == "missing":
+        return "is missing"
+    if detail["type"] != "extra_forbidden":
+        found = "" if isinstance(detail["input"], dict) else f" (found {detail['input']!s:.60})"
+        return f"{_WORDS.get(detail['type'], detail['msg'].removeprefix('Value error, ').removeprefix('Input '))}{found}"
+    words = _words(_TABLES[table]) if table in _TABLES and path else list(_TABLES)
+    close = difflib.get_close_matches(path or table, words, 1)
+    return f"there is no such key; {f'did you mean `{close[0]}`?' if close else ''} Keys are: {', '.join(words)}"
+
+
+def _words(model: type[BaseModel]) -> list[str]:
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _line(text: str, table: str, number: object) -> int | None:
+    """Line of the header of an entry; None where it is written in some other way."""
+    headers: Iterable[re.Match[str]] = re.finditer(rf"^[ \t]*\[\[[ \t]*{re.escape(table)}[ \t]*\]\]", text, re.MULTILINE)
+    found = [text.count("\n", 0, match.end()) + 1 for match in headers]
+    return found[number] if isinstance(number, int) and number < len(found) else None

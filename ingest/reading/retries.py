@@ -1,0 +1,77 @@
+"""Files read anew because something was rejected of them: where they are now, and what of their former rejects no longer holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from ingest.reading.read_source import Card
+from ingest.store.database import Store, Writer
+from schemas.rows.source import MAY_HOLD_RUNS
+
+MEMBER = "!"
+"""What stands between an archive and its member in a name (`ingest.sources.archives`)."""
+
+_STEPS = resources.files("ingest.store") / "sql" / "retry"
+
+
+@dataclass(frozen=True)
+class Retried:
+    """The files that hold rejects, or in which a later version may find a run: those that are `there`.
+
+    `gone`: the names of those with rejects that are no longer there, or in another folder.
+    """
+
+    there: tuple[Path, ...]
+    gone: tuple[str, ...]
+
+
+def retried(store: Store) -> Retried:
+    """What there is to read anew. A relative name is looked for in the working folder. Raises StoreError."""
+    with store.reading() as connection:
+        rows = connection.execute(
+            "select name, bool_or(rejected > 0) from sources where rejected > 0 or list_contains($kinds, kind) group by name order by name",
+            {"kinds": [*map(str, MAY_HOLD_RUNS)]},
+        ).fetchall()
+    found = [(str(name), _file(str(name)), has_rejects) for name, has_rejects in rows]
+    there = dict.fromkeys(path for _, path, _ in found if path)
+    return Retried(tuple(there), tuple(name for name, path, has_rejects in found if has_rejects and not path))
+
+
+def _file(name: str) -> Path | None:
+    """The file a source was read from: itself, or the archive it is a member of. A file's own name may hold the sign between them."""
+    parts = name.split(MEMBER)
+    candidates = (MEMBER.join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next((Path(path) for path in candidates if os.path.isfile(path)), None)  # noqa: PTH113  Path.is_file() may raise
+
+
+@dataclass(frozen=True)
+class Superseded:
+    """Names of sources whose former rejects went: of those that were `changed`, and of those that have `grown`."""
+
+    changed: tuple[str, ...] = ()
+    grown: tuple[str, ...] = ()
+
+
+def drop_superseded(writer: Writer, cards: Collection[Card], *, retried: bool) -> Superseded:
+    """Remove the rejects of what was read again since: of files that have grown, whose beginning is read anew with the rest.
+
+    `retried`: also of files whose content was changed in any other way. The runs that a former content gave stay; a source of which
+    nothing is left goes too.
+    """
+    now = {
+        "names": sorted({card.name for card in cards}) if retried else [],
+        "grown": sorted({source_id for card in cards for source_id in card.begins_with}),
+        "source_ids": sorted({card.source_id for card in cards}),
+    }
+    if not (now["names"] or now["grown"]):
+        return Superseded()
+    writer.connection.execute((_STEPS / "01_superseded.sql").read_text(), now)
+    went = writer.connection.execute("select name, has_grown from superseded order by name").fetchall()
+    if went:
+        writer.connection.execute((_STEPS / "02_dropped.sql").read_text())
+    grown = tuple(str(name) for name, has_grown in went if has_grown)
+    return Superseded(tuple(str(name) for name, has_grown in went if not has_grown), grown)

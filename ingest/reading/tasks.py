@@ -1,0 +1,120 @@
+"""Which sources are read together, which alone, and which in portions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from itertools import count
+from types import TracebackType
+from typing import Self
+
+from ingest.documents.contents import Source, archive_kind, portions
+from ingest.reading.read_source import SMALL_BYTES, Card, Settings, known_card
+from ingest.reading.workers import Task
+from ingest.sources.files import CHANGED, changed
+from ingest.sources.identity import Identity, identify_in_portions
+from schemas.errors import InputUnreadable
+
+TASK_BYTES = 1 << 22
+TASK_SOURCES = 1000
+"""Small files are read together, until a task has this many bytes or sources."""
+
+BIG_BYTES = 1 << 25
+"""From this size on a file is a task by itself, and read in portions if it is made of records line by line."""
+
+
+class Plan:
+    """Makes tasks of sources. A file read in portions is hashed meanwhile; `identified` puts the hash on its cards.
+
+    A source is as long as its file is when its turn comes. What is appended later is for the next ingest.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._hasher = ThreadPoolExecutor(1)
+        self._numbers = count()
+        self._identities: dict[str, Future[Identity]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._hasher.shutdown(wait=False, cancel_futures=True)
+
+    def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[Card]]:
+        """The sources as tasks, in the order they come; cards of small files that the store has already.
+
+        To hash a small file costs less than to hand it over: where all are known no process need be started.
+        """
+        batch: list[Source] = []
+        known: list[Card] = []
+        number = size = 0
+        for source in map(self._looked_at, sources):
+            if isinstance(source, Card):
+                known.append(source)
+                if len(known) >= TASK_SOURCES:
+                    yield known
+                    known = []
+            elif source.size >= BIG_BYTES:
+                yield from self._big(source, f"big{number}")
+                number += 1
+            else:
+                batch.append(source)
+                size += source.size
+                if size >= TASK_BYTES or len(batch) >= TASK_SOURCES:
+                    yield Task(f"small{number}", tuple(batch))
+                    batch, size, number = [], 0, number + 1
+        if known:
+            yield known
+        if batch:
+            yield Task(f"small{number}", tuple(batch))
+
+    def identified(self, card: Card) -> Card:
+        """The card with what a portion's reader did not know: the source_id. Told as unreadable, where the file did not stay as it was."""
+        if card.source_id or card.unreadable:
+            return card
+        try:
+            identity = self._identities[card.key.reading].result()
+        except OSError as error:
+            return replace(card, unreadable=InputUnreadable(f"cannot read {card.name}: {error.strerror or error}"))
+        except InputUnreadable as error:
+            return replace(card, unreadable=error)
+        if identity.checksums[card.key.portion] != card.checksum:
+            return replace(card, unreadable=changed(card.name, CHANGED))
+        return replace(card, source_id=identity.source_id, begins_with=identity.begins_with)
+
+    def _big(self, source: Source, name: str) -> Iterator[Task | list[Card]]:
+        try:
+            parts = [] if archive_kind(source) else portions(source)
+        except (OSError, InputUnreadable):  # its reader will say so
+            parts = []
+        if len(parts) < 2:
+            yield Task(name, (source,))
+        elif card := self._known(source, name):
+            yield [card]
+        else:
+            self._identities[name] = self._hasher.submit(identify_in_portions, source, self._settings.earlier(source), parts)
+            for number, part in enumerate(parts):
+                yield Task(name, (source,), part, number)
+
+    def _looked_at(self, source: Source) -> Source | Card:
+        """The source as it is now, or the card of a small file that is known. Other small ones have their bytes with them.
+
+        Of a new store's, nothing is known: their readers load them.
+        """
+        try:
+            source = source.as_it_is_now()
+            if not self._settings.known or source.size > SMALL_BYTES:
+                return source
+            source = source.loaded()
+        except OSError:  # its reader will say so
+            return source
+        return self._known(source, f"known{next(self._numbers)}") or source
+
+    def _known(self, source: Source, name: str) -> Card | None:
+        """Its card, if the store has it. Costs reading the file once, so not asked of a new store."""
+        try:
+            return known_card(source, name, self._settings)
+        except (OSError, InputUnreadable):  # its reader will say so
+            return None

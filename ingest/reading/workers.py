@@ -1,0 +1,142 @@
+"""Reading with several processes: tasks out, cards back, never more of them under way than a few per process.
+
+A worker ends with its parent, however that ends. Ctrl-C and SIGTERM are for the parent alone, also where they come to all of us.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ingest.documents.contents import Portion, Source
+from ingest.reading.arrow_without_pandas import spare_pandas
+from ingest.reading.read_source import Card, Settings, read_members, read_portion
+from ingest.store.spool import Key, SpoolWriter
+from ingest.system.signals import inherited_block, put_off
+from ingest.system.temporary import temporary_folder, use_folder_of_parent
+from schemas.errors import WorkerDied
+
+UNDER_WAY = 3
+"""Tasks per process that are handed out at a time: enough to keep it busy, few enough to bound what waits."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some sources to be read whole, or one portion of a big one. `name` tells the task from all others of the ingest."""
+
+    name: str
+    sources: tuple[Source, ...]
+    portion: Portion | None = None
+    portion_number: int = 0
+
+
+def work(task: Task, settings: Settings, spool: Path) -> list[Card]:
+    """Do one task: rows into the spool, cards back."""
+    writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}")
+    if task.portion:
+        cards = [read_portion(task.sources[0], Key(task.name, task.portion_number), task.portion, settings, writer)]
+    else:
+        cards = [card for n, source in enumerate(task.sources) for card in read_members(source, f"{task.name}.{n}", settings, writer)]
+    writer.flush()
+    return cards
+
+
+def work_here(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path) -> Iterator[list[Card]]:
+    """Do the tasks in this process, one after the other. Cards among them pass, here as below."""
+    for task in tasks:
+        yield work(task, settings, spool) if isinstance(task, Task) else task
+
+
+def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path, jobs: int) -> Iterator[list[Card]]:
+    """Do the tasks in worker processes; cards come back as they are done. Closing the iterator early ends the workers at once."""
+    with put_off(), inherited_block():  # it starts a process of its own (multiprocessing's resource tracker)
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool, _temporary()))
+    try:
+        yield from _bounded(partial(_submit, pool), iter(tasks), jobs * UNDER_WAY)
+    except BrokenProcessPool as error:
+        _kill(pool)  # the pool itself only sends SIGTERM, which they do not see, and would wait for them
+        raise WorkerDied(
+            "a worker process died while reading: nothing was written.", "Memory may be short: try again with --jobs 1."
+        ) from error
+    except BaseException:
+        _kill(pool)
+        raise
+    finally:
+        with suppress(RuntimeError):  # interrupted while the pool's own thread was about to start: there is nothing to wait for
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[list[Card]]:
+    """Hand out a task. The pool starts its processes as tasks come: one that was half started would complain."""
+    with put_off(), inherited_block():
+        return pool.submit(_work, task)
+
+
+def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task | list[Card]], most: int) -> Iterator[list[Card]]:
+    running: set[Future[list[Card]]] = set()
+    for task in tasks:
+        if not isinstance(task, Task):
+            yield task
+            continue
+        running.add(submit(task))
+        if len(running) >= most:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    while running:
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        yield from (future.result() for future in done)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """End the workers now: what they were reading is of no use any more."""
+    for process in list((pool._processes or {}).values()):  # no public way before Python 3.14
+        process.kill()
+
+
+_settings = Settings()
+_spool = Path()
+
+
+def _temporary() -> Path | None:
+    """Where workers put temporary files, so that they go with ours however a worker ends; None where there is no such place."""
+    try:
+        return temporary_folder()
+    except OSError:
+        return None
+
+
+def _begin(settings: Settings, spool: Path, temporary: Path | None) -> None:
+    """Set up a worker process."""
+    global _settings, _spool  # (sent once per process, not once per task: the set of known sources may be large)
+    _settings, _spool = settings, spool
+    if temporary:
+        use_folder_of_parent(temporary)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where no block is inherited
+    spare_pandas()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(task: Task) -> list[Card]:
+    """What reading makes has no cycles: collecting garbage would only cost time."""
+    gc.disable()  # for the whole process, so only in one of ours
+    try:
+        return work(task, _settings, _spool)
+    finally:
+        gc.enable()

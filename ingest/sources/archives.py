@@ -1,0 +1,272 @@
+"""Archives → their members, nested ones too, streamed and on an allowance, so that a bomb fills neither memory nor disk."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import IO, BinaryIO, Self, cast
+
+from ingest.sources.decoding import DECOMPRESSION_ERRORS, Allowance, Broken, Opened
+from ingest.sources.files import Source, Unreadable, spooled
+from schemas.errors import RejectReason
+
+DEPTH = 3
+"""Archives in archives that are followed."""
+
+MOST_NAMED = 1000
+"""Members of an archive that are not read are named, one by one; further ones are counted."""
+
+_BEHIND_A_BOMB = "too much came out of what stands before it, as out of a decompression bomb"
+_SHARES_BYTES = "it begins within the bytes of another member, as in a decompression bomb"
+_LEAST_HEADER = 30
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_JSON_STARTS = (b"{", b"[")
+_ENCRYPTED = 1
+_TAR_BLOCK = 512
+_LONGEST_HEADER = 1 << 20
+_TEXT_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+_ERRORS = (*DECOMPRESSION_ERRORS, Broken, zipfile.BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, zlib.error, LookupError)
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a full disk says: nothing is wrong with the archive."""
+
+Member = Source | Unreadable
+Opener = Callable[[], AbstractContextManager[IO[bytes]]]
+Around = Callable[[Source, str], AbstractContextManager[object]]
+"""(archive, its kind) → what holds while its members are walked through."""
+
+
+def archive_kind(source: Source) -> str | None:
+    """The kind: "zip", "tar", "tar.gz" …; None for a source that is no archive. Raises OSError where it cannot be read."""
+    if source.data is not None and source.data.startswith(_JSON_STARTS) and b"\0" not in source.data[:_TAR_BLOCK]:
+        return None  # as nearly all that lie in memory; the header of a tar has zeros, whatever its first name begins with
+    with source.open() as stream:
+        try:
+            opened = Opened(stream, Allowance(source.size))
+        except Broken:
+            return None
+        if not opened.compression and opened.head.startswith(_ZIP_MAGIC):
+            return "zip"
+        return f"tar{opened.compression}" if _is_tar(opened.head) else None
+
+
+def members(
+    source: Source,
+    around: Around = lambda *_: contextlib.nullcontext(),
+    only: Callable[[str], bool] = lambda _: True,
+    allowance: Allowance | None = None,
+) -> Iterator[Member]:
+    """The members of an archive, those of archives in it included (`a.zip!b.tar!c.json`); anything else is its own member.
+
+    A member is good until the next is asked for. What cannot be opened comes out as Unreadable; their ordinals count from 0.
+    `around` is entered for the archive itself and for each in it; `only`: the names of members that are unpacked at all.
+    Raises OSError where there is no room to unpack.
+    """
+    yield from _Archive(allowance or Allowance(source.size), around, only).members(source, 0)
+
+
+def names(source: Source, kind: str, allowance: Allowance) -> list[str]:
+    """What the members of the archive itself are called, as far as it can be read; none is unpacked."""
+    found: list[str] = []
+    with contextlib.suppress(*_ERRORS), source.open() as stream:
+        if kind == "zip":
+            with zipfile.ZipFile(stream) as archive:
+                return archive.namelist()
+        opened = cast("BinaryIO", Opened(stream, allowance))
+        with tarfile.open(fileobj=opened, mode="r|", errorlevel=0, tarinfo=_Header) as archive:
+            found.extend(entry.name for entry in archive)
+    return found
+
+
+@dataclass
+class _Archive:
+    """The walk through one archive. A name in it is only a name: nothing is ever written where it says."""
+
+    allowance: Allowance
+    around: Around
+    only: Callable[[str], bool]
+    refused: int = 0
+    named: int = 0
+
+    def members(self, source: Source, depth: int) -> Iterator[Member]:
+        kind = archive_kind(source)
+        if kind is None:
+            yield source
+        elif depth >= DEPTH:
+            yield self._unreadable(source.name, f"archives in archives are followed {DEPTH} deep, and no deeper")
+        else:
+            with self.around(source, kind):
+                yield from self._opened(source, kind, depth)
+
+    def _opened(self, source: Source, kind: str, depth: int) -> Iterator[Member]:
+        try:
+            with source.open() as stream:
+                yield from self._in_zip(stream, source.name, depth) if kind == "zip" else self._in_tar(stream, source, kind, depth)
+        except _ERRORS as error:
+            yield self._unreadable(source.name, "the archive cannot be read to its end", error)
+
+    def _in_zip(self, stream: BinaryIO, name: str, depth: int) -> Iterator[Member]:
+        if not zipfile.is_zipfile(stream):  # it looks for the directory, which stands at the end
+            raise Broken("the zip ends before its directory", RejectReason.TRUNCATED)
+        with zipfile.ZipFile(stream) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir() and self.only(_inner(name, entry.filename))]
+            apart, overlapping = _parted(entries)
+            for number, entry in enumerate(apart):
+                if self.allowance.exhausted:
+                    yield from self._unread(name, [entry.filename for entry in apart[number:]], _BEHIND_A_BOMB)
+                    break
+                inner = _inner(name, entry.filename)
+                if entry.flag_bits & _ENCRYPTED:
+                    yield self._unreadable(inner, "it is encrypted")
+                else:
+                    yield from self._member(partial(archive.open, entry), inner, _zip_time(entry), depth)
+            yield from self._unread(name, [entry.filename for entry in overlapping], _SHARES_BYTES)
+
+    def _in_tar(self, stream: BinaryIO, source: Source, kind: str, depth: int) -> Iterator[Member]:
+        opened = Opened(stream, self.allowance)
+        seen = 0
+        try:
+            with tarfile.open(fileobj=cast("BinaryIO", opened), mode="r|", errorlevel=0, tarinfo=_Header) as archive:
+                for entry in archive:
+                    if self.allowance.exhausted:
+                        break
+                    seen += 1
+                    yield from self._tar_entry(archive, entry, source.name, depth)
+        except Broken as error:
+            if error.reason is not RejectReason.TOO_MUCH:
+                raise
+            yield self._unreadable(source.name, "the archive cannot be read to its end", error)
+        if self.allowance.exhausted:
+            behind = names(source, kind, Allowance(source.size))[seen:]
+            yield from self._unread(source.name, [name for name in behind if self.only(_inner(source.name, name))], _BEHIND_A_BOMB)
+
+    def _tar_entry(self, archive: tarfile.TarFile, entry: tarfile.TarInfo, of: str, depth: int) -> Iterator[Member]:
+        name = _inner(of, entry.name)
+        if not self.only(name):
+            return
+        if entry.issparse():
+            yield self._unreadable(name, "it is a sparse file")
+        elif file := archive.extractfile(entry) if entry.isreg() else None:
+            yield from self._member(partial(_given, file), name, _tar_time(entry), depth)
+
+    def _unread(self, archive: str, names: Sequence[str], why: str) -> Iterator[Unreadable]:
+        """Members that are not read: the first ones by name, the others counted."""
+        room = max(0, MOST_NAMED - self.named)
+        self.named += len(names[:room])
+        for name in names[:room]:
+            yield self._unreadable(_inner(archive, name), f"it is not read: {why}", reason=RejectReason.TOO_MUCH)
+        if further := len(names[room:]):
+            said = f"{further:,} further members are not read, nor named here: {why}"
+            yield self._unreadable(archive, said, reason=RejectReason.TOO_MUCH)
+
+    def _member(self, open_: Opener, name: str, changed: datetime | None, depth: int) -> Iterator[Member]:
+        with contextlib.ExitStack() as stack:
+            try:
+                stream = _Counted(stack.enter_context(open_()), self.allowance)
+                source = stack.enter_context(spooled(cast("BinaryIO", stream), name, changed))
+            except _ERRORS as error:
+                yield self._unreadable(name, "it cannot be unpacked", error)
+                return
+            yield from self.members(source, depth + 1)
+
+    def _unreadable(
+        self, name: str, why: str, error: Exception | None = None, reason: RejectReason = RejectReason.NOT_UNPACKED
+    ) -> Unreadable:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise error
+        self.refused += 1
+        said = f": {str(error) or type(error).__name__}" if error else ""
+        if isinstance(error, EOFError | Broken):
+            reason = error.reason if isinstance(error, Broken) else RejectReason.TRUNCATED
+        return Unreadable(self.refused - 1, name, reason, f"{name}: {why}{said}")
+
+
+def _parted(entries: Sequence[zipfile.ZipInfo]) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
+    """The members of a zip whose bytes are their own, and those that begin within the bytes of another. Both in their order."""
+    end, apart = 0, set[int]()
+    for place, entry in sorted(enumerate(entries), key=lambda item: (item[1].header_offset, item[0])):
+        if entry.header_offset >= end:
+            apart.add(place)
+            end = entry.header_offset + _LEAST_HEADER + entry.compress_size
+    return [entry for place, entry in enumerate(entries) if place in apart], [
+        entry for place, entry in enumerate(entries) if place not in apart
+    ]
+
+
+def _inner(archive: str, name: str) -> str:
+    """What a member is called as a source."""
+    return f"{archive}!{_printable(name)}"
+
+
+def _given(stream: IO[bytes]) -> IO[bytes]:
+    return stream
+
+
+class _Counted:
+    """A member whose bytes count."""
+
+    def __init__(self, stream: IO[bytes], allowance: Allowance) -> None:
+        self._stream = stream
+        self._allowance = allowance
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._allowance.spend(len(data))
+        return data
+
+
+class _Header(tarfile.TarInfo):
+    """A tar header that tells when it is none (tarfile takes that for the end), and whose texts are not endless."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        try:
+            header = super().frombuf(buf, encoding, errors)
+        except tarfile.InvalidHeaderError as error:  # type: ignore[attr-defined]
+            raise tarfile.ReadError(f"a member's header is broken: {error}") from error
+        if header.type in _TEXT_HEADERS and header.size > _LONGEST_HEADER:
+            raise tarfile.ReadError("a member's header is too long")
+        return header
+
+
+def _is_tar(head: bytes) -> bool:
+    if len(head) < _TAR_BLOCK:
+        return False
+    try:
+        tarfile.TarInfo.frombuf(head[:_TAR_BLOCK], "utf-8", "surrogateescape")
+    except (tarfile.TarError, ValueError):
+        return False
+    return True
+
+
+def _printable(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _zip_time(entry: zipfile.ZipInfo) -> datetime | None:
+    """A zip says no time zone; UTC is what archives made by machines mean."""
+    try:
+        return datetime(*entry.date_time, tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _tar_time(entry: tarfile.TarInfo) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(entry.mtime, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

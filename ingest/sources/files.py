@@ -1,0 +1,213 @@
+"""Named bytes, in a file or in memory. Nothing is read before it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import io
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from ingest.system.temporary import temporary_folder
+from schemas.errors import InputUnreadable, RejectReason
+
+IN_MEMORY_BYTES = 64 << 20
+"""What is larger than this, and is no file yet, waits in a temporary file."""
+
+LEFT_FREE_BYTES, LEFT_FREE_SHARE = 1 << 30, 1 / 20
+"""Temporary files leave so much of their disk free: so many bytes, or on a small disk this share of it."""
+
+_COPIED_BYTES = 1 << 20
+_GROWN_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 16
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+"""A file that was replaced by a pipe meanwhile must not hold us up."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Named bytes: in memory (`data`) or in a file (`path`): of a file so many as it had when its size was first asked for.
+
+    `modified_at` is the time (UTC) a file or an archive's member says it was changed, where one does. `temporary` marks a file
+    of ours that only holds the bytes: its path says nothing about them, and that of an archive's member is gone once the next
+    member is asked for.
+    """
+
+    name: str
+    data: bytes | None = None
+    path: Path | None = None
+    modified_at: datetime | None = None
+    temporary: bool = False
+
+    @classmethod
+    def of_file(cls, name: str, path: Path, status: os.stat_result) -> Source:
+        """A file whose status was asked for: it may be gone when somebody needs its size. Raises ValueError, OSError."""
+        return cls(name, path=path, modified_at=datetime.fromtimestamp(status.st_mtime, UTC))._of_size(status.st_size)
+
+    @cached_property
+    def source_id(self) -> str:
+        """sha256 of the bytes, hex. Raises OSError, InputUnreadable where the file cannot be read any more."""
+        if self.data is not None:
+            return hashlib.sha256(self.data).hexdigest()
+        with self.open() as stream:
+            return hashlib.file_digest(cast("io.BufferedReader", stream), "sha256").hexdigest()
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes, as they lie there (compressed if the file is)."""
+        return len(self.data) if self.data is not None else self.path.stat().st_size if self.path else 0
+
+    def open(self) -> BinaryIO:
+        """The bytes as they are, `size` of them whatever is appended. Raises OSError, and InputUnreadable where they become fewer."""
+        if self.path is None or self.data is not None:
+            return io.BytesIO(self.data or b"")
+        return io.BufferedReader(_Beginning(self.path, self.size, self.name), _BUFFER_BYTES)
+
+    def as_it_is_now(self) -> Source:
+        """The same with all that was appended to its file up to this moment. Raises OSError."""
+        if self.path is None or self.data is not None or self.temporary:
+            return self
+        status = self.path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size == self.size:
+            return self
+        changed = datetime.fromtimestamp(status.st_mtime, UTC) if self.modified_at else None
+        return Source(self.name, path=self.path, modified_at=changed)._of_size(status.st_size)
+
+    def loaded(self) -> Source:
+        """The same with its bytes in memory, so that a small file is opened once. Raises OSError."""
+        if self.path is None or self.data is not None:
+            return self
+        return Source(self.name, _file_bytes(self.path, self.size), self.path, self.modified_at, self.temporary)
+
+    def _of_size(self, size: int) -> Source:
+        self.__dict__["size"] = size
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Source], tuple[object, ...]]:
+        """Sources go to the processes that read by the hundred thousand: as few and plain values as will do."""
+        path = None if self.path is None else str(self.path)
+        plain = (self.name, self.data, None if path == self.name else path, path == self.name, self.modified_at, self.temporary, self.size)
+        return _restored, plain
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A part of a source that is no document: becomes a row of `rejects`.
+
+    `certain`: whether it looked like a part of a run. What did not is rejected only beside something that did.
+    """
+
+    ordinal: int
+    position: str
+    reason: RejectReason
+    detail: str
+    excerpt: str = ""
+    certain: bool = True
+
+
+class _Beginning(io.RawIOBase):
+    """The first bytes of a file. Raises OSError where it cannot be opened, InputUnreadable where it ends before them."""
+
+    def __init__(self, path: Path, length: int, name: str) -> None:
+        self._length = length
+        self._name = name
+        self._place = 0
+        self._file = io.FileIO(path, opener=lambda place, flags: os.open(place, flags | _AT_ONCE))
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        wanted = min(len(buffer), self._length - self._place)
+        if wanted <= 0:
+            return 0
+        count = self._file.readinto(memoryview(buffer)[:wanted])
+        if not count:
+            raise changed(self._name, _SHORTER)
+        self._place += count
+        return count
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._length}[whence]
+        self._place = self._file.seek(max(0, start + offset))
+        return self._place
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+CHANGED = "it was changed while it was read"
+_SHORTER = "it became shorter while it was read"
+
+
+def changed(name: str, how: str) -> InputUnreadable:
+    """What is said of a file that did not stay as it was while it was read."""
+    return InputUnreadable(f"cannot read {name}: {how}", "Nothing of it was counted. Ingest it again once it is no longer written anew.")
+
+
+def _restored(
+    name: str, data: bytes | None, path: str | None, named_by_path: bool, modified_at: datetime | None, temporary: bool, size: int
+) -> Source:
+    path = name if named_by_path else path
+    return Source(name, data, None if path is None else Path(path), modified_at, temporary)._of_size(size)
+
+
+def _file_bytes(path: Path, expected: int) -> bytes:
+    """A small file, at two thirds of what `Path.read_bytes` costs; if it grew meanwhile, up to a bound. Raises OSError."""
+    left = max(expected, _GROWN_BYTES)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | _AT_ONCE)
+    try:
+        blocks = []
+        while left and (block := os.read(descriptor, min(left, expected + 1))):
+            blocks.append(block)
+            left -= len(block)
+    finally:
+        os.close(descriptor)
+    return b"".join(blocks)
+
+
+@contextlib.contextmanager
+def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) -> Iterator[Source]:
+    """What a stream holds, to its end, as a source: in memory, or in a temporary file that goes away afterwards.
+
+    Raises OSError, with ENOSPC where it would not leave enough of the disk free.
+    """
+    data = _read_up_to(stream, IN_MEMORY_BYTES + 1)
+    if len(data) <= IN_MEMORY_BYTES:
+        yield Source(name, data, modified_at=modified_at)
+        return
+    with tempfile.NamedTemporaryFile(dir=temporary_folder()) as file:
+        while data:
+            _leave_room(file.name)
+            file.write(data)
+            data = stream.read(_COPIED_BYTES)
+        file.flush()
+        yield Source(name, path=Path(file.name), modified_at=modified_at, temporary=True)
+
+
+def _leave_room(place: str) -> None:
+    disk = shutil.disk_usage(place)
+    least = min(LEFT_FREE_BYTES, int(disk.total * LEFT_FREE_SHARE))
+    if disk.free < least:
+        raise OSError(errno.ENOSPC, f"less than {least >> 20} MB would be left free on the disk of {tempfile.gettempdir()}")
+
+
+def _read_up_to(stream: BinaryIO, most: int) -> bytes:
+    read = bytearray()
+    while len(read) < most and (block := stream.read(min(_COPIED_BYTES, most - len(read)))):
+        read += block
+    return bytes(read)

@@ -1,0 +1,150 @@
+"""Paths → the files at and under them, as sources. What could hold us up or has no end is told, or passed by."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ingest.sources.files import Source
+from ingest.sources.pipes import is_null, not_a_file, read_pipe, read_standard_input
+from schemas.errors import InputUnreadable
+
+STANDARD_INPUT = Path("-")
+"""How standard input is asked for."""
+
+SYSTEM_FOLDERS = ("/proc", "/sys")
+"""What lies there is made up by the system as it is read, some of it without end."""
+
+_DANGLING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+_OTHERS = ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISSOCK, "a socket"))
+
+
+class _Found(NamedTuple):
+    """A file, and what was asked about it on the way; no status where it is the standard input."""
+
+    path: Path
+    status: os.stat_result | None
+
+
+class _Folder(NamedTuple):
+    """A folder we are in: the device it is on, and what of it is still to come."""
+
+    device: int
+    entries: Iterator[os.DirEntry[str]]
+
+
+def find_files(paths: Iterable[Path]) -> Iterator[Path | InputUnreadable]:
+    """The files at and under the given paths, folders in name order, each folder once (links may loop); none is read yet.
+
+    A path that cannot be read comes out as the error that says so; the others go on.
+    """
+    for found in _found(paths):
+        yield found.path if isinstance(found, _Found) else found
+
+
+def read_paths(paths: Iterable[Path]) -> Iterator[Source | InputUnreadable]:
+    """The same files as sources; none is opened yet. `-` is standard input; a pipe is read to its end first, as that is."""
+    for found in _found(paths):
+        yield found if isinstance(found, InputUnreadable) else _source(found.path, found.status)
+
+
+def _source(path: Path, status: os.stat_result | None) -> Source | InputUnreadable:
+    name = _name(path)
+    if status is None:
+        return read_standard_input()
+    if stat.S_ISFIFO(status.st_mode):
+        return read_pipe(path, name)
+    if is_null(status):
+        return Source(name, b"")
+    try:
+        return Source.of_file(name, path, status)
+    except (OSError, ValueError, OverflowError) as error:
+        return _unreadable(path, error)
+
+
+def _found(paths: Iterable[Path]) -> Iterator[_Found | InputUnreadable]:
+    seen: set[tuple[int, int]] = set()
+    for path in paths:
+        yield from (_Found(path, None),) if path == STANDARD_INPUT else _walk(path, seen)
+
+
+def _walk(path: Path, seen: set[tuple[int, int]]) -> Iterator[_Found | InputUnreadable]:
+    """What lies at and under a path. However deep the folders are, the ones we are in are a list, not calls within calls."""
+    try:
+        status = path.stat()
+        refused = _refused(path, status)
+    except (OSError, ValueError) as error:
+        yield _unreadable(path, error)
+        return
+    if refused or not stat.S_ISDIR(status.st_mode):
+        yield refused or _Found(path, status)
+        return
+    inside: list[_Folder] = []
+    yield from _enter(path, status, seen, inside)
+    while inside:
+        if (child := next(inside[-1].entries, None)) is None:
+            inside.pop()
+        else:
+            yield from _child(child, seen, inside)
+
+
+def _refused(path: Path, status: os.stat_result) -> InputUnreadable | None:
+    """Why a path that somebody named is none of a log, if so. A pipe is read, wherever it is: `/dev/stdin`, `/dev/fd/63`."""
+    if stat.S_ISFIFO(status.st_mode) or is_null(status):
+        return None
+    what = next((what for is_so, what in _OTHERS if is_so(status.st_mode)), None)
+    return not_a_file(_name(path), what) if what else _in_system_folder(path)
+
+
+def _in_system_folder(path: Path) -> InputUnreadable | None:
+    place = os.path.realpath(path)
+    folder = next((each for each in SYSTEM_FOLDERS if f"{place}/".startswith(f"{each}/")), None)
+    if folder is None:
+        return None
+    why = f"what lies in {folder} is made up by the system as it is read, and is no log"
+    return InputUnreadable(f"cannot read {_name(path)}: {why}", "Name the folder that the logs are in.")
+
+
+def _child(child: os.DirEntry[str], seen: set[tuple[int, int]], inside: list[_Folder]) -> Iterator[_Found | InputUnreadable]:
+    path = Path(child.path)
+    try:
+        status = child.stat()
+    except OSError as error:
+        if not (child.is_symlink() and error.errno in _DANGLING):  # a link that leads nowhere is nobody's log
+            yield _unreadable(path, error)
+        return
+    is_folder, is_file = stat.S_ISDIR(status.st_mode), stat.S_ISREG(status.st_mode)
+    if not (is_folder or is_file):  # a pipe, a socket or a device in a folder would hold us up for ever
+        return
+    if status.st_dev != inside[-1].device and (refused := _in_system_folder(path)):
+        yield refused
+    elif is_folder:
+        yield from _enter(path, status, seen, inside)
+    else:
+        yield _Found(path, status)
+
+
+def _enter(folder: Path, status: os.stat_result, seen: set[tuple[int, int]], inside: list[_Folder]) -> Iterator[InputUnreadable]:
+    """Put what a folder holds on top of the list, in name order, unless it was seen."""
+    place = (status.st_dev, status.st_ino)
+    if place in seen:
+        return
+    seen.add(place)
+    try:
+        with os.scandir(folder) as entries:
+            inside.append(_Folder(status.st_dev, iter(sorted(entries, key=lambda entry: entry.name))))
+    except OSError as error:
+        yield _unreadable(folder, error)
+
+
+def _name(path: Path) -> str:
+    return os.fsencode(path).decode(errors="replace")  # a name need not be UTF-8
+
+
+def _unreadable(path: Path, error: Exception) -> InputUnreadable:
+    said = getattr(error, "strerror", None) or error
+    return InputUnreadable(f"cannot read {_name(path)}: {said}")

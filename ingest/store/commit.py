@@ -1,0 +1,172 @@
+"""The spool → the store, in one transaction: of every source one reading, of every record one copy, every sum without overlap.
+
+What the store holds afterwards does not depend on the order in which logs came in, on how they were batched, or on how often.
+Each step that is more than an insert is a file in `sql/commit/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ingest.agents.base import CHILD_TABLES
+from ingest.reading.read_source import Card
+from ingest.store.chain_steps import RECHAINED, rechain
+from ingest.store.database import Writer
+from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
+from ingest.store.spool import KEYS, SPOOLED
+from schemas.rows.price import PriceFileRow
+from schemas.rows.tables import TABLES, arrow_schema
+
+_STEPS = resources.files("ingest.store") / "sql" / "commit"
+_CARD_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
+    ("bytes", "documents", "rejected", "ignored"), pa.int64()
+)
+
+LONG_BYTES = 1 << 27
+"""A file of the spool that is larger holds a text that is: it is closed at a quarter of that."""
+
+_PROCESSES = """
+select process from winners union select former_process from winners
+union
+select process_of(session_id, in_stream, source_id)
+from runs
+where in_stream and source_id in (select source_id from winners union select replaces from winners)
+"""
+"""Those of the new runs and of the ones they replace, and of all in the same streams: there, whose totals go on may have changed."""
+
+_RECHAINED = f"select run_id from {RECHAINED}"
+_FORMER = "select run_id from runs anti join winners using (run_id)"
+"""Runs whose prices are not those they came with: their chain changed, or the store has other prices than when they came."""
+
+
+def commit(
+    writer: Writer,
+    spool: Path,
+    cards: Sequence[Card],
+    *,
+    labels: Mapping[str, str] = MappingProxyType({}),
+    replace: bool = False,
+    prices: PriceFileRow | None = None,
+) -> dict[str, int]:
+    """Write what the spool holds. Returns the number of new runs by reading.
+
+    `labels` are for the runs of sources that the store knows, too. `replace`: sources the store has are written anew. `prices`: a price
+    file for the whole store from now on.
+    """
+    connection = writer.connection
+    connection.register("cards", _cards_table([card for card in cards if not card.known]))
+    if replace:
+        for table in ("rejects", "sources"):
+            connection.execute(f"delete from {table} where source_id in (select source_id from cards)")
+    _spare_memory(connection, spool)
+    for table in SPOOLED:
+        connection.execute(_spool_view(spool, table))
+    for step in ("00_process", "01_chosen", "02_portions", "03_incoming", "04_winners"):
+        _run(connection, step)
+    has_new_prices = prices is not None and keep_price_file(writer, prices)
+    _write(connection)
+    _run(connection, "05_recount")
+    _label(connection, [card.source_id for card in cards if card.known] if labels else [], labels)
+    is_rechained = rechain(connection, _PROCESSES)
+    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_FORMER, has_new_prices)) if is_so]
+    if stale:
+        price(writer, " union ".join(stale))
+    found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
+    connection.unregister("cards")
+    return dict(found)
+
+
+def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
+    connection.execute((_STEPS / f"{step}.sql").read_text())
+
+
+def _cards_table(cards: Sequence[Card]) -> pa.Table:
+    columns = {name: pa.array([getattr(card, name) for card in cards], type_) for name, type_ in _CARD_COLUMNS.items()}
+    keys = [card.key for card in cards]
+    reading, portion = pa.array([key.reading for key in keys], pa.string()), pa.array([key.portion for key in keys], pa.int64())
+    return pa.table({"reading": reading, "portion": portion} | columns)
+
+
+def _spare_memory(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
+    """Give the engine less memory where a text of a hundred megabytes comes: it is held once more while it is written, beyond the limit."""
+    sizes = [_uncompressed_bytes(path) for path in spool.glob("runs-*.parquet")]
+    if (largest := max(sizes, default=0)) > LONG_BYTES:
+        megabytes = min(1000, max(450, 2 * largest >> 20))
+        connection.execute(f"set memory_limit = '{megabytes}MB'")
+
+
+def _uncompressed_bytes(path: Path) -> int:
+    metadata = pq.read_metadata(path)
+    return sum(int(metadata.row_group(number).total_byte_size) for number in range(metadata.num_row_groups))
+
+
+def _spool_view(spool: Path, table: str) -> str:
+    """A view on the table's files in the spool, empty where there are none."""
+    files = sorted(str(path) for path in spool.glob(f"{table}-*.parquet"))
+    if files:
+        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+        return f"create or replace temp view spool_{table} as select * from read_parquet([{listed}])"
+    keys = "null::varchar as reading, null::bigint as portion, null::bigint as document"
+    return f"create or replace temp view spool_{table} as select *, {keys} from {table} limit 0"
+
+
+def _write(connection: duckdb.DuckDBPyConnection) -> None:
+    """Sources, rejects, runs and what hangs on them; better known copies take the place of the former ones."""
+    for table in ("runs", *CHILD_TABLES):
+        connection.execute(f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
+    connection.execute(
+        "insert into sources by name select source_id, name, bytes, kind, container, $now as received_at, documents, 0 as accepted,"
+        " 0 as duplicates, rejected, ignored from chosen",
+        {"now": datetime.now(UTC)},
+    )
+    placed = _columns("rejects", "source_id", "ordinal")
+    connection.execute(
+        f"insert into rejects by name select {placed}, chosen.source_id, first_ordinal + document as ordinal"
+        " from spool_rejects as spooled join chosen using (reading) join portions using (reading, portion)"
+    )
+    for table in CHILD_TABLES:
+        connection.execute(f"insert into {table} by name select {_columns(table)} {_from_winners(table)}")
+    _write_runs(connection)
+
+
+def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
+    """Runs come last and with their prices: to update rows that the same transaction inserted took six times as long as all else."""
+    price_touched(
+        connection,
+        "select spooled.run_id, cost_own_usd, false as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
+        f" {_from_winners('runs')} join sources on sources.source_id = winners.source_id",
+    )
+    placed = _columns("runs", "source_id", "ordinal", *PRICED)
+    priced = ", ".join(f"priced_runs.{column}" for column in PRICED)
+    connection.execute(
+        f"insert into runs by name select {placed}, winners.source_id, winners.ordinal, {priced} {_from_winners('runs')}"
+        " join priced_runs on priced_runs.run_id = spooled.run_id"
+    )
+
+
+def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: Mapping[str, str]) -> None:
+    """Whichever copy of a record is kept, the labels of the others stay with it; `labels` are for the sources that were known."""
+    connection.register("known", pa.table({"source_id": pa.array(known, pa.string())}))
+    given = {"keys": list(labels), "values": list(labels.values())}
+    connection.execute((_STEPS / "06_copies.sql").read_text(), given)
+    connection.unregister("known")
+    if connection.execute("select 1 from copies limit 1").fetchone():
+        _run(connection, "07_labels")
+
+
+def _columns(table: str, *known_later: str) -> str:
+    """The table's columns as the spool has them, but those that only the commit knows."""
+    names = [name for name in arrow_schema(TABLES[table]).names if name not in known_later]
+    return ", ".join(f'spooled."{name}"' for name in names)
+
+
+def _from_winners(table: str) -> str:
+    return f"from spool_{table} as spooled join winners using ({', '.join(KEYS)})"

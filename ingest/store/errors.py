@@ -1,0 +1,67 @@
+"""What goes wrong with a store, in words: where it is missing, held, full, or something else altogether."""
+
+from __future__ import annotations
+
+import duckdb
+
+from schemas.errors import NotAStore, StoreError, StoreMissing, StoreVersionMismatch
+from schemas.rows.tables import SCHEMA_VERSION
+
+FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.TransactionException)
+"""What a full or broken disk looks like (the last of them to a commit); any other error of DuckDB's is a mistake of ours."""
+
+INTERRUPTED = "Query interrupted"
+"""What DuckDB makes of Ctrl-C while it works, as a RuntimeError."""
+
+_HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
+_NO_SUCH_FILE = ("database does not exist", "No such file or directory")
+
+
+def missing(location: str) -> StoreMissing:
+    """Nothing is there yet."""
+    return StoreMissing(f"There is no store at {location} yet.", "Make one with `tachograph ingest PATH`, or choose another with --db.")
+
+
+def is_held(error: duckdb.Error) -> bool:
+    """Whether it is another process that keeps us from the store."""
+    return any(words in str(error) for words in _HELD)
+
+
+def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
+    """It could be opened, and then not be read or written."""
+    reason = error.strerror if isinstance(error, OSError) else _reason(error)
+    return StoreError(
+        f"{location} failed: {reason}",
+        "Check that its disk has room and its folder may be written to; `tachograph doctor` checks the store.",
+    )
+
+
+def unusable(location: str, error: duckdb.Error) -> StoreError:
+    """It could not be opened."""
+    reason = _reason(error)
+    if any(words in reason for words in _NO_SUCH_FILE):
+        return missing(location)
+    return NotAStore(f"{location} cannot be used as a store: {reason}", "Choose another file with --db.")
+
+
+def unreachable(location: str, error: OSError | ValueError) -> StoreError:
+    """The file system does not even tell whether it is there."""
+    said = getattr(error, "strerror", None) or error
+    return StoreError(f"{location} cannot be used as a store: {said}.", "Choose another file with --db.")
+
+
+def other_version(location: str, found: int) -> StoreVersionMismatch:
+    """Its tables are not those of this program."""
+    if found > SCHEMA_VERSION:
+        return StoreVersionMismatch(
+            f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
+            "Upgrade with `pip install -U tachograph`, or choose another store with --db.",
+        )
+    return StoreVersionMismatch(
+        f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",
+        "Run `tachograph rebuild`: it makes them anew from the raw records, which are kept.",
+    )
+
+
+def _reason(error: duckdb.Error) -> str:
+    return str(error).partition("Error: ")[2] or str(error)

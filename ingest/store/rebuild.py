@@ -1,0 +1,112 @@
+"""Every derived table made anew from the raw records that the store kept: after an upgrade, or to check the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from ingest.agents import recognise
+from ingest.agents.base import CONTEXT_COLUMNS, Context, Rows
+from ingest.documents.document import Document
+from ingest.findings.summary_facts import complete
+from ingest.reading.read_source import refused, reject_row
+from ingest.store.chain_steps import ALL_PROCESSES, rechain
+from ingest.store.database import Store, Writer
+from ingest.store.repricing import price
+from ingest.store.row_tables import tables_of
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.source import RejectRow
+
+BATCH = 1000
+"""Records read, made anew and written at a time."""
+
+_KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls", "patch_files", "price_files")
+"""What comes from outside the records and is copied; all else follows from the raw records."""
+
+_HAS_KIND = "select 1 from duckdb_columns() where database_name = 'former' and table_name = 'sources' and column_name = 'kind'"
+_KIND = (
+    ", case when container = 'zip' or starts_with(container, 'tar') then 'archive'"
+    " when container = 'sidecar' then 'sidecar' else 'log' end as kind"
+)
+"""What version 3 of the tables knew of it."""
+
+_KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)
+
+
+@dataclass(frozen=True)
+class RebuildReport:
+    """`runs` were made anew; `rejects` are records that were runs before and can no longer be read."""
+
+    runs: int
+    rejects: int
+
+
+def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None) -> RebuildReport:
+    """Make the store anew beside the old one and put it in its place. `on_progress` gets (records done, records in all)."""
+    runs, refused = 0, 0
+    with store.replacing() as (former, writer):
+        _copy_kept(writer)
+        [(total,)] = former.execute("select count(*) from former.runs").fetchall()
+        for batch in _batches(former):
+            rows, rejects = _again(batch)
+            _insert_runs(writer, rows)
+            _move_to_rejects(writer, rejects)
+            runs, refused = runs + len(rows), refused + len(rejects)
+            if on_progress:
+                on_progress(runs + refused, total)
+        rechain(writer.connection, ALL_PROCESSES)
+        price(writer, "select run_id from runs")
+    return RebuildReport(runs, refused)
+
+
+def _copy_kept(writer: Writer) -> None:
+    known = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'former'").fetchall()
+    for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store lacks the newer tables
+        lacks_kind = table == "sources" and not writer.connection.execute(_HAS_KIND).fetchone()
+        writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from former.{table}")
+
+
+def _batches(former: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
+    records = former.sql(f"select {', '.join(_KEPT_OF_A_RUN)} from former.runs order by source_id, ordinal").to_arrow_reader(BATCH)
+    for batch in records:
+        yield [(Document(row.pop("ordinal"), "kept record", row.pop("raw")), _context(row)) for row in batch.to_pylist()]
+
+
+def _context(row: dict[str, Any]) -> Context:
+    return Context(**row | {"labels": dict(row["labels"] or ()), "tools": tuple(row["tools"] or ())})
+
+
+def _again(batch: list[tuple[Document, Context]]) -> tuple[list[Rows], list[RejectRow]]:
+    rows: list[Rows] = []
+    rejects: list[RejectRow] = []
+    for document, context in batch:
+        try:
+            rows.append(_read(document, context))
+        except InvalidRecord as error:
+            rejects.append(reject_row(context.source_id, refused(document, error.reason, error.detail)))
+    return rows, rejects
+
+
+def _read(document: Document, context: Context) -> Rows:
+    format_ = recognise(document)
+    if format_ is None:
+        raise InvalidRecord(RejectReason.NO_RECORD, "no format knows this record any more")
+    return complete(format_.rows(document, lambda *_: context))
+
+
+def _insert_runs(writer: Writer, made: list[Rows]) -> None:
+    for table in tables_of(made):
+        writer.insert_table(table.name, table.rows)
+
+
+def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:
+    """Rejects of records that were runs: their sources count them anew."""
+    writer.insert("rejects", rejects)
+    for row in rejects:
+        writer.connection.execute(
+            "update sources set accepted = accepted - 1, rejected = rejected + 1 where source_id = $source_id",
+            {"source_id": row.source_id},
+        )

@@ -1,0 +1,182 @@
+"""Prices into the store: the keys of model rows are looked up here, the arithmetic is SQL (`sql/pricing/`), in DECIMAL throughout.
+
+The same steps price new runs at ingest, runs whose chain changed, and the whole store after a new price file or library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+
+from ingest.prices.price_file import parse_price_file
+from ingest.store.database import Store, Writer
+from schemas.rows.cost import COST_RULES
+from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates
+
+if TYPE_CHECKING:
+    from ingest.prices.price_book import Price, PriceBook
+
+RATE = pa.decimal128(18, 15)
+"""USD per token: up to 999, to 15 decimals."""
+
+RATE_WORDS = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cache_read",
+    "write_5m": "cache_write_5m",
+    "write_1h": "cache_write_1h",
+    "web_search": "web_search",
+}
+"""A rate's name in SQL → its field in `Rates`."""
+
+PRICED = (
+    "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd", "price_status", "unpriced_tokens",
+    "findings", "alarms",
+)  # fmt: skip
+"""The columns of runs that pricing gives; it counts findings anew, since it adds some."""
+
+_STEPS = resources.files("ingest.store") / "sql" / "pricing"
+_REGISTERED = ("prices", "alternatives", "rules")
+
+
+def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = False) -> int:
+    """Price every run of the store anew, without reading a record. Returns the number of runs.
+
+    `own`: a price file that takes the place of the former one; `forget`: the library alone from now on. Raises StoreError.
+    """
+    with store.writing(make=False) as writer:
+        if own or forget:
+            keep_price_file(writer, own)
+        price(writer, "select run_id from runs")
+        [(runs,)] = writer.connection.execute("select count(*) from runs").fetchall()
+    return int(runs)
+
+
+def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
+    """Make this the store's price file, or leave it without. Returns whether its prices are others than before."""
+    former = writer.connection.execute("select text from price_files").fetchall()
+    writer.connection.execute("delete from price_files")
+    if own:
+        writer.insert("price_files", [own])
+    return former != ([(own.text,)] if own else [])
+
+
+def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
+    """The prices of a store: its price file, then the library, which is loaded only now (0.15 s)."""
+    from ingest.prices.price_book import PriceBook
+
+    rows = connection.execute("select name, text from price_files").fetchall()
+    return PriceBook(parse_price_file(*rows[0]) if rows else None)
+
+
+def price(writer: Writer, runs: str) -> None:
+    """Price runs that are in the store (`runs`: SQL that selects their ids): their rows, what they add up to, and what differs and why."""
+    connection = writer.connection
+    price_touched(
+        connection,
+        "select run_id, cost_own_usd, chain_position > 1 as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
+        f" from runs left join sources using (source_id) where run_id in ({runs})",
+    )
+    written = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
+    connection.execute(f"update runs set {written} from priced_runs where runs.run_id = priced_runs.run_id")
+
+
+def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
+    """Price the model rows of some runs, which need not be in the store themselves yet, and note what differs and why.
+
+    `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day whose prices hold. What is to stand in
+    the runs is left in the temporary table `priced_runs`: run_id and PRICED.
+    """
+    connection.execute(f"create or replace temp table touched as {touched}")
+    run_step(connection, "01_costs_at")
+    run_step(connection, "02_counted")
+    prices = _prices(connection)
+    for name, table in zip(_REGISTERED, (prices_table(prices), _alternatives_table(prices), _rules_table()), strict=True):
+        connection.register(name, table)
+    run_step(connection, "03_priced")
+    for is_likely in (True, False):
+        connection.execute(_text("04_explained"), {"is_likely": is_likely})
+        connection.execute("delete from unlike where row_no in (select row_no from explained)")
+    for step in ("05_unexplained", "06_model_rows", "07_totals", "08_findings", "09_runs"):
+        run_step(connection, step)
+    for name in _REGISTERED:
+        connection.unregister(name)
+
+
+def run_step(connection: duckdb.DuckDBPyConnection, step: str) -> None:
+    """Run one file of `sql/pricing`."""
+    connection.execute(_text(step))
+
+
+def _text(step: str) -> str:
+    return (_STEPS / f"{step}.sql").read_text()
+
+
+def _prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:
+    keys = connection.execute("select distinct model_id, model, provider, region from counted where model_id is not null").fetchall()
+    if not keys:
+        return []
+    book = stored_book(connection)
+    return [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))]
+
+
+def prices_table(prices: Sequence[Price]) -> pa.Table:
+    """One row per price: who it is for, when it holds, where it is written, and the rates."""
+    texts = {name: pa.array([getattr(price.key, name) for price in prices], pa.string()) for name in ModelKey._fields}
+    days = {name: pa.array([getattr(price, name) for price in prices], pa.date32()) for name in ("since", "until")}
+    others = {
+        "price_no": pa.array(range(len(prices)), pa.int64()),
+        "source": pa.array([price.source for price in prices], pa.string()),
+        "has_tiers": pa.array([price.has_tiers for price in prices], pa.bool_()),
+        "rates": rates_array([price.rates for price in prices]),
+    }
+    return pa.table(texts | days | others)
+
+
+def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
+    """Every alternative of every price, in the order of `rank`. `one_hour_from` is NULL where 1-hour writes are priced as such."""
+    rows = [(number, rank, one) for number, price in enumerate(prices) for rank, one in enumerate(price.alternatives)]
+    return pa.table(
+        {
+            "price_no": pa.array([number for number, _, _ in rows], pa.int64()),
+            "rank": pa.array([rank for _, rank, _ in rows], pa.int64()),
+            "cause": pa.array([str(one.cause) for _, _, one in rows], pa.string()),
+            "words": pa.array([one.words for _, _, one in rows], pa.string()),
+            "is_likely": pa.array([one.is_likely for _, _, one in rows], pa.bool_()),
+            "one_hour_from": _exact([one.one_hour_from for _, _, one in rows]),
+            "rates": rates_array([one.rates for _, _, one in rows]),
+            "rough_rates": _rough_rates([one.rates for _, _, one in rows]),
+        }
+    )
+
+
+def _rules_table() -> pa.Table:
+    severities = [rule.severity for rule in COST_RULES.values()]
+    return pa.table({"rule": pa.array(list(COST_RULES), pa.string()), "severity": pa.array(severities, pa.string())})
+
+
+def rates_array(rates: Sequence[Rates]) -> pa.StructArray:
+    """Rates as SQL multiplies them: a struct of DECIMALs."""
+    columns = {word: _exact([getattr(one, field) for one in rates]) for word, field in RATE_WORDS.items()}
+    return pa.StructArray.from_arrays(list(columns.values()), list(columns))
+
+
+def _rough_rates(rates: Sequence[Rates]) -> pa.StructArray:
+    """The same as floats, to tell which are worth an exact sum; a search without a price counts as 0 there."""
+    columns = {word: pa.array([float(getattr(one, field) or 0) for one in rates], pa.float64()) for word, field in RATE_WORDS.items()}
+    return pa.StructArray.from_arrays(list(columns.values()), list(columns))
+
+
+def _exact(rates: Sequence[Decimal | None]) -> pa.Array:
+    return pa.array([None if rate is None else _to_the_smallest(rate) for rate in rates], RATE)
+
+
+@lru_cache(maxsize=4096)  # prices are few, and many models and alternatives have the same
+def _to_the_smallest(rate: Decimal) -> Decimal:
+    return rate.quantize(SMALLEST_RATE)

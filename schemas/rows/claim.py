@@ -1,0 +1,109 @@
+"""What we keep of what a summary claims, and of what was measured."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import pyarrow as pa
+from pydantic import Field
+
+from schemas.rows.row import Row
+from schemas.rows.units import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Text
+
+
+class ClaimKind(StrEnum):
+    """Whether a number states the size of the change."""
+
+    QUANTIFIED = "quantified"
+    QUALITATIVE = "qualitative"
+
+
+class ClaimMetric(StrEnum):
+    """The performance quantity a claim speaks of."""
+
+    TIME = "time"
+    THROUGHPUT = "throughput"
+    MEMORY = "memory"
+    SIZE = "size"
+    OPERATIONS = "operations"
+    TOKENS = "tokens"
+    COST = "cost"
+    OTHER = "other"
+
+
+class Direction(StrEnum):
+    """Which way the quantity went, seen by its user."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    SAME = "same"
+
+
+class Evidence(StrEnum):
+    """What a claim rests on, strongest first."""
+
+    BENCHMARKED = "benchmarked"
+    FIGURES = "figures"
+    STATED = "stated"
+    ESTIMATED = "estimated"
+
+
+class Scope(StrEnum):
+    """How much of the software a claim covers."""
+
+    MICRO = "micro"
+    COMPONENT = "component"
+    END_TO_END = "end_to_end"
+    UNSPECIFIED = "unspecified"
+
+
+class Origin(StrEnum):
+    """Whose number it is."""
+
+    OWN = "own"
+    CITED = "cited"
+
+
+ClaimMetricName = Annotated[ClaimMetric, ArrowType(pa.string())]
+EvidenceName = Annotated[Evidence, ArrowType(pa.string())]
+ScopeName = Annotated[Scope, ArrowType(pa.string())]
+
+
+class ClaimRow(Row):
+    """One performance claim of a summary. Offsets are Unicode code points into runs.result, the end exclusive."""
+
+    run_id: Text = Field(description="The run (runs.run_id).")
+    claim_no: Count = Field(description="Number of the claim in its summary, from 1.")
+    start: Offset = Field(description="Where the value expression starts in runs.result.")
+    end: Offset = Field(description="Where the value expression ends in runs.result, exclusive.")
+    quote: LongText = Field(description="The value expression.")
+    kind: Annotated[ClaimKind, ArrowType(pa.string())] = Field(description="quantified or qualitative.")
+    metric: ClaimMetricName = Field(description="The quantity claimed to have changed.")
+    direction: Annotated[Direction, ArrowType(pa.string())] = Field(description="better, worse or same.")
+    ratio: Ratio | None = Field(default=None, description="Improvement factor, above 1 = better. NULL where the change is no ratio.")
+    ratio_low: Ratio | None = Field(default=None, description="Lower end of a claimed range.")
+    ratio_high: Ratio | None = Field(default=None, description="Upper end of a claimed range.")
+    before: Quantity | None = Field(default=None, description="Figure before the change, as written, in `unit`.")
+    after: Quantity | None = Field(default=None, description="Figure after the change, as written, in `unit`.")
+    unit: Text | None = Field(default=None, description="Unit of before and after, as written.")
+    evidence: EvidenceName = Field(description="What the claim rests on.")
+    scope: ScopeName = Field(description="How much of the software the claim covers.")
+    hedged: Flag = Field(description="Whether the text hedges the number (~, about, up to).")
+    origin: Annotated[Origin, ArrowType(pa.string())] = Field(description="own, or cited from somebody else.")
+    subject: Text | None = Field(default=None, description="What the claim is about.")
+
+
+class MeasurementRow(Row):
+    """One measured result of one task, from a benchmark and not from the agent's text."""
+
+    repo: Text | None = Field(default=None, description="Repository.")
+    task: Text = Field(description="Task.")
+    agent: Text | None = Field(default=None, description="Agent whose work was measured.")
+    metric: Text = Field(description="What was measured, e.g. ttft_mean_ms.")
+    baseline: Quantity | None = Field(default=None, description="Figure before any work.")
+    reference: Quantity | None = Field(default=None, description="Figure of a human's or another's solution.")
+    agent_value: Quantity | None = Field(default=None, description="Figure of the agent's solution.")
+    unit: Text | None = Field(default=None, description="Unit of the figures.")
+    better: Text | None = Field(default=None, description="lower or higher.")
+    source_id: Text = Field(description="Where the figures were read (sources.source_id).")

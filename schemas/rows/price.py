@@ -1,0 +1,135 @@
+"""Prices: what a token costs, the user's own price file, and the row that keeps it in the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, NamedTuple, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from schemas.rows.row import Row
+from schemas.rows.units import LongText, Text, UtcTime
+
+MILLION = Decimal(1_000_000)
+THOUSAND = Decimal(1_000)
+SMALLEST_RATE = Decimal("1e-15")
+"""Rates are kept to this many USD per token: nine decimals of USD per million tokens."""
+
+
+BEGINNING = date(1, 1, 1)
+"""Since when a price holds that has no first day."""
+
+
+class ModelKey(NamedTuple):
+    """What a price is looked up by, as in `model_usage`. `model_id` is the id as logged."""
+
+    model_id: str
+    model: str
+    provider: str | None = None
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """USD per token, and per web search. `web_search` is None where it has no price."""
+
+    input: Decimal
+    output: Decimal
+    cache_read: Decimal
+    cache_write_5m: Decimal
+    cache_write_1h: Decimal
+    web_search: Decimal | None = None
+
+    def times(self, factor: Decimal) -> Rates:
+        """All token rates by the factor; a search costs what it costs."""
+        tokens = {name: (getattr(self, name) * factor).quantize(SMALLEST_RATE) for name in TOKEN_RATES}
+        return Rates(**tokens, web_search=self.web_search)
+
+
+TOKEN_RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+
+
+def _whole(value: Any) -> Any:
+    """TOML's whole numbers are as good as its decimals."""
+    return Decimal(value) if type(value) is int else value
+
+
+Figure = Annotated[Decimal, BeforeValidator(_whole)]
+PerMillion = Annotated[Figure, Field(ge=0, le=100_000_000, decimal_places=9)]
+"""USD per million tokens."""
+
+
+class _Entry(BaseModel):
+    """What every entry of a price file says: whom it is about, and when it holds."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    model: str | None = Field(default=None, min_length=1)
+    provider: str | None = Field(default=None, min_length=1)
+    region: str | None = Field(default=None, min_length=1)
+    since: date | None = Field(default=None, alias="from")
+    until: date | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.since and self.until and self.until <= self.since:
+            raise ValueError("`until` is the first day on which it no longer holds; it must be later than `from`")
+        return self
+
+    def holds(self, day: date) -> bool:
+        """Whether it holds on the day."""
+        return (self.since is None or self.since <= day) and (self.until is None or day < self.until)
+
+
+class PriceEntry(_Entry):
+    """A price of one's own: USD per million tokens, and per 1,000 web searches. What is left out costs what it is a kind of."""
+
+    model: str = Field(min_length=1)
+    input: PerMillion
+    output: PerMillion
+    cache_read: PerMillion | None = None
+    cache_write: PerMillion | None = None
+    cache_write_1h: PerMillion | None = None
+    web_search: PerMillion | None = None
+
+    def rates(self) -> Rates:
+        """Per token. Cache reads cost as input where not given, cache writes too, 1-hour writes as other writes."""
+        write = self.input if self.cache_write is None else self.cache_write
+        return Rates(
+            input=self.input / MILLION,
+            output=self.output / MILLION,
+            cache_read=(self.input if self.cache_read is None else self.cache_read) / MILLION,
+            cache_write_5m=write / MILLION,
+            cache_write_1h=(write if self.cache_write_1h is None else self.cache_write_1h) / MILLION,
+            web_search=None if self.web_search is None else self.web_search / THOUSAND,
+        )
+
+
+class DiscountEntry(_Entry):
+    """So many percent off the list prices of the library."""
+
+    percent: Annotated[Figure, Field(gt=0, le=100, decimal_places=4)]
+
+    @property
+    def factor(self) -> Decimal:
+        """What is left of the price."""
+        return 1 - self.percent / 100
+
+
+class PriceFile(BaseModel):
+    """A whole price file: `[[price]]` and `[[discount]]` entries."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    price: tuple[PriceEntry, ...] = Field(default=(), strict=False)
+    discount: tuple[DiscountEntry, ...] = Field(default=(), strict=False)
+
+
+class PriceFileRow(Row):
+    """The user's own prices: at most one row, which wins over the price library."""
+
+    name: Text = Field(description="Path or file name it was read under.")
+    text: LongText = Field(description="The file as it was read (TOML).")
+    read_at: UtcTime = Field(description="When it was read (UTC).")

@@ -1,0 +1,98 @@
+"""What we keep of where records came from, what was refused, what was noticed, and of the store itself."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import pyarrow as pa
+from pydantic import Field
+
+from schemas.errors import RejectReason
+from schemas.rows.row import Row
+from schemas.rows.units import ArrowType, Bytes, Count, LongText, Offset, Text, UtcTime
+
+
+class FileKind(StrEnum):
+    """What a source is. All but the first three are no logs, and count as one ignored document each."""
+
+    LOG = "log"
+    """A run's records or events stand in it, or what looked like them."""
+
+    ARCHIVE = "archive"
+    """Its members are sources of their own."""
+
+    SIDECAR = "sidecar"
+    """A file that tells of the record beside it."""
+
+    TEXT = "text"
+    SOURCE = "source"
+    PATCH = "patch"
+    JSON = "json"
+    CSV = "csv"
+    PICTURE = "picture"
+    BINARY = "binary"
+    EMPTY = "empty"
+
+
+NO_LOGS = tuple(kind for kind in FileKind if kind not in (FileKind.LOG, FileKind.ARCHIVE, FileKind.SIDECAR))
+"""Kinds of files in which nothing looked like a run."""
+
+MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON)
+"""Kinds of files that a later version may find a run in, of an agent that is not known yet."""
+
+
+class SourceRow(Row):
+    """One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored."""
+
+    source_id: Text = Field(description="sha256 of the bytes.")
+    name: Text = Field(description="Path or file name it was read under.")
+    bytes: Bytes = Field(description="Size in bytes.")
+    kind: Annotated[FileKind, ArrowType(pa.string())] = Field(
+        description="What it is: log, archive, sidecar; or no log and ignored: text, source, patch, json, csv, picture, binary or empty."
+    )
+    container: Text = Field(description="How the documents lay in it: object, array, jsonl, concatenated, mixed or none.")
+    received_at: UtcTime = Field(description="When it was first read (UTC).")
+    documents: Count = Field(description="Documents found in it.")
+    accepted: Count = Field(description="Documents that became runs.")
+    duplicates: Count = Field(description="Documents whose run was known already.")
+    rejected: Count = Field(description="Documents that could not be read; see rejects.")
+    ignored: Count = Field(description="Events that are no result record; 1 for a file that is no log.")
+
+
+class RejectRow(Row):
+    """One document that could not be read as a run."""
+
+    source_id: Text = Field(description="The source (sources.source_id).")
+    ordinal: Offset = Field(description="Number of the document within its source, from 0.")
+    position: Text = Field(description="Where in the source it starts: line and byte offset.")
+    reason: Annotated[RejectReason, ArrowType(pa.string())] = Field(description="Why, as a word (schemas.errors.RejectReason).")
+    detail: LongText = Field(description="Why, in words: the field and what was wrong with it.")
+    excerpt: LongText = Field(description="The beginning of the document.")
+
+
+class Severity(StrEnum):
+    """How much a finding asks for."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ALARM = "alarm"
+
+
+class FindingRow(Row):
+    """Something a rule noticed about a run: what was expected and what was found."""
+
+    run_id: Text = Field(description="The run (runs.run_id).")
+    rule: Text = Field(description="Name of the rule (ingest.findings.rules).")
+    severity: Annotated[Severity, ArrowType(pa.string())] = Field(description="info, warning or alarm.")
+    message: LongText = Field(description="What was noticed, in plain words.")
+    expected: Text | None = Field(default=None, description="What the rule expected.")
+    actual: Text | None = Field(default=None, description="What it found.")
+
+
+class StoreMetaRow(Row):
+    """The store's own card: one row."""
+
+    schema_version: Count = Field(description="Version of the tables (schemas.rows.tables.SCHEMA_VERSION).")
+    created_by: Text = Field(description="Version of Tachograph that made the store.")
+    created_at: UtcTime = Field(description="When the store was made (UTC).")

@@ -1,0 +1,118 @@
+"""The tables of the store, one place: name → row model → Arrow schema.
+
+The row models name every column, its type and its meaning; what is here turns them into Arrow. The store's DDL
+(`ingest/store/sql/schema.sql`) is written from the same truth, and a test compares them.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import pyarrow as pa
+from pydantic import ConfigDict, TypeAdapter
+
+from schemas.rows.claim import ClaimRow, MeasurementRow
+from schemas.rows.price import PriceFileRow
+from schemas.rows.row import Row
+from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.rows.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
+from schemas.rows.statement import StatementRow
+from schemas.rows.units import ArrowType
+from schemas.text import paired
+
+SCHEMA_VERSION = 4
+"""Raised with every change of a table. A store of another version is refused, never migrated: `rebuild` makes it anew."""
+
+TABLES: dict[str, type[Row]] = {
+    "store_meta": StoreMetaRow,
+    "sources": SourceRow,
+    "runs": RunRow,
+    "model_usage": ModelUsageRow,
+    "tool_calls": ToolCallRow,
+    "claims": ClaimRow,
+    "file_changes": FileChangeRow,
+    "patch_files": PatchFileRow,
+    "statements": StatementRow,
+    "measurements": MeasurementRow,
+    "findings": FindingRow,
+    "rejects": RejectRow,
+    "price_files": PriceFileRow,
+}
+
+
+@cache
+def arrow_schema(row: type[Row]) -> pa.Schema:
+    """Arrow schema of a row model: field order as written, nullability from `| None`, comment in the field's metadata."""
+    return pa.schema([_arrow_field(row, name) for name in row.model_fields])
+
+
+def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
+    """Rows of one kind as an Arrow table with the columns of `arrow_schema(row)`.
+
+    Every value is checked by its field's strict type, column by column. Raises pydantic's ValidationError.
+    """
+    return arrow_columns(row, zip(*(one.values() for one in rows), strict=True)) if rows else arrow_schema(row).empty_table()
+
+
+def arrow_columns(row: type[Row], columns: Iterable[tuple[Any, ...]]) -> pa.Table:
+    """The same of columns in the order of the fields."""
+    schema = arrow_schema(row)
+    arrays = [_array(field, check(column)) for field, check, column in zip(schema, _checks(row), columns, strict=True)]
+    return pa.table(arrays, schema=schema)
+
+
+def is_compressed(field: pa.Field) -> bool:
+    """Whether the store should keep the column with zstd."""
+    return b"compressed" in (field.metadata or {})
+
+
+def comment(field: pa.Field) -> str:
+    """What the column means."""
+    return str((field.metadata or {})[b"comment"].decode())
+
+
+@cache
+def _checks(row: type[Row]) -> tuple[Callable[[Sequence[Any]], Sequence[Any]], ...]:
+    """For each field, in order, what checks a column of it: strict, as the row itself is."""
+    return tuple(_check(row, name) for name in row.model_fields)
+
+
+def _check(row: type[Row], name: str) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    info = row.model_fields[name]
+    type_ = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+    return TypeAdapter(tuple[type_, ...], config=ConfigDict(strict=True, allow_inf_nan=False)).validate_python  # type: ignore[valid-type]
+
+
+def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
+    made = [sorted(value.items()) for value in values] if pa.types.is_map(field.type) else values
+    try:
+        return pa.array(made, field.type)
+    except UnicodeEncodeError:
+        return pa.array(paired(made), field.type)
+
+
+def _arrow_field(row: type[Row], name: str) -> pa.Field:
+    info = row.model_fields[name]
+    arrow = _arrow_type(info.annotation, info.metadata)
+    if arrow is None:
+        raise TypeError(f"{row.__name__}.{name} names no ArrowType")
+    metadata = {"comment": info.description or ""} | ({"compressed": "zstd"} if arrow.compressed else {})
+    return pa.field(name, arrow.type, nullable=_is_optional(info.annotation), metadata=metadata)
+
+
+def _arrow_type(annotation: Any, metadata: Iterable[Any] = ()) -> ArrowType | None:
+    """The `ArrowType` beside the type: on the field itself, or inside `Annotated[…] | None`."""
+    found = next((item for item in metadata if isinstance(item, ArrowType)), None)
+    if found or not get_args(annotation):
+        return found
+    inner = get_args(annotation)
+    if get_origin(annotation) in (Union, types.UnionType):
+        return next(filter(None, map(_arrow_type, inner)), None)
+    return next((item for item in inner if isinstance(item, ArrowType)), None)
+
+
+def _is_optional(annotation: Any) -> bool:
+    return type(None) in get_args(annotation)

@@ -1,0 +1,81 @@
+"""Scalars that carry their unit: how a value is checked, stored and, by `Unit`, printed.
+
+An annotated type here is the whole truth about a column's type: pydantic checks it, `schemas.rows.tables` reads the
+`ArrowType` beside it, and the store's DDL follows from that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Annotated
+
+import pyarrow as pa
+from pydantic import AwareDatetime, Field
+
+from schemas.catalogue.unit_names import Unit
+
+NANODOLLAR = Decimal("1e-9")
+"""The smallest amount kept. Costs are rounded to it once, at the door."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowType:
+    """The Arrow type a value is stored as. `compressed` asks the store for zstd: meant for long text."""
+
+    type: pa.DataType
+    compressed: bool = False
+
+
+Text = Annotated[str, ArrowType(pa.string())]
+LongText = Annotated[str, ArrowType(pa.string(), compressed=True)]
+RawText = Annotated[str | bytes, ArrowType(pa.string(), compressed=True)]
+"""Text, or its UTF-8 bytes where nobody had to decode them."""
+Flag = Annotated[bool, ArrowType(pa.bool_())]
+Count = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Tokens = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Bytes = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Milliseconds = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Offset = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
+Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False), ArrowType(pa.decimal128(18, 9))]
+SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal128(18, 9))]
+Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64())]
+Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64())]
+UtcTime = Annotated[AwareDatetime, ArrowType(pa.timestamp("us", tz="UTC"))]
+UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(pa.decimal128(18, 9)))]
+Names = Annotated[tuple[str, ...], ArrowType(pa.list_(pa.string()))]
+Labels = Annotated[dict[str, str], ArrowType(pa.map_(pa.string(), pa.string()))]
+
+LARGEST_USD = Decimal(10**9) - NANODOLLAR
+"""The largest amount DECIMAL(18,9) holds."""
+
+
+def usd(amount: Decimal) -> Decimal:
+    """Round an amount in US dollars to whole nanodollars, halves to even."""
+    return amount.quantize(NANODOLLAR, rounding=ROUND_HALF_EVEN)
+
+
+__all__ = [
+    "LARGEST_USD",
+    "NANODOLLAR",
+    "ArrowType",
+    "Bytes",
+    "Count",
+    "Flag",
+    "Labels",
+    "LongText",
+    "Milliseconds",
+    "Names",
+    "Offset",
+    "Quantity",
+    "Ratio",
+    "RawText",
+    "SignedUsd",
+    "Text",
+    "Tokens",
+    "Unit",
+    "Usd",
+    "UsdParts",
+    "UtcTime",
+    "usd",
+]
