@@ -17,10 +17,9 @@ def labelled() -> tuple[LabelledText, ...]:
     return labelled_texts()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_other_ways_to_write_change_nothing(variant: Variant) -> None:
     rewritten = [(text, other) for text in labelled() if (other := written_as(variant, text))]
     assert rewritten
     originals, others = zip(*rewritten, strict=True)
-    assert score(others, extract).f1 >= score(originals, extract).f1 - 0.01, score(others, extract).misses
+    assert score(others, extract).f1 >= score(originals, extract).f1 - 0.003, score(others, extract).misses

@@ -1,4 +1,4 @@
-"""The extractor of claims stays as good as it is on the labelled texts.
+"""The extractor of claims stays as good as it is on the labelled texts: each bound is what holds, less than one claim below.
 
 It was tuned on them, so their figures say that nothing broke, not how good it is on other texts: tests/labelled/README.md tells that.
 """
@@ -21,23 +21,29 @@ def scored(metrics: frozenset[ClaimMetric] = frozenset(ClaimMetric)) -> Score:
 
 
 def test_f1_of_speedups() -> None:
-    assert scored(SPEEDUPS).f1 >= 0.97
+    assert scored(SPEEDUPS).f1 >= 0.995
 
 
 def test_f1_of_all_claims() -> None:
-    assert scored().f1 >= 0.97
+    assert scored().f1 >= 0.998
 
 
 def test_precision() -> None:
-    assert scored().precision >= 0.98
+    assert scored().precision >= 0.999
 
 
-def test_hardly_any_text_without_a_claim_raises_an_alarm() -> None:
-    assert scored().false_alarms <= 0.013
+def test_recall() -> None:
+    """One more claim that is missed is 0.0037."""
+    assert scored().recall >= 0.996
+
+
+def test_no_text_without_a_claim_raises_an_alarm() -> None:
+    assert scored().false_alarms == 0
 
 
 @pytest.mark.parametrize(
-    ("field", "least"), [("metric", 0.95), ("direction", 0.99), ("evidence", 0.88), ("scope", 0.60), ("hedged", 0.96), ("origin", 0.97)]
+    ("field", "least"),
+    [("metric", 0.977), ("direction", 0.999), ("evidence", 0.921), ("scope", 0.669), ("hedged", 0.973), ("origin", 0.996)],
 )
 def test_fields_of_the_claims_that_are_found(field: str, least: float) -> None:
     """Scope is what two careful readers differ on most, so its line lies lower."""

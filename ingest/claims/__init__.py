@@ -1,14 +1,20 @@
-"""Performance claims of a text: what an agent says became faster, smaller or cheaper, by how much, and on what evidence.
+"""Performance claims of a text: what became faster, smaller or cheaper, by how much, and on what evidence.
 
-The path, a module each: `signs` (cheap) → `passages` around them → `quantities` with `units`, `spelled` ones too → effects. Of two
-figures: `pairs` with `arrows`, `remarks` between them, `formers` (but for `strangers`) and `tenses`, `legends` and `tags`, `parallel`,
-`columns`.
-Of one number in its `place`: `changes` with `coordinated` and `eastern` words, `factors` without a word, `savings`, `idioms`. By layout:
-`labelled` lines, `sections`, `outputs` of tools, and `tables`, drawn ones too (`boxes`), with `captions`, `cells`, `heads`, the figures
-of `rows`, `lone` changes and `transposed`. → `merging` to one effect per claim → `metrics` by `nouns`, or for the `unnamed`, with
-`settings` (what is no performance), `ratios`, and the `context` that decides the other fields → `reading` puts it together.
-`lexicon` has the words of changes, `lexicon_around` those around them.
-What does not clearly speak of performance is no claim: a false one costs more trust than a miss.
+`extract(text)` gives the claims. The path of a text, a folder for each step:
+
+1. `find/`: cheap signs of a claim, and the passages around them; most texts have none and end here.
+2. `numbers/`: the numbers of a passage, with their units.
+3. Effects, each one expression of a change. `prose` reads running text, and tries pairs before changes:
+   - `pairs/`: two figures, `2822 → 2172 ms`
+   - `changes/`: one figure, or none, `23% faster`
+   - `tables/`: a row, with a column for each side
+4. `judge/`: several expressions of one effect become one; what it measures, its ratio, evidence and scope.
+5. `extraction` runs these steps and makes the claims.
+
+`words/` holds the vocabulary as tables. Terms: the *baseline* figure is how it was, the *candidate* figure how it is with the change; a
+*measure* is what a figure measures, in which unit, and what says so; a *way* is a named rule for one way to write a change.
+
+What does not clearly speak of performance is no claim: a false claim costs more trust than a missed one.
 """
 
 from __future__ import annotations

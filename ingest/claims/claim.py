@@ -1,4 +1,4 @@
-"""What the extractor gives: the fields of `schemas.rows.claim.ClaimRow` that are read off the text."""
+"""What the extractor gives: those fields of `schemas.rows.claim.ClaimRow` that come from the text."""
 
 from __future__ import annotations
 

@@ -6,143 +6,149 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
 
-from ingest.claims.changes.effects import effects
 from ingest.claims.changes.idioms import idiomatic
 from ingest.claims.changes.qualitative import qualitative
 from ingest.claims.claim import Claim
-from ingest.claims.find.box_drawing import undrawn
-from ingest.claims.find.captions import caption_above, unit_above
-from ingest.claims.find.passages import Passage, passages
-from ingest.claims.find.sections import has_sections, section_effects, summed_below, told_in_heads
+from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
 from ingest.claims.find.signs import signs
 from ingest.claims.judge import evidence_and_scope
-from ingest.claims.judge.merging import is_told_again, joined, merged, with_remark
-from ingest.claims.judge.metrics import is_signed_alone, is_unnamed_change, metric_of, sense_of
+from ingest.claims.judge.merging import is_restated_on_next_line, joined, merged, with_bracket_behind
+from ingest.claims.judge.metrics import is_change_without_noun, is_signed_without_noun, measure_of, sense_of
 from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, middle, ratio_of
-from ingest.claims.judge.surroundings import Around, Title, around, in_table, title_of
+from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_in_table, surroundings_of, title_of
 from ingest.claims.numbers.effect import Effect
+from ingest.claims.numbers.measure import Measure, ToldBy
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
-from ingest.claims.pairs.tool_outputs import output_effects
+from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, has_headings, output_effects, section_effects
+from ingest.claims.prose import effects
+from ingest.claims.tables.captions import caption_above, unit_words_above
 from ingest.claims.tables.tables import row_effects
-from ingest.claims.words.change_words import Sense
+from ingest.claims.words.vocabulary import Sense
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence
 
 MOST_CLAIMS, MOST_SIGNS = 1000, 5000
-"""Claims and signs of a text that are read; a text with more is no summary but data."""
+"""The most claims and signs that are read of a text; a text with more is data, not a summary."""
 
 _PAIRS = 50
-"""Pairs of a text that a factor is compared with."""
+"""The most pairs of a text that a factor is compared with."""
 
 _FROM_SECTIONS = 100
-"""Pairs of a text that stand in two sections, at most."""
+"""The most pairs that are read from sections."""
 
-_PLACE = attrgetter("start", "end")
+_POSITION = attrgetter("start", "end")
+Judged = tuple[Effect, Measure | None, Surroundings]
+"""An effect, what it measures if it is of performance, and the words around it."""
+
 _STRENGTH = list(Evidence)
 """Evidence, strongest first."""
 
 
 def extract(text: str) -> tuple[Claim, ...]:
     """The performance claims of the text, ordered by where they start. Any text will do; one without claims gives none."""
-    plain = undrawn(text)
+    plain = drawn_tables_as_markdown(text)
     numbers, phrases = signs(plain)
     if not numbers and not phrases:
         return ()
     quantified = _quantified(plain, numbers[:MOST_SIGNS]) if numbers else []
-    claims = sorted([*quantified, *qualitative(plain, phrases, quantified)], key=_PLACE)
+    claims = sorted([*quantified, *qualitative(plain, phrases, quantified)], key=_POSITION)
     return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 
 
 def _quantified(text: str, numbers: list[int]) -> list[Claim]:
-    told = _told_once(text, islice(_effects(text, numbers), MOST_SIGNS))
-    judged = [(effect, metric_of(effect, near), near) for effect, near in told]
-    found = list(islice(_with_repeated(judged), MOST_CLAIMS))
-    pairs = [(effect, evidence_and_scope.evidence_of(text, effect, near, None)) for effect, _, near in found if effect.is_pair]
+    effects = _without_restatements(text, islice(_effects(text, numbers), MOST_SIGNS))
+    judged = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
+    found = list(islice(_measured(judged), MOST_CLAIMS))
+    pairs = [(effect, evidence_and_scope.evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
     own = iter(pairs)
     claims = (
-        _claim(text, effect, metric, near, next(own)[1] if effect.is_pair else _of_change(text, effect, near, pairs))
-        for effect, metric, near in found
+        _claim(text, effect, measure, nearby, next(own)[1] if effect.is_pair else _of_change(text, effect, nearby, pairs))
+        for effect, measure, nearby in found
     )
-    return sorted(filter(None, claims), key=_PLACE)
+    return sorted(filter(None, claims), key=_POSITION)
 
 
-def _told_once(text: str, effects: Iterable[tuple[Effect, Around]]) -> list[tuple[Effect, Around]]:
-    """The effects, what two neighbouring lines tell of one and the same but once."""
-    told: list[tuple[Effect, Around]] = []
-    for effect, near in effects:
-        if told and is_told_again(text, told[-1][0], effect):
-            former, around_it = told[-1]
-            told[-1] = joined(former, effect), near if effect.is_pair else around_it
+def _without_restatements(text: str, effects: Iterable[tuple[Effect, Surroundings]]) -> list[tuple[Effect, Surroundings]]:
+    """The effects; one that is stated on two neighbouring lines only once."""
+    found: list[tuple[Effect, Surroundings]] = []
+    for effect, nearby in effects:
+        if found and is_restated_on_next_line(text, found[-1][0], effect):
+            earlier, its_surroundings = found[-1]
+            found[-1] = joined(earlier, effect), nearby if effect.is_pair else its_surroundings
         else:
-            told.append((effect, near))
-    return told
+            found.append((effect, nearby))
+    return found
 
 
-def _with_repeated(judged: list[tuple[Effect, ClaimMetric | None, Around]]) -> Iterator[tuple[Effect, ClaimMetric, Around]]:
-    """The effects of performance, and signed percentages of nothing that is named where the text says of what the same one is."""
-    told = {_stated(effect): metric for effect, metric, _ in judged if metric and effect.change and effect.change.sign}
-    only = _the_only_one({metric for _, metric, _ in judged if metric})
-    for effect, metric, near in judged:
-        known = metric or (told.get(_stated(effect)) if told and is_signed_alone(effect, near) else None)
-        known = known or (only if only and is_unnamed_change(effect, near) else None)
-        if known is not None:
-            yield effect, known, near
+def _measured(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
+    """The effects of performance; of changes without a noun only those that the other claims of the text let us understand.
+
+    A signed percentage measures the same as the equal percentage elsewhere in the text; a `98% reduction` the same as all other claims.
+    """
+    signed = {_signed_value(effect): measure.metric for effect, measure, _ in judged if measure and effect.change and effect.change.sign}
+    metrics = {measure.metric for _, measure, _ in judged if measure}
+    only = next(iter(metrics)) if len(metrics) == 1 else None
+    for effect, measure, nearby in judged:
+        if measure is not None:
+            yield effect, measure, nearby
+            continue
+        other = signed.get(_signed_value(effect)) if signed and is_signed_without_noun(effect, nearby) else None
+        other = other or (only if only and is_change_without_noun(effect, nearby) else None)
+        if other is not None:
+            yield effect, Measure(other, ToldBy.OTHER_CLAIM, effect.unit), nearby
 
 
-def _the_only_one(metrics: set[ClaimMetric]) -> ClaimMetric | None:
-    """What all other claims of the text are of, if that is one thing: then a `98% reduction` of nothing that is named is of it too."""
-    return next(iter(metrics)) if len(metrics) == 1 else None
-
-
-def _stated(effect: Effect) -> tuple[str, float, float] | None:
+def _signed_value(effect: Effect) -> tuple[str, float, float] | None:
     return (effect.change.sign, effect.change.low, effect.change.high) if effect.change else None
 
 
-def _of_change(text: str, effect: Effect, near: Around, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
-    """The evidence of a factor or percentage: that of the pair which says the same; in the title, of the best pair of the text."""
-    is_title = effect.start <= near.title.end
+def _of_change(text: str, effect: Effect, nearby: Surroundings, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
+    """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, that of the best pair of the text."""
+    is_title = effect.start <= nearby.title.end
     same = [evidence for pair, evidence in pairs[:_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
-    return evidence_and_scope.evidence_of(text, effect, near, min(same, key=_STRENGTH.index) if same else None)
+    return evidence_and_scope.evidence_of(text, effect, nearby, min(same, key=_STRENGTH.index) if same else None)
 
 
-def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Around]]:
+def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:
     title = title_of(text)
     of_sections = list(_of_sections(text, numbers, title))
     yield from of_sections
     for passage in passages(text, numbers):
-        for effect, near in (_of_table if passage.is_table else _of_prose)(text, passage, title):
+        for effect, nearby in (_of_table if passage.is_table else _of_prose)(text, passage, title):
             if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
-                yield effect, near
+                yield effect, nearby
 
 
-def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Around]]:
-    if not has_sections(text, numbers):
+def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+    if not has_headings(text, numbers):
         return
     read: set[int] = set()
-    for effect in islice(chain(section_effects(text), told_in_heads(text), summed_below(text), output_effects(text)), _FROM_SECTIONS):
+    for effect in islice(
+        chain(section_effects(text), figures_in_headings(text), baseline_then_summary(text), output_effects(text)), _FROM_SECTIONS
+    ):
         figure = effect.after.start if effect.after else effect.start
         if figure in read:  # a line of a section that is the output of a tool
             continue
         read.add(figure)
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
-        whole = with_remark(text, effect, end if end >= 0 else len(text))
-        yield whole, around(text, whole, Passage(start, whole.end), start, whole.end, title)
+        whole = with_bracket_behind(text, effect, end if end >= 0 else len(text))
+        yield whole, surroundings_of(text, whole, Passage(start, whole.end), start, whole.end, title)
 
 
-def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
+def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
     low, high = passage.start, passage.end
     of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, list(quantities(text, low, high)), low, high)
     whole = merged(text, _with_idioms(list(of_passage), list(idiomatic(text, low, high))))
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end
-        complete = with_remark(text, effect, high)
-        yield complete, around(text, complete, passage, low, high, title)
+        complete = with_bracket_behind(text, effect, high)
+        yield complete, surroundings_of(text, complete, passage, low, high, title)
 
 
 def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
-    """Both in order; where they overlap, the one with the numeral stays."""
+    """Both in order; where they overlap, the one with a numeral wins."""
     if not idioms:
         return effects
     kept: list[Effect] = []
@@ -154,19 +160,20 @@ def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
     return kept
 
 
-def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
+def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
     found = list(row_effects(text, passage.start, passage.end))
-    above = f"{caption_above(text, passage.start)} | {unit_above(text, passage.start)}" if found else ""
+    above = f"{caption_above(text, passage.start)} | {unit_words_above(text, passage.start)}" if found else ""
     for effect, words, rest in found:
-        yield effect, in_table(text, effect, f"{above} | {words} | ", rest, title)
+        yield effect, surroundings_in_table(text, effect, f"{above} | {words} | ", rest, title)
 
 
-def _claim(text: str, effect: Effect, metric: ClaimMetric, near: Around, evidence: Evidence) -> Claim | None:
-    effect = effect._replace(sense=sense_of(effect, metric, near))
+def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence) -> Claim | None:
+    metric, unit = measure.metric, measure.unit
+    effect = effect._replace(sense=sense_of(effect, metric, nearby))
     ends = ratio_of(effect, metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None
-    start, end, unit = effect.start, effect.end, _unit(effect)
+    start, end = effect.start, effect.end
     is_range = ends is not None and ends[0] != ends[1]
     return Claim(
         start,
@@ -182,10 +189,10 @@ def _claim(text: str, effect: Effect, metric: ClaimMetric, near: Around, evidenc
         _figure(effect.after, unit) if effect.is_pair else None,
         unit.name if unit else None,
         evidence,
-        evidence_and_scope.scope_of(effect, metric, near),
-        evidence_and_scope.is_hedged(effect, near),
-        evidence_and_scope.origin_of(effect, near),
-        evidence_and_scope.subject_of(near),
+        evidence_and_scope.scope_of(effect, metric, nearby),
+        evidence_and_scope.is_hedged(effect, nearby),
+        evidence_and_scope.origin_of(effect, nearby),
+        evidence_and_scope.subject_of(nearby),
     )
 
 
@@ -202,14 +209,8 @@ def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direc
 
 
 def _figure(quantity: Quantity | None, unit: Unit | None) -> float | None:
-    """The figure of a pair in the unit that is given for both; None for a range."""
+    """The figure of a pair in the unit of both; None for a range."""
     if quantity is None or quantity.kind is not Kind.VALUE or quantity.is_range:
         return None
     own = quantity.unit or unit
     return quantity.low * own.size / unit.size if own and unit and own.size != unit.size else quantity.low
-
-
-def _unit(effect: Effect) -> Unit | None:
-    """The unit of a pair: that of the later figure, where it has one."""
-    figures = (effect.after, effect.before) if effect.is_pair else ()
-    return next((figure.unit for figure in figures if figure and figure.unit), None)

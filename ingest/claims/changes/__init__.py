@@ -1,6 +1,6 @@
-"""Claims told as one figure: a factor, a percentage, a saving.
+"""Changes with one figure or none.
 
-- `changes`: "23% faster", "reduced by 40 ms"; `coordinated`: one word for several figures; `cjk`: Chinese, Japanese, Korean
-- `bare_factors`: "3.2x" without a word; `savings`; `idioms`: "twice as fast", "halved"
-- `effects`: all ways in the order in which they are tried; `qualitative`: claims without a figure
+- `changes`: `23% faster`, `reduced by 40%`, `saves 12 ms`, bare `3.2x`; its `WAYS_…` list the ways in the order in which they are tried
+- `coordinated`: one word for several figures
+- `idioms`: `twice as fast`, `halved`; `qualitative`: claims without a number
 """

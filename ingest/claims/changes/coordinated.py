@@ -6,8 +6,7 @@ import re
 
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
-from ingest.claims.words.change_words import METRICS, NOT_PERFORMANCE, Sense
-from ingest.claims.words.regex_parts import HEDGE
+from ingest.claims.words.vocabulary import HEDGE, METRICS, NOT_PERFORMANCE, Sense
 from schemas.rows.claim import ClaimMetric
 
 APPLIED = re.compile(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against|vs|versus)\b")
@@ -31,7 +30,7 @@ def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | 
         return _by_other_means(text, quantity, last)
     joins = _COORDINATES.fullmatch(text, last.end, quantity.start) or _ELLIPTIC.fullmatch(text, last.end, quantity.start)
     listed = _LISTED_CHANGE.fullmatch(text, last.end, quantity.start)
-    if listed and not _NOUNS.search(listed["name"]) and _CLAUSE_ENDS.match(text, quantity.end):
+    if listed and not METRIC_NOUNS.search(listed["name"]) and _CLAUSE_ENDS.match(text, quantity.end):
         return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)
     is_applied = joins and APPLIED.match(text, quantity.end)
     if not is_applied and not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
@@ -53,7 +52,7 @@ def _by_other_means(text: str, quantity: Quantity, last: Effect) -> Effect | Non
 
 def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effect | None:
     """`tokens fall from 48k to 9k and the bill by 70%`: the verb of the pair holds for the percentage too."""
-    if _goes_on(text, quantity, last):
+    if _continues_list_of_times(text, quantity, last):
         return Effect(quantity.start, quantity.end, change=quantity, sense=Sense.GAIN, word="faster")
     if last.change or last.before is None or last.after is None or not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
         return None
@@ -61,34 +60,38 @@ def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effec
     return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word="by")
 
 
-def _goes_on(text: str, quantity: Quantity, last: Effect) -> bool:
-    """`rebuild 27 → 13 ms, fit 1.4x`: the list of what takes less time goes on with a factor."""
+def _continues_list_of_times(text: str, quantity: Quantity, last: Effect) -> bool:
+    """`rebuild 27 → 13 ms, fit 1.4x`: a list of times that became shorter goes on with a factor."""
     before, after = last.before, last.after
     if quantity.kind is not Kind.TIMES or quantity.high <= 1 or before is None or after is None or after.sized() >= before.sized():
         return False
     listed = _LISTED_CHANGE.fullmatch(text, last.end, quantity.start) if ClaimMetric.TIME in (before.metric, after.metric) else None
-    return bool(listed and not _NOUNS.search(listed["name"]) and _CLAUSE_ENDS.match(text, quantity.end))
+    return bool(listed and not METRIC_NOUNS.search(listed["name"]) and _CLAUSE_ENDS.match(text, quantity.end))
 
 
 _SIGNED = ("+", "-")
 _LISTED = re.compile(
     r"[*_`]*(?:\s(?:via|on|with|for|at)\s[\w./`-]{1,30})?(?:\s?/\s?|,\s+|\s+and\s+)(?:and\s+)?(?P<name>(?:[\w./`-]+\s+){0,2})[*_`]*"
 )
-_NOUNS = re.compile(rf"(?<![a-z])(?:{'|'.join([*METRICS.values(), NOT_PERFORMANCE])})", re.IGNORECASE)
-_OWN = 25
-"""Characters behind a signed percentage in which a noun is its own."""
+METRIC_NOUNS = re.compile(rf"(?<![a-z])(?:{'|'.join([*METRICS.values(), NOT_PERFORMANCE])})", re.IGNORECASE)
+_OWN_NOUN_REACH = 25
+"""Characters behind a signed percentage in which a noun belongs to it."""
 
 _PART_ENDS = re.compile(r"[,;:()\n—–]")
 _LEFT = 60
 
 
-def signed_in_a_list(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
-    """`avg throughput −17%, worst −67%`: percentages of what the first names, where the further have no noun of their own."""
+def next_signed_percentage(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
+    """`avg throughput −17%, worst −67%`: the further percentages measure the same as the first, if they have no noun of their own."""
     if last is None or last.word not in _SIGNED or last.after or not last.change or quantity.kind is not Kind.PERCENT or not quantity.sign:
         return None
     listed = _LISTED.fullmatch(text, last.end, quantity.start)
-    if listed is None or _NOUNS.search(listed["name"]) or _NOUNS.search(_PART_ENDS.split(text[quantity.end : quantity.end + _OWN], 1)[0]):
+    if (
+        listed is None
+        or METRIC_NOUNS.search(listed["name"])
+        or METRIC_NOUNS.search(_PART_ENDS.split(text[quantity.end : quantity.end + _OWN_NOUN_REACH], 1)[0])
+    ):
         return None
     sense = Sense.RISE if quantity.sign == "+" else Sense.FALL
-    heads = last.heads or text[text.rfind("\n", max(0, last.start - _LEFT), last.start) + 1 or max(0, last.start - _LEFT) : last.start]
-    return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word=quantity.sign, heads=heads)
+    labels = last.labels or text[text.rfind("\n", max(0, last.start - _LEFT), last.start) + 1 or max(0, last.start - _LEFT) : last.start]
+    return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word=quantity.sign, labels=labels)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
 
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
-from ingest.claims.words.change_words import COMPARISONS, HEDGES, VERBS, Sense
-from ingest.claims.words.regex_parts import by_sense, sense_in
+from ingest.claims.words.vocabulary import COMPARISONS, HEDGES, VERBS, Sense, by_sense, sense_in
 
 _OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
 _NOUN = (
@@ -21,58 +22,106 @@ _NOUN = (
 
 
 _ABOUT = rf"(?: (?:{HEDGES}))?"
+_AT = r"in|at|to|is|with|using|(?:takes?|uses?|needs?|consumes?)(?: only| just)?"
+_OF_BASELINE = r"(?:original |former |previous |old )?(?:[\w-]+ )?"
 
 
-def _less_by(part: str) -> tuple[str, ...]:
+class Idiom(NamedTuple):
+    """A change in words: pattern, factor and sense, and a text with its claim (metric and ratio) that proves it."""
+
+    pattern: str
+    factor: float
+    sense: Sense
+    example: str
+    claim: str
+
+
+def _times_as_much(verb: str, third_person: str, participle: str, factor: float, example: str, claim: str) -> Idiom:
+    """`doubles throughput`, `memory has doubled`."""
+    hedged = rf"(?:(?:{HEDGES}) )?" if factor == 2 else ""
+    pattern = rf"\b{verb}(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:{third_person}|(?:has |is |was )?{hedged}{participle})\b"
+    return Idiom(pattern, factor, Sense.RISE, example, claim)
+
+
+def _of_what_it_was(share: str, factor: float, written: str) -> Idiom:
+    pattern = rf"\b(?:is|are|now) {_ABOUT}(?:{share}) of what (?:it|they) (?:was|were|used to be|took)\b"
+    return Idiom(pattern, factor, Sense.FALL, f"Latency is now {written} of what it was.", f"time {factor:.3g}")
+
+
+def _in_a_share(share: str, factor: float, written: str) -> Idiom:
+    pattern = rf"\b(?:{_AT}){_ABOUT} (?:{share})(?: of)? (?:of )?(?:the|its) {_OF_BASELINE}{_NOUN}"
+    return Idiom(pattern, factor, Sense.FALL, f"It runs in {written} of the time.", f"time {factor:.3g}")
+
+
+def _less_by(part: str, factor: float, written: str) -> Iterator[Idiom]:
     """`cuts the build time by a third`, `memory is down by a third`, `saves a third of the memory`."""
-    by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b(?!-)"
-    return (
-        rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}",
-        rf"\b{_NOUN} (?:[\w/`.-]+ ){{0,12}}?(?:{VERBS[Sense.FALL]}){by}",
-        rf"\b(?:{VERBS[Sense.FALL]}){_ABOUT} {part} (?:of|off|off of) (?:the |its |our )?(?:[\w-]+ )?{_NOUN}",
-    )
+    fall, by = VERBS[Sense.FALL], rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b(?!-)"
+    of = rf"{_ABOUT} {part} (?:of|off|off of) (?:the |its |our )?(?:[\w-]+ )?"
+    for pattern, example, metric in (
+        (rf"\b(?:{fall}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}", f"It cuts the build time by {written}.", "time"),
+        (rf"\b{_NOUN} (?:[\w/`.-]+ ){{0,12}}?(?:{fall}){by}", f"Memory is down by {written}.", "memory"),
+        (rf"\b(?:{fall}){of}{_NOUN}", f"It saves {written} off the build time.", "time"),
+    ):
+        yield Idiom(pattern, factor, Sense.FALL, example, f"{metric} {factor:.3g}")
 
 
-_PARTS = ((r"(?:a )?half", 2), (r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))
+_PARTS = (
+    (r"(?:a )?half", 2, "half"),
+    (r"(?:a|one)[ -]third", 1.5, "a third"),
+    (r"two[ -]thirds", 3, "two thirds"),
+    (r"(?:a|one)[ -]quarter", 4 / 3, "a quarter"),
+)
+"""So much less: pattern, factor, and how an example has it."""
 
 _SHARES = (
-    (r"(?:a|one)[ -]third", 3),
-    (r"(?:a|one)[ -](?:quarter|fourth)|1/4(?:th)?", 4),
-    (r"(?:a|one)[ -]fifth|1/5(?:th)?", 5),
-    (r"(?:a|one)[ -]tenth|1/10(?:th)?", 10),
-    (r"1/2", 2),
+    (r"(?:a|one)[ -]third", 3, "a third"),
+    (r"(?:a|one)[ -](?:quarter|fourth)|1/4(?:th)?", 4, "a quarter"),
+    (r"(?:a|one)[ -]fifth|1/5(?:th)?", 5, "a fifth"),
+    (r"(?:a|one)[ -]tenth|1/10(?:th)?", 10, "a tenth"),
+    (r"1/2", 2, "1/2"),
 )
-_AT = r"in|at|to|is|with|using|(?:takes?|uses?|needs?|consumes?)(?: only| just)?"
-_OF_OLD = r"(?:original |former |previous |old )?(?:[\w-]+ )?"
-"""`in a tenth of the time`: how much is left."""
+"""So much is left: pattern, factor, and how an example has it."""
 
-_IDIOMS: tuple[tuple[re.Pattern[str], float, Sense], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), factor, sense)
-    for pattern, factor, sense in (
-        (r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN),
-        (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
-        (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
-        (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?(?:(?:{HEDGES}) )?halved\b", 2, Sense.FALL),
-        (r"\bhalv(?:e[sd]?|ing) (?:it|this|that|them)\b|\bmore or less halved\b", 2, Sense.FALL),
-        *(
-            (rf"\b(?:{part}) (?:faster|quicker)\b", factor, Sense.GAIN)
-            for part, factor in ((r"(?:a|one)[ -]third", 4 / 3), (r"(?:a|one)[ -]quarter", 1.25))
-        ),
-        *(
-            (rf"\b(?:is|are|now) {_ABOUT}(?:{part}) of what (?:it|they) (?:was|were|used to be|took)\b", factor, Sense.FALL)
-            for part, factor in _SHARES
-        ),
-        (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:doubles|(?:has |is |was )?(?:(?:{HEDGES}) )?doubled)\b", 2, Sense.RISE),
-        (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:triples|(?:has |is |was )?tripled)\b", 3, Sense.RISE),
-        (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:quadruples|(?:has |is |was )?quadrupled)\b", 4, Sense.RISE),
-        *(
-            (rf"\b(?:{_AT}){_ABOUT} (?:{part})(?: of)? (?:of )?(?:the|its) {_OF_OLD}{_NOUN}", factor, Sense.FALL)
-            for part, factor in _SHARES
-        ),
-        *((rf"\b(?:{part}) (?:less|fewer|smaller|lower|shorter)\b(?: {_NOUN})?", factor, Sense.FALL) for part, factor in _PARTS),
-        *((pattern, factor, Sense.FALL) for part, factor in _PARTS for pattern in _less_by(part)),
-    )
-)
+IDIOMS: tuple[Idiom, ...] = (
+    Idiom(r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN, "Parsing is twice as fast.", "time 2"),
+    Idiom(r"\btwice as (?:slow|long)\b", 2, Sense.LOSS, "Parsing is twice as slow.", "time 0.5"),
+    Idiom(
+        rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?",
+        2, Sense.FALL, "It uses half the memory.", "memory 2",
+    ),
+    Idiom(
+        rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?(?:(?:{HEDGES}) )?halved\b",
+        2, Sense.FALL, "It halves the latency.", "time 2",
+    ),
+    Idiom(
+        r"\bhalv(?:e[sd]?|ing) (?:it|this|that|them)\b|\bmore or less halved\b",
+        2, Sense.FALL, "startup time (more or less halves it)", "time 2",
+    ),
+    Idiom(r"\b(?:(?:a|one)[ -]third) (?:faster|quicker)\b", 4 / 3, Sense.GAIN, "Parsing is a third faster.", "time 1.33"),
+    Idiom(r"\b(?:(?:a|one)[ -]quarter) (?:faster|quicker)\b", 1.25, Sense.GAIN, "Parsing is a quarter faster.", "time 1.25"),
+    *(_of_what_it_was(*share) for share in _SHARES),
+    _times_as_much("doubl", "doubles", "doubled", 2, "It doubles throughput.", "throughput 2"),
+    _times_as_much("tripl", "triples", "tripled", 3, "It triples throughput.", "throughput 3"),
+    _times_as_much("quadrupl", "quadruples", "quadrupled", 4, "It quadruples throughput.", "throughput 4"),
+    *(_in_a_share(*share) for share in _SHARES),
+    *(
+        Idiom(
+            rf"\b(?:{part}) (?:less|fewer|smaller|lower|shorter)\b(?: {_NOUN})?",
+            factor, Sense.FALL, f"The index takes {written} less memory.", f"memory {factor:.3g}",
+        )
+        for part, factor, written in _PARTS
+    ),
+    *(idiom for part in _PARTS for idiom in _less_by(*part)),
+)  # fmt: skip
+"""All idioms but the magnitudes, in the order in which they are tried."""
+
+
+@cache
+def _pattern(idiom: Idiom) -> re.Pattern[str]:
+    """Made when a text first has a hint of an idiom: most have none."""
+    return re.compile(idiom.pattern, re.IGNORECASE)
+
+
 _MAGNITUDES = re.compile(
     r"\b(?P<count>an?|one|two|three|four|[1-4]) (?:orders? of )?magnitude (?:\w+ )?(?:"
     + by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})
@@ -87,14 +136,14 @@ _HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third",
 
 
 def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
-    """The effects of that part of the text that are told in words."""
+    """The effects of that part of the text that are written in words."""
     passage = text[start:end]
     if not any(hint in passage for hint in _HINTS):
         return
-    for pattern, factor, sense in _IDIOMS:
-        for match in pattern.finditer(text, start, end):
+    for idiom in IDIOMS:
+        for match in _pattern(idiom).finditer(text, start, end):
             if not _DENIED.search(text, max(start, match.start() - 16), match.start()):
-                yield _effect(match, factor, sense, hedged=False)
+                yield _effect(match, idiom.factor, idiom.sense, hedged=False)
     for match in _MAGNITUDES.finditer(text, start, end):
         yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense_in(match), hedged=True)
 

@@ -1,6 +1,5 @@
-"""Where a text may hold a claim: cheap signs first, then the passages around them.
+"""Where a text may hold a claim.
 
-- `signs`: words and symbols that every claim has one of; `multi_search`: all of them in one pass
-- `passages`: the lines and sentences around the signs, with `captions` of tables, `sections` (Before/After), `column_legends`
-- `box_drawing`: tables drawn with box characters
+- `signs`: words and symbols of which every claim has one; `multi_search` finds them all in one pass
+- `passages`: the bullet, paragraph, labelled lines or table around each sign; drawn tables as Markdown
 """

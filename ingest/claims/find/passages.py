@@ -1,4 +1,4 @@
-"""The passage of the text that a sign of a claim stands in.
+"""The passage around each sign of a claim.
 
 A passage is a bullet with the lines it wraps over, a paragraph, a run of labelled lines (`Before: … / After: …`) or a whole table.
 """
@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ingest.claims.words.change_words import AFTER, BEFORE, CHANGE
-from ingest.claims.words.regex_parts import BULLETS, SIGNS
+from ingest.claims.words.vocabulary import BASELINE_LABELS, BULLETS, CANDIDATE_LABELS, CHANGE_LABELS, EMOJI, TABLE_ROW
 
 
 class Passage(NamedTuple):
-    """A part of the text that is read as one."""
+    """A part of the text that is read as a whole."""
 
     start: int
     end: int
@@ -22,27 +21,26 @@ class Passage(NamedTuple):
     is_labelled: bool = False
 
 
-_BLOCK = re.compile(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{SIGNS}])", re.MULTILINE)
-_TABLE = re.compile(r"[ \t]*\|")
+_BLOCK = re.compile(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{EMOJI}])", re.MULTILINE)
 _LABEL = re.compile(
     rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,3}}?)[*_`]{{0,3}}"
-    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b"
+    rf"(?:(?P<before>{BASELINE_LABELS})|(?P<after>{CANDIDATE_LABELS})|(?P<change>{CHANGE_LABELS}|time savings?))\b"
     r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[A-Za-z/]{1,6}[ \t]*$))",
     re.IGNORECASE | re.MULTILINE,
 )
 _ENDS_A_LABEL = re.compile(r"[:=]|[ \t][ \t–—\d-]")
 _LONGEST_LABEL = 160
-"""Characters in which one of these stands, if the line begins with a label at all: five times cheaper to see than a label."""
+"""Characters of a line in which one of these must be, if the line begins with a label: five times cheaper to test than a label."""
 
 _LONGEST = 20_000
-"""Characters of a passage that are read behind its first sign; what follows is read as another."""
+"""Characters of a passage that are read behind its first sign; the rest is read as another passage."""
 
 _LABELLED_LINES = 8
 """Lines that a run of labelled lines has at most."""
 
 
 def passages(text: str, signs: Iterable[int]) -> Iterator[Passage]:
-    """The passages that the signs stand in, in order, none overlapping another."""
+    """The passages around the signs, in order; none overlaps another."""
     done = 0
     for sign in signs:
         if sign >= done:
@@ -55,7 +53,7 @@ def passages(text: str, signs: Iterable[int]) -> Iterator[Passage]:
 def passage_at(text: str, position: int, floor: int = 0) -> Passage:
     """The passage that holds the position; it does not reach above `floor`."""
     start = _line_start(text, position, floor)
-    if _TABLE.match(text, start):
+    if TABLE_ROW.match(text, start):
         return _table(text, start, floor)
     if open_table := _open_table(text, start, floor):
         return open_table
@@ -74,9 +72,9 @@ def _line_end(text: str, position: int) -> int:
 
 def _table(text: str, start: int, floor: int) -> Passage:
     end = _line_end(text, start)
-    while start > floor and _TABLE.match(text, above := _line_start(text, start - 1, floor)):
+    while start > floor and TABLE_ROW.match(text, above := _line_start(text, start - 1, floor)):
         start = above
-    while end < len(text) and _TABLE.match(text, end + 1):
+    while end < len(text) and TABLE_ROW.match(text, end + 1):
         end = _line_end(text, end + 1)
     if end + 1 < len(text) and _OPEN_RULE.match(text, end + 1) and (below := _open_table(text, start, floor)):  # a head with bars
         return below
@@ -92,7 +90,7 @@ _OPEN_ROWS = 60
 
 
 def _open_table(text: str, start: int, floor: int) -> Passage | None:
-    """The table without outer bars that the line stands in: `Case | Before | After`, `--- | --- | ---`, `load | 8 s | 2 s`."""
+    """The table without outer bars that holds the line: `Case | Before | After`, `--- | --- | ---`, `load | 8 s | 2 s`."""
     if not _BAR.match(text, start):
         return None
     end, rows, is_ruled = _line_end(text, start), 1, False
@@ -109,7 +107,7 @@ def _paragraph(text: str, start: int, floor: int, position: int) -> Passage:
     end = _line_end(text, start)
     while start > floor and not _BLOCK.match(text, start):
         above = _line_start(text, start - 1, floor)
-        if not text[above : start - 1].strip() or _TABLE.match(text, above):
+        if not text[above : start - 1].strip() or TABLE_ROW.match(text, above):
             break
         start = above
     while end < len(text) and not _BLOCK.match(text, end + 1) and not (end >= position and _begins_run(text, end + 1)):
@@ -122,16 +120,16 @@ _COLON_WITHIN = 60
 
 
 def _begins_run(text: str, start: int) -> bool:
-    """Whether a run of labelled lines begins with the line, which is no part of the paragraph above it."""
-    if text.find(":", start, start + _COLON_WITHIN) < 0 or label(text, start) != "before":
+    """Whether a run of labelled lines begins with the line, so that it is not part of the paragraph above it."""
+    if text.find(":", start, start + _COLON_WITHIN) < 0 or role_of_label(text, start) != "before":
         return False
     end = _line_end(text, start)
-    return bool(_DIGIT.search(text, start, end)) and label(text, end + 1) == "after"
+    return bool(_DIGIT.search(text, start, end)) and role_of_label(text, end + 1) == "after"
 
 
 def _labelled(text: str, start: int, floor: int) -> Passage | None:
-    """The run of labelled lines that the line stands in: from the figure before on, or the two lines above a change and the change."""
-    if label(text, start) is None:
+    """The run of labelled lines that holds the line: it begins with a baseline line, or is a change with the two lines above it."""
+    if role_of_label(text, start) is None:
         return None
     return _above_change(text, start, floor) or _from_before(text, start, floor) or _after_first(text, start, floor)
 
@@ -142,7 +140,7 @@ _DIGIT = re.compile(r"\d")
 def _from_before(text: str, start: int, floor: int) -> Passage | None:
     first = start
     for _ in range(_LABELLED_LINES):
-        if label(text, first) == "before":
+        if role_of_label(text, first) == "before":
             break
         if first <= floor or not text[first : _line_end(text, first)].strip():
             return None
@@ -153,33 +151,33 @@ def _from_before(text: str, start: int, floor: int) -> Passage | None:
     while end < len(text) and lines < _LABELLED_LINES:
         blank = _BLANK.match(text, end) if lines == 1 else None
         below = blank.end() if blank else end + 1
-        if not (label(text, below) == "after" if blank else _continues(text, below)):
+        if not (role_of_label(text, below) == "after" if blank else _continues(text, below)):
             break
         end, lines = _line_end(text, below), lines + 1
     return Passage(first, end, is_labelled=True) if lines > 1 and end >= start else None
 
 
 _BLANK = re.compile(r"\n[ \t]*\n(?=[^\n]*\d)")
-"""A line left blank between the line before and that after."""
+"""An empty line between the baseline line and the candidate line."""
 
 
 def _after_first(text: str, start: int, floor: int) -> Passage | None:
-    """`this branch: 2 s` / `main: 3 s`: two lines, the one after first, and none labelled beside them."""
-    first = start if label(text, start) == "after" or start <= floor else _line_start(text, start - 1, floor)
+    """`this branch: 2 s` / `main: 3 s`: two lines, the candidate first, and no further labelled line next to them."""
+    first = start if role_of_label(text, start) == "after" or start <= floor else _line_start(text, start - 1, floor)
     second = _line_end(text, first) + 1
-    if label(text, second) != "before" or label(text, first) != "after" or not _DIGIT.search(text, first, second):
+    if role_of_label(text, second) != "before" or role_of_label(text, first) != "after" or not _DIGIT.search(text, first, second):
         return None
     end = _line_end(text, second)
-    is_alone = first <= floor or label(text, _line_start(text, first - 1, floor)) is None
-    is_last = end >= len(text) or label(text, end + 1) is None
+    is_alone = first <= floor or role_of_label(text, _line_start(text, first - 1, floor)) is None
+    is_last = end >= len(text) or role_of_label(text, end + 1) is None
     return Passage(first, end, is_labelled=True) if is_alone and is_last and end >= start else None
 
 
 def _above_change(text: str, start: int, floor: int) -> Passage | None:
-    """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the sign may stand in any of the three."""
+    """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the sign may be in any of the three."""
     change = start
     for _ in range(3):
-        if label(text, change) == "change":
+        if role_of_label(text, change) == "change":
             second = _line_start(text, change - 1, floor) if change > floor else floor
             first = _line_start(text, second - 1, floor) if second > floor else second
             fits = first < second < change and _ITEM.match(text, first) and _ITEM.match(text, second)
@@ -190,8 +188,8 @@ def _above_change(text: str, start: int, floor: int) -> Passage | None:
     return None
 
 
-def label(text: str, start: int) -> str | None:
-    """What the label of the line names: `before`, `after` or `change`."""
+def role_of_label(text: str, start: int) -> str | None:
+    """The role that the label of the line names: `before`, `after` or `change`."""
     found = _LABEL.match(text, start) if _ENDS_A_LABEL.search(text, start, start + _LONGEST_LABEL) else None
     return found.lastgroup if found else None
 
@@ -207,9 +205,24 @@ _CHANGE_ALONE = re.compile(
     r"[ \t]*[=≈~*_(+−-]{0,4}[ \t]?\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-"""`24% faster`, below the figures it is of."""
+"""`24% faster`, on the line below its figures."""
 
 
 def _continues(text: str, start: int) -> bool:
-    label = _LABEL.match(text, start)
-    return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start) or _CHANGE_ALONE.match(text, start))
+    role_of_label = _LABEL.match(text, start)
+    return bool((role_of_label and not role_of_label["before"]) or _OTHER_LABEL.match(text, start) or _CHANGE_ALONE.match(text, start))
+
+
+_CROSSINGS = ("┼", "╬", "╪", "╫")
+"""Only a table has lines that cross; trees of folders and framed headings have none."""
+
+_BARS, _DASHES, _CORNERS = "│┃║├┝┠╞╟╠┤┥┨╡╢╣┼┿╂╪╫╬", "─━═", "┌┐└┘┏┓┗┛╔╗╚╝╒╕╘╛┬┴┯┷┳┻╤╧╦╩"
+_MARKDOWN = str.maketrans(_BARS + _DASHES + _CORNERS, "|" * len(_BARS) + "-" * len(_DASHES) + " " * len(_CORNERS))
+
+
+def drawn_tables_as_markdown(text: str) -> str:
+    """The text with tables that are drawn with the lines of a terminal (`│ decode │ 8 ms │ 2 ms │`) in Markdown.
+
+    A character stands for each, so that offsets stay. A text without such a table is returned as the same object.
+    """
+    return text.translate(_MARKDOWN) if any(crossing in text for crossing in _CROSSINGS) else text

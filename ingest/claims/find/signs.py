@@ -2,18 +2,20 @@
 
 Most texts claim nothing, so this is where the time goes. One automaton looks for all literals at once (10 µs for a text of
 3,000 characters; forty times `str.find` takes five times that). A sign that comes with a number is spelled out with each digit,
-so that plain prose hardly ever hits.
+so that plain prose hardly ever hits. The signs are listed in `words/signs.toml`.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, product
 
 from ingest.claims.changes.qualitative import beginnings
 from ingest.claims.find.multi_search import Literals
 from ingest.claims.numbers.spelled import NUMBER_WORDS
-from ingest.claims.words.change_words import ARROWS, HEDGE_WORDS
+from ingest.claims.words.tables import table
+from ingest.claims.words.vocabulary import ARROWS, HEDGE_WORDS
 
 _DIGITS = "0123456789"
 _NUMBER_STARTS = (
@@ -25,113 +27,45 @@ _NUMBER_STARTS = (
     *(f"{word} " for word in (*HEDGE_WORDS, "only", "just") if " " not in word),
     "sub-",
 )
+_CANDIDATE_WORDS = ("now", "new", "after", "branch", "PR", "this PR", "warm", "hot", "cached")
+"""Words that may be between an arrow and the candidate figure."""
 
-_BEHIND_A_DIGIT = (
-    "x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " pct", " Prozent",
-    "-fold", "fold", "-mal ", " mal ", "mal so", " times",
-)  # fmt: skip
-_BEFORE_A_NUMBER = (*ARROWS, "➡️", "에서")
-_WORDS_BEFORE_A_NUMBER = (
-    "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to",
-    "compared with", "was", "now", "took", "takes", "taking",
-    "factor of", "speedup of", "speed-up of", "speed up of", "saves", "Saves", "saving", "liminates",
-    "nchanged at", "von", "de", "not the", "efore", "Main",
-    "fter:",
-    "antes", "avant", "vorher", "zuvor",
-    "reviously", "ormerly", "riginally", "this PR", "this PR:", "this branch", "branch", "branch:", "main", "ithout", "ithout:",
-    "Old:", "old", "new", "baseline", "uses", "needs", "used", "needed", "sustains", "holds", "handles",
-    "complete in", "completes in", "finishes in", "finish in",
-    "runs in", "run in", "loads in", "sits at", "is at", "Speedup of", "factor of roughly", "factor of about",
-    "is now",
-    "are now",
-)  # fmt: skip
-_UNITS = ("ns", "µs", "us", "ms", "sec", "seconds", "minutes", "hours", "KB", "kB", "MB", "GB", "bytes")
-_SECONDS = tuple(f"{digit}{gap}s" for digit in _DIGITS for gap in ("", " "))
-_SPELLED_TIMES = tuple(
-    f"{word} {unit}" for word, unit in product((*NUMBER_WORDS, "twenty", "thirty", "forty", "sixty"), ("second", "minute", "hour"))
-)
-_TO_WORDS = tuple(
-    f"{unit} {to}"
-    for unit, to in product(
-        ("second", "seconds", "minute", "minutes", "hour", "hours", "queries", "calls", "requests", "allocations", "passes", "scans"),
-        ("to ", "down to "),
-    )
-)
-"""`from nine minutes to four and a half`"""
-
-_COUNTED = ("allocations", "calls", "queries")
-_FORMER_LABELS = tuple(
-    f"{label}{colon}"
-    for label, colon in product(
-        (
-            "efore", "riginal", "erial", "urrent", "nitial", "main", "aster", "Was", "revious", "reviously", "Old", "old", "rior",
-            "egacy", "ithout", "ingle-threaded", "npatched", "noptimized", "aseline",
-        ),
-        (":", "**:", "`:"),
-    )
-)  # fmt: skip
-"""`**Previously**: 41 requests`: a line that tells of what was."""
-
-_CHANGE_LABELS = ("eduction:", "eduction**:", "peedup:", "peedup**:", "avings:", "mprovement:", "mprovement**:")
-_FORMER_HEADS = tuple(
-    f"|{gap}{form}"
-    for word in (
-        "before", "main", "baseline", "base", "old", "original", "previous", "naive", "legacy", "master", "unoptimized", "was ", "stock",
-        "vanilla", "upstream", "current", "prior", "initial", "without ", "avant", "vorher", "antes", "trunk", "develop",
-    )
-    for form in (word, word.capitalize())
-    for gap in (" ", "")
-)  # fmt: skip
-"""Heads of columns that hold what was."""
-
-_TIMES_MORE = tuple(
-    f"times {form}"
-    for word in ("faster", "quicker", "slower", "less", "more", "fewer", "smaller", "lower", "higher", "shorter", "longer", "larger", "as")
-    for form in (word, word.upper())
-)
-_WORDS = (
-    *_FORMER_LABELS, *_CHANGE_LABELS, *_FORMER_HEADS, *_TIMES_MORE, *_SPELLED_TIMES, *_TO_WORDS,
-    "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "magnitude",
-    "a third", "a fifth", "a tenth", "one tenth", "1/10th", "1/2 the", "1/3 the", "1/4 the", "1/3 of", "1/4 of", "1/5 of", "1/10 of",
-    "two-thirds", "two thirds", "a quarter",
-    "against ", "efore |", "BEFORE", "aseline", "(before", "no measurable", "no significant", "no change",
-    "(unchanged", "equential", "urrent Size", "urrent size", "riginal size", "ld size",
-    " on main,", " on main and", " on master,", " on main vs", "*Before ", "# Before ",
-    "master |", "main |", " branch |", "(develop)", "| HEAD~", " PR |", "(PR) |",
-    "peedup |", "peedup** |", "peed-up |", "peed up |", "peedup is ", "fore — ",
-    "(before/after", "(old/new", "efore / after", "- old:", "old  ", "aseline  ", "main  ", "efore  ",
-    "riginal Size", "nitial size", "nitial Size", "| PR ", "efore (", "(main)", "(Before",
-    "(base", "efore** ", "used to take", "ld implementation:", "ew implementation:", "ld version:", "ew version:",
-    "used to need", "ld = ", "efore = ", "aseline = ", "main = ", "ncached ", "ncached: ",
-    " before, ", "/s before", "from taking ", "~~ ", "涨到", "增至", "升至", "Without ",
-    "Old ", "Previous ", "Original ", "rom: ",
-    "Main branch ",
-    "\nBase ", "\nbase ", "\nMaster ", "\nmaster ", "\nmain ", "- before ", "- Before ", "# old", "\nBefore th", "\nBefore\n", "Relative |",
-    "change: [", "# Old", "*Old*", "# Baseline", "ew size", "ew Size",
-    *(f"{word}fold" for word in NUMBER_WORDS),
-    "mal so schnell", "mal schneller", "降", "减少", "缩短", "から", "# Before", "*Before",
-    "(old)", "to as low as ", "to as little as ", "it now ", "they now ", "\nwithout ",
-    "ivided by ", "ivide ", "ivides ", "without it", "without the ", "without this ",
-    "average of ", "median of ", "mean of ",
-    "优化前", "修复前", "改善前", "変更前", "之前",
-)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "sixty")
 
 
-def _literals() -> list[str]:
-    arrows_to = [
-        f"{arrow} {word} " for arrow, word in product(ARROWS, ("now", "new", "after", "branch", "PR", "this PR", "warm", "hot", "cached"))
-    ]
-    prefixed = [f"{start}{sign}{digit}" for start, sign, digit in product((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)]
-    numbers = [f"{digit}{sign}" for digit, sign in product((*_DIGITS, "+"), _BEHIND_A_DIGIT)]
-    arrows = [f"{arrow}{gap}{start}" for arrow, gap, start in product(_BEFORE_A_NUMBER, ("", " "), _NUMBER_STARTS)]
-    words = [f"{word}{gap}{start}" for word, gap, start in product(_WORDS_BEFORE_A_NUMBER, (" ", "\n"), _NUMBER_STARTS)]
-    units = [f"{unit}{word}" for unit, word in product((*_UNITS, *_SECONDS, *_COUNTED), (" saved", " savings"))]
-    leads = [f"{lead}{unit}" for lead, unit in product((*_DIGITS, " "), _UNITS)]
-    units += [f"{unit}{word}" for unit, word in product((*leads, *_SECONDS), (" before", " (before"))]
-    return sorted({*units, *arrows_to, *numbers, *prefixed, *arrows, *words, *_WORDS})
+def _joined(*parts: Iterable[str]) -> Iterator[str]:
+    """Each of the first parts with each of the second, and so on."""
+    return map("".join, product(*parts))
 
 
-_LITERALS = _literals()
+_SECONDS = list(_joined(_DIGITS, ("", " "), ("s",)))
+_SPELLED_OUT: dict[str, Callable[[list[str]], Iterable[str]]] = {
+    "behind_a_digit": lambda listed: chain(_joined((*_DIGITS, "+"), listed), _joined((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)),
+    "arrows_before_a_number": lambda listed: chain(
+        _joined((*ARROWS, *listed), ("", " "), _NUMBER_STARTS), _joined(ARROWS, (" ",), _CANDIDATE_WORDS, (" ",))
+    ),
+    "before_a_number": lambda listed: _joined(listed, (" ", "\n"), _NUMBER_STARTS),
+    "units": lambda listed: chain(
+        _joined((*listed, *_SECONDS), (" saved", " savings")),
+        _joined((*_joined((*_DIGITS, " "), listed), *_SECONDS), (" before", " (before")),
+    ),
+    "counts": lambda listed: _joined(listed, (" saved", " savings")),
+    "units_and_to": lambda listed: _joined(listed, (" ",), ("to ", "down to ")),
+    "spelled_units": lambda listed: chain(_joined((*NUMBER_WORDS, *_TENS), (" ",), listed), _joined(NUMBER_WORDS, ("fold",))),
+    "behind_times": lambda listed: _joined(("times ",), (*listed, *map(str.upper, listed))),
+    "baseline_labels": lambda listed: _joined(listed, (":", "**:", "`:")),
+    "baseline_headers": lambda listed: _joined(("|",), (" ", ""), (*listed, *map(str.capitalize, listed))),
+}
+"""Sections of the table whose signs are put together with what is around them in a text; all others are searched as they are."""
+
+
+def literals(section: str) -> list[str]:
+    """The strings that the signs of a section stand for."""
+    listed: list[str] = table("signs")[section]["signs"]
+    return list(_SPELLED_OUT[section](listed)) if section in _SPELLED_OUT else listed
+
+
+_LITERALS = sorted({literal for section in table("signs") for literal in literals(section)})
 _BEGINNINGS = beginnings()
 _AUTOMATON = Literals([*_LITERALS, *_BEGINNINGS])
 _FOLLOWS = [*(None for _ in _LITERALS), *_BEGINNINGS.values()]
@@ -140,8 +74,8 @@ _FOLLOWS = [*(None for _ in _LITERALS), *_BEGINNINGS.values()]
 def signs(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern[str]]]]:
     """Where claims may be, in order.
 
-    First the offsets of the last character of each sign of a number claimed, then the beginnings of phrases that claim without one:
-    start, end, and what must follow.
+    First the offset of the last character of each sign of a number; then the beginnings of phrases without a number: start, end, and the
+    pattern that must follow.
     """
     numbers: list[int] = []
     begun: list[tuple[int, int, re.Pattern[str]]] = []

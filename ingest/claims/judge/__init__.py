@@ -1,6 +1,6 @@
-"""What a found effect means: of which metric, how large, on what evidence.
+"""What an effect means.
 
-- `merging`: one effect per claim; `metrics` with `metric_words`: what was measured; `inferred_metric`: where no word says it
-- `not_performance`: settings, sizes of tests and other figures that are no performance
-- `ratios`: the factor, above 1 better; `evidence_and_scope` with `surroundings`: the other fields of a claim
+- `merging`: several expressions of one effect become one claim; `surroundings`: the words around it, cut once
+- `metrics`: what was measured, by unit, nearest noun, or inferred; `not_performance`: settings and other figures that claim nothing
+- `ratios`: the factor, above 1 is better; `evidence_and_scope`: the other fields of a claim
 """

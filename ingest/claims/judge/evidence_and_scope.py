@@ -1,15 +1,26 @@
-"""What the words around an effect say of it: evidence, scope, hedge, whose number it is, and its subject."""
+"""What the words around an effect say about it: evidence, scope, hedge, whose number it is, and its subject."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from ingest.claims.judge.surroundings import Around
+from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.words.change_words import BEGINS, HEDGES
-from ingest.claims.words.context_words import CITED, ESTIMATES, INPUTS, MEASURED, SCOPES, SEEN_ON, SWITCH, WHOLE
-from ingest.claims.words.regex_parts import BULLETS, SIGNS
+from ingest.claims.words.vocabulary import (
+    BEGINS,
+    BULLETS,
+    CITED,
+    EMOJI,
+    ESTIMATES,
+    HEDGES,
+    INPUTS,
+    MEASURED,
+    SCOPES,
+    SEEN_ON,
+    SWITCH,
+    WHOLE,
+)
 from schemas.rows.claim import ClaimMetric, Evidence, Origin, Scope
 
 _HEDGED_INSIDE = re.compile(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+(?![\d.])")
@@ -17,17 +28,17 @@ _HEDGED = re.compile(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)(?:\w+\s)?[*_`(]*(?:\w+\s
 _HEDGED_BEHIND = re.compile(r"\s*(?:\+|or (?:more|better|less))")
 
 
-def is_hedged(effect: Effect, around: Around) -> bool:
+def is_hedged(effect: Effect, nearby: Surroundings) -> bool:
     """Whether a sign or word makes a number inexact."""
     if any(quantity.hedged for quantity in (effect.before, effect.after, effect.change) if quantity):
         return True
-    return bool(_HEDGED_INSIDE.search(around.inside) or _HEDGED.search(around.near) or _HEDGED_BEHIND.match(around.right))
+    return bool(_HEDGED_INSIDE.search(nearby.inside) or _HEDGED.search(nearby.just_before) or _HEDGED_BEHIND.match(nearby.right))
 
 
 _ESTIMATES = re.compile(ESTIMATES)
 _EXPECTED = re.compile(r"[^\w\n]*(?:expected|estimated|projected|potential|target|theoretical|anticipated|planned)\b")
 _HINTS = ("xpected", "stimated", "rojected", "otential", "arget", "heoretical", "nticipated", "lanned")
-"""The heading of what is not yet seen: `### Expected improvements`."""
+"""The heading of expected results: `### Expected improvements`."""
 
 
 @lru_cache(maxsize=2)
@@ -35,40 +46,41 @@ def _has_expectations(text: str) -> bool:
     return any(hint in text for hint in _HINTS)
 
 
-_MEASURED = re.compile(f"{MEASURED}|计测|測|测试(?:结果|环境|数据|表明|显示|报告)|基准测试|压测|实测")
+_MEASURED = re.compile(MEASURED)
 _SEEN_ON = re.compile(SEEN_ON)
 _INPUTS = re.compile(INPUTS)
 _TO_THE_DIGIT = re.compile(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
 _TIMES = re.compile(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
 _SECTION, _LINES, _CLAUSES = 600, 220, 120
-"""Characters around a number in which a word on how it came about is taken to be of it: measuring is told once for a section, a tool or
-machine with its figures, an input beside them. A factor alone has only its lines."""
+"""How far from a number a word of evidence counts, in characters: a measurement for the whole section, a tool or machine for the
+lines around, an input for the clauses around. For a factor alone, only the lines around count.
+"""
 
 
-def evidence_of(text: str, effect: Effect, around: Around, figures: Evidence | None) -> Evidence:
-    """What the number rests on. `figures` is the evidence of the pair elsewhere in the text that says the same."""
-    if _ESTIMATES.search(around.left) or _ESTIMATES.search(around.inside) or _ESTIMATES.search(around.right, 0, 30):
+def evidence_of(text: str, effect: Effect, nearby: Surroundings, figures: Evidence | None) -> Evidence:
+    """What the number rests on. `figures` is the evidence of a pair elsewhere in the text with the same ratio."""
+    if _ESTIMATES.search(nearby.left) or _ESTIMATES.search(nearby.inside) or _ESTIMATES.search(nearby.right, 0, 30):
         return Evidence.ESTIMATED
-    if _has_expectations(text) and _EXPECTED.match(around.lead()):
+    if _has_expectations(text) and _EXPECTED.match(nearby.lead()):
         return Evidence.ESTIMATED
     if effect.is_pair:  # a table of figures is one of measurements
-        return Evidence.BENCHMARKED if around.is_table or _is_measured(text, effect, around) else Evidence.FIGURES
+        return Evidence.BENCHMARKED if nearby.is_table or _is_measured(text, effect, nearby) else Evidence.FIGURES
     if figures:
         return figures
-    if around.is_table:
-        is_measured = bool(_MEASURED.search(around.left) or _TIMES.search(_line(text, effect)))
+    if nearby.is_table:
+        is_measured = bool(_MEASURED.search(nearby.left) or _TIMES.search(_line(text, effect)))
     else:
-        is_measured = _is_measured(text, effect, around)
+        is_measured = _is_measured(text, effect, nearby)
     return Evidence.BENCHMARKED if is_measured else Evidence.STATED
 
 
-def _is_measured(text: str, effect: Effect, around: Around) -> bool:
-    """Whether the text says near the number, or in its title, how it came about, or on what input of which size."""
-    if _says_measured(around.title.lower):
+def _is_measured(text: str, effect: Effect, nearby: Surroundings) -> bool:
+    """Whether the text says near the number, or in its title, how it was measured, or on an input of which size."""
+    if _says_measured(nearby.title.lower):
         return True
     if _MEASURED.search(_near(text, effect, _SECTION if effect.is_pair else _LINES)):
         return True
-    if _SEEN_ON.search(_near(text, effect, _LINES)) or _TO_THE_DIGIT.search(around.inside):
+    if _SEEN_ON.search(_near(text, effect, _LINES)) or _TO_THE_DIGIT.search(nearby.inside):
         return True
     before, after = text[max(0, effect.start - _CLAUSES) : effect.start].lower(), text[effect.end : effect.end + _CLAUSES].lower()
     return effect.is_pair and bool(_INPUTS.search(before) or _INPUTS.search(after))
@@ -95,23 +107,23 @@ _NAME = re.compile(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][
 """A name as code has them."""
 
 
-def scope_of(effect: Effect, metric: ClaimMetric, around: Around) -> Scope:
-    """How much of the software it covers: a word for the whole, a name as in code, else the nearest word that says so."""
-    if _WHOLE.search(around.left[-60:]) or _WHOLE.search(around.right[:30]) or _WHOLE.search(around.inside):
+def scope_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Scope:
+    """How much of the software it covers: by a word for the whole, else by a name as in code, else by the nearest word of scope."""
+    if _WHOLE.search(nearby.left[-60:]) or _WHOLE.search(nearby.right[:30]) or _WHOLE.search(nearby.inside):
         return Scope.END_TO_END
-    if _COMMAND.search(around.raw_left[-60:]):
+    if _COMMAND.search(nearby.raw_left[-60:]):
         return Scope.END_TO_END
     timed = _by_size(effect)
     if timed:
         return timed
-    if _NAME.search(around.raw_left[-50:]) or _NAME.match(around.raw_right.lstrip(" *for")):
+    if _NAME.search(nearby.raw_left[-50:]) or _NAME.match(nearby.raw_right.lstrip(" *for")):
         return Scope.MICRO if metric is not ClaimMetric.SIZE else Scope.END_TO_END  # a file that is named
-    nearest = _last_scope(around.left[-120:]) or next(
-        filter(None, map(_SCOPES.search, (around.right, around.inside, around.title.lower))), None
+    nearest = _last_scope(nearby.left[-120:]) or next(
+        filter(None, map(_SCOPES.search, (nearby.right, nearby.inside, nearby.title.lower))), None
     )
     if nearest and nearest.lastgroup:
         return Scope[nearest.lastgroup]
-    return Scope.MICRO if _NAME.search(around.title.raw) else _by_metric(effect, metric)
+    return Scope.MICRO if _NAME.search(nearby.title.raw) else _by_metric(effect, metric)
 
 
 def _last_scope(part: str) -> re.Match[str] | None:
@@ -122,22 +134,22 @@ def _last_scope(part: str) -> re.Match[str] | None:
 
 
 _INSTANT, _NOTICEABLE, _LONG = 1e-3, 1.0, 5.0
-"""Seconds: below the one only a piece of code is timed, from the other on somebody waits."""
+"""Seconds. Below the first, only a piece of code is timed; from the second on, somebody waits; from the third on, it is the whole."""
 
 
 _USUAL = {ClaimMetric.MEMORY: Scope.END_TO_END, ClaimMetric.SIZE: Scope.END_TO_END, ClaimMetric.OPERATIONS: Scope.COMPONENT}
-"""What a figure is usually taken of: memory of the process, size of the product, operations of a part."""
+"""The usual scope of a metric: memory of the process, size of the product, operations of a part."""
 
 
 def _by_metric(effect: Effect, metric: ClaimMetric) -> Scope:
-    """What is left to go by where no word tells; a lone factor stays open."""
+    """The scope where no word says it: by metric and length of time; a factor alone stays open."""
     if metric is ClaimMetric.TIME and effect.before is not None:
         return Scope.END_TO_END if effect.before.sized()[1] >= _NOTICEABLE else Scope.COMPONENT
     return _USUAL.get(metric, Scope.UNSPECIFIED)
 
 
 def _by_size(effect: Effect) -> Scope | None:
-    """What the length of a time tells of its subject."""
+    """The scope that the length of a time implies."""
     if effect.before is None or effect.before.metric is not ClaimMetric.TIME:
         return None
     seconds = effect.before.sized()[1]
@@ -148,25 +160,25 @@ _CITED = re.compile(CITED)
 _SWITCH = re.compile(SWITCH)
 
 
-def origin_of(effect: Effect, around: Around) -> Origin:
-    """Whose number it is: one's own unless the sentence quotes another's or takes up another's tool for it."""
+def origin_of(effect: Effect, nearby: Surroundings) -> Origin:
+    """Whose number it is: the author's, unless the sentence quotes another's or takes up another's tool."""
     if effect.is_pair:
         return Origin.OWN
-    return Origin.CITED if _CITED.search(around.left) or _SWITCH.match(around.left.lstrip("-*# ")) else Origin.OWN
+    return Origin.CITED if _CITED.search(nearby.left) or _SWITCH.match(nearby.left.lstrip("-*# ")) else Origin.OWN
 
 
-_LABEL = re.compile(rf"[\s#>|{BULLETS}]*(?:\d+[.)]\s+)?[*_`{SIGNS}]*\s*(?P<label>[^:\n|]{{2,80}}?)[*_`]*:")
+_LABEL = re.compile(rf"[\s#>|{BULLETS}]*(?:\d+[.)]\s+)?[*_`{EMOJI}]*\s*(?P<label>[^:\n|]{{2,80}}?)[*_`]*:")
 _FOR = re.compile(r"[\s*_`]*(?:for|of|in|on)\s+(?P<thing>(?:[^.,;:()\n]|\.(?=\w)){2,60})")
 
 
-def subject_of(around: Around) -> str | None:
-    """What the claim is about, in the words of the text: the label of its line, what follows `for`, or the words before."""
-    if behind := _FOR.match(around.raw_right):
+def subject_of(nearby: Surroundings) -> str | None:
+    """The subject in the words of the text: what follows `for`, else the label of its line, else the words before it."""
+    if behind := _FOR.match(nearby.raw_right):
         return _tidy(behind["thing"])
-    left = around.raw_left[-100:]
+    left = nearby.raw_left[-100:]
     if label := _LABEL.match(left):
         return _tidy(label["label"])
-    return _tidy(left[-80:].partition(" ")[2] if len(left) > 80 else left) or _tidy(around.title.raw)
+    return _tidy(left[-80:].partition(" ")[2] if len(left) > 80 else left) or _tidy(nearby.title.raw)
 
 
 _MARKDOWN = str.maketrans("", "", "*`")

@@ -8,32 +8,31 @@ from collections.abc import Iterable
 from ingest.claims.judge.ratios import agrees, same_change
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind
-from ingest.claims.words.change_words import Sense
-from ingest.claims.words.regex_parts import ARROW, BULLETS
+from ingest.claims.words.vocabulary import ARROW, BULLETS, Sense
 
-_NEAR = 90
+_REACH = 90
 """Characters between two expressions of one effect, at most."""
 
 _OPENS = re.compile(rf"[\s*_`]*(?:[\w/-]+\s+){{0,3}}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|{ARROW}|\|)[^.;\d]{{0,30}}")
 _LEADS_TO = re.compile(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
-"""`by over 15%, bringing the time from 27 s to 22.5 s`: the pair is what the percentage is of, however far it is from it."""
+"""`by over 15%, bringing the time from 27 s to 22.5 s`: the pair explains the percentage, even if both do not agree."""
 
 _TAKES_UP = re.compile(
     r"\.\s+(?:This|That|Which|It|(?:So|Thus|Hence),? (?:this|that|it)) "
     r"(?:(?:is|was|represents|amounts to|makes for) )?(?:an? |the )?(?:[\w-]+ )?[~*_]*$"
 )
-"""`at 50 s, against 40 s. This 25% regression`: the next sentence takes up what the pair told."""
+"""`at 50 s, against 40 s. This 25% regression`: the next sentence takes up the pair."""
 
 _OPENS_ON = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")
-"""`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket that opens behind what the percentage is of tells its figures, rounded or not."""
+"""`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket behind the percentage has its figures, rounded or not."""
 
 _RESTATES = re.compile(r"[*_`]*(?:,|\s[-–—])\s(?:an?|roughly an?|about an?|nearly an?)\s[*_`~]*")
-"""`from 40 s to 15 s - a 74% reduction`, and `by 25%, from 191 s to 147 s`: figures and percentage told in one breath, rounded or not."""
+"""`from 40 s to 15 s - a 74% reduction`, and `by 25%, from 191 s to 147 s`: figures and percentage in one clause, rounded or not."""
 
 _BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
 _SENTENCE_ENDS = re.compile(rf"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[{BULLETS}]")
 _NEW_LINE = re.compile(r"\n[ \t]*[A-Z]")
-_REMARK = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−–-]?[\d.]+%\*{0,2}")
+_BRACKET_BEHIND = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−–-]?[\d.]+%\*{0,2}")
 
 
 def merged(text: str, effects: Iterable[Effect]) -> list[Effect]:
@@ -48,7 +47,7 @@ def merged(text: str, effects: Iterable[Effect]) -> list[Effect]:
 
 
 def _is_same(text: str, first: Effect, second: Effect) -> bool:
-    gap = text[first.end : second.start] if second.start - first.end <= _NEAR else None
+    gap = text[first.end : second.start] if second.start - first.end <= _REACH else None
     if gap is None or (first.is_pair and second.is_pair):
         return False
     if first.is_pair or second.is_pair:
@@ -59,7 +58,7 @@ def _is_same(text: str, first: Effect, second: Effect) -> bool:
 
 
 def _explains(gap: str, first: Effect, second: Effect) -> bool:
-    """Whether the change, or the saving, is that of the pair."""
+    """Whether the change, or the saving, belongs to the pair."""
     pair, other = (first, second) if first.is_pair else (second, first)
     if pair.before == pair.after:  # `unchanged at 6.3 s (64% speedup kept)`
         return False
@@ -75,17 +74,13 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
             or is_spelled_out
             or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_ON.fullmatch(gap)))
         )
-    if not _has_unit(pair):  # `from 32 to 128 to reduce passes by 4x` are two effects
+    if not pair.unit:  # `from 32 to 128 to reduce passes by 4x` are two effects
         return bare in (",", ":", "-", "—", "–", "=", "") or bool(_BRACKETED.fullmatch(gap))
     return (
         not _SENTENCE_ENDS.search(gap)
         or (pair is first and bool(_TAKES_UP.search(gap)))
         or (len(gap) <= 4 and other.change.kind is Kind.TIMES)
     )
-
-
-def _has_unit(pair: Effect) -> bool:
-    return any(figure.unit is not None for figure in (pair.before, pair.after) if figure)
 
 
 def joined(first: Effect, second: Effect) -> Effect:
@@ -106,7 +101,7 @@ def joined(first: Effect, second: Effect) -> Effect:
 
 
 def _by_sign(pair: Effect, change: Effect) -> Effect:
-    """`-12% throughput (440 vs 500 ops/sec)`: less or more tells which of the two figures was first."""
+    """`-12% throughput (440 vs 500 ops/sec)`: a word for less or more says which of the two figures is the baseline."""
     assert pair.before
     assert pair.after
     if change.change is None or change.sense not in (Sense.RISE, Sense.FALL) or not agrees(pair, change.change):
@@ -124,12 +119,12 @@ _SAYS_WHAT = re.compile(r"[*_`]*(?:total |overall )?(?:speed-?up|improvement|red
 _THEN_FIGURES = re.compile(r"[*_`).!]*[ \t]*\n[ \t]*[-*•+]?[ \t]*[*_]*(?:before|was|from|baseline|old)\b[^\d\n]{0,30}", re.IGNORECASE)
 
 
-def is_told_again(text: str, first: Effect, second: Effect) -> bool:
-    """Whether one of two neighbouring lines has the figures and the other says what they come to.
+def is_restated_on_next_line(text: str, first: Effect, second: Effect) -> bool:
+    """Whether one of two neighbouring lines has the figures and the other their change.
 
     `After: 51 ms` / `This is a roughly 10x improvement`; `Size reduction: 70%` / `Before: 1.6 MB → After: 480 KB`.
     """
-    gap = text[first.end : second.start] if 0 < second.start - first.end <= _NEAR else ""
+    gap = text[first.end : second.start] if 0 < second.start - first.end <= _REACH else ""
     pair, other = (first, second) if first.is_pair else (second, first)
     if "\n" not in gap or not pair.is_pair or other.is_pair or other.change is None or pair.change or not agrees(pair, other.change):
         return False
@@ -139,9 +134,9 @@ def is_told_again(text: str, first: Effect, second: Effect) -> bool:
     return echoes is not None and (echoes[0].strip(" \n*_`).|!-•+→✅\t") != "" or _SAYS_WHAT.match(text, second.start) is not None)
 
 
-def with_remark(text: str, effect: Effect, end: int) -> Effect:
+def with_bracket_behind(text: str, effect: Effect, end: int) -> Effect:
     """A pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`; a bracket that was opened is closed."""
-    if effect.is_pair and (remark := _REMARK.match(text, effect.end, min(end, effect.end + 110))):
-        return effect._replace(end=remark.end())
+    if effect.is_pair and (bracket := _BRACKET_BEHIND.match(text, effect.end, min(end, effect.end + 110))):
+        return effect._replace(end=bracket.end())
     is_open = text.rfind("(", effect.start, effect.end) > text.rfind(")", effect.start, effect.end)
     return effect._replace(end=effect.end + 1) if is_open and text[effect.end : min(end, effect.end + 1)] == ")" else effect

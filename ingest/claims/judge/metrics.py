@@ -1,100 +1,96 @@
-"""Which performance quantity an effect is of, and whether it is of any."""
+"""Which performance quantity an effect measures, if any."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
-from ingest.claims.judge.inferred_metric import of_title, unnamed
-from ingest.claims.judge.metric_words import AFTERWARDS, NOUNS, PREFIX, SIGNED, last_noun, nearest_noun
 from ingest.claims.judge.not_performance import is_a_setting, is_a_threshold
 from ingest.claims.judge.ratios import agrees
-from ingest.claims.judge.surroundings import Around
+from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.quantities import Kind
-from ingest.claims.words.change_words import BEGINS, GAMES, OTHER_SPEEDS, UNNAMED, Sense
+from ingest.claims.numbers.measure import Measure, ToldBy
+from ingest.claims.numbers.quantities import Kind, Quantity
+from ingest.claims.numbers.spelled import NUMBER_WORDS
+from ingest.claims.words.tables import words
+from ingest.claims.words.vocabulary import BEGINS, GAMES, HEDGES, METRICS, NOT_PERFORMANCE, OTHER_SPEEDS, UNNAMED, Sense
 from schemas.rows.claim import ClaimMetric
+
+_NOT_PERFORMANCE = "NONE"
+"""The group of the nouns that make a number no claim on performance."""
+
+_GROUPS = "|".join(f"(?P<{metric.name}>{nouns})" for metric, nouns in METRICS.items())
+NOUNS = re.compile(f"{BEGINS}(?:{_GROUPS}|(?P<{_NOT_PERFORMANCE}>{NOT_PERFORMANCE}))")
+PREFIX = re.compile(r"^\W*(?:[\w-]+ )?perf(?:\([^)]*\))?!?:")
+"""`perf: …` of a title, which says nothing of the figures behind it."""
+
+SIGNED = ("+", "-")
+"""The words of effects that have only a sign."""
+
+AFTERWARDS = 25
+"""Characters behind a figure in which a noun belongs to the figure."""
+
+
+def measure_of(effect: Effect, nearby: Surroundings) -> Measure | None:
+    """What changed, and what says so; None where it is no performance quantity.
+
+    The unit of a figure decides first, then the nearest noun; without a noun it is inferred.
+    """
+    if is_a_setting(effect, nearby) if effect.before or effect.after else is_a_threshold(nearby):
+        return None
+    if effect.word == UNNAMED and not effect.is_pair:
+        return _by_title_of_speed(effect, nearby)
+    if effect.is_pair and _are_speedups(effect, nearby):
+        return Measure(ClaimMetric.THROUGHPUT, ToldBy.NOUN, effect.unit)
+    figure = next((figure for figure in (effect.before, effect.after) if figure and figure.unit), None)
+    return _by_unit(figure, effect, nearby) if figure else _by_noun(effect, nearby)
+
+
+def is_signed_without_noun(effect: Effect, nearby: Surroundings) -> bool:
+    """Whether it is a signed percentage without a noun next to it."""
+    is_bare = effect.word in SIGNED and effect.change is not None and not effect.is_pair and not nearby.is_table
+    return is_bare and nearest_noun(effect, nearby) is None and not NOUNS.search(nearby.left[-_SUBJECT:])
+
+
+def is_change_without_noun(effect: Effect, nearby: Surroundings) -> bool:
+    """Whether it is a reduction, or a table row whose change agrees with its figures, without a noun next to it."""
+    if effect.change is None or is_a_setting(effect, nearby) or nearest_noun(effect, nearby) is not None:
+        return False
+    if nearby.is_table:
+        return effect.is_pair and agrees(effect, effect.change)
+    return effect.sense is Sense.FALL and effect.after is None
+
+
+# --- by the unit of a figure
 
 _BURDEN = re.compile(
     r"(?:disk|block|page) (?:reads|writes|hits|faults)|seeks|wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls"
     r"|collections|misses|evictions"
 )
-"""What is done per second without being of use to anybody."""
+"""What is done per second without any use to the user."""
 
 
-def metric_of(effect: Effect, around: Around) -> ClaimMetric | None:
-    """What changed; None where it is no performance quantity."""
-    if is_a_setting(effect, around) if effect.before or effect.after else is_a_threshold(around):
-        return None
-    if effect.word == UNNAMED and not effect.is_pair:
-        return of_title(around) if nearest_noun(effect, around) != "NONE" else None
-    if effect.is_pair and _are_speedups(effect, around):
-        return ClaimMetric.THROUGHPUT
-    named = _unit_metric(effect)
-    return _named(named, effect, around) if named else _by_nouns(effect, around)
-
-
-def is_signed_alone(effect: Effect, around: Around) -> bool:
-    """Whether it is a signed percentage of which no noun says of what it is."""
-    is_bare = effect.word in SIGNED and effect.change is not None and not effect.is_pair and not around.is_table
-    return is_bare and nearest_noun(effect, around) is None and not NOUNS.search(around.left[-_SUBJECT:])
-
-
-def is_unnamed_change(effect: Effect, around: Around) -> bool:
-    """Whether it is a reduction, or a row with a change that is that of its figures, of which no noun says of what it is."""
-    if effect.change is None or is_a_setting(effect, around) or nearest_noun(effect, around) is not None:
-        return False
-    if around.is_table:
-        return effect.is_pair and agrees(effect, effect.change)
-    return effect.sense is Sense.FALL and effect.after is None
-
-
-def _named(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric | None:
-    """The metric of figures whose unit tells it."""
-    if named is ClaimMetric.OPERATIONS and _is_of_cycles(effect):
-        return ClaimMetric.TIME
-    if named is ClaimMetric.MEMORY:
-        return _of_bytes(around)
-    if named is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
-        return None
-    if named is ClaimMetric.THROUGHPUT and _BURDEN.search(around.left[-40:]):
-        return ClaimMetric.OPERATIONS
-    return named
-
-
-_FASTER = re.compile(r"\b(?:faster|speed-?ups?)\b")
-
-
-def _are_speedups(effect: Effect, around: Around) -> bool:
-    """`1.28x faster → 1.38x faster`: of speedups, more is better."""
-    assert effect.before
-    return effect.before.kind is Kind.TIMES and bool(_FASTER.search(around.inside) or _FASTER.search(around.left[-40:]))
+def _by_unit(figure: Quantity, effect: Effect, nearby: Surroundings) -> Measure | None:
+    metric = figure.metric
+    if metric is ClaimMetric.OPERATIONS and _is_of_cycles(effect):
+        metric = ClaimMetric.TIME
+    elif metric is ClaimMetric.MEMORY:
+        metric = _memory_or_size(nearby)
+    elif metric is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
+        metric = None
+    elif metric is ClaimMetric.THROUGHPUT and _BURDEN.search(nearby.left[-40:]):
+        metric = ClaimMetric.OPERATIONS
+    return Measure(metric, figure.told_by, effect.unit) if metric else None
 
 
 def _is_of_cycles(effect: Effect) -> bool:
     return any(figure.unit.name.lower().startswith("cyc") for figure in (effect.before, effect.after) if figure and figure.unit)
 
 
-_OF_GAMES = re.compile(f"{BEGINS}(?:{GAMES})")
-
-
-def _by_nouns(effect: Effect, around: Around) -> ClaimMetric | None:
-    is_other = OTHER_SPEEDS.match(around.right) or (around.is_table and _SCORED.search(around.left)) or _OF_GAMES.search(around.left[-40:])
-    nearest = "NONE" if is_other else nearest_noun(effect, around)
-    is_load = effect.before is not None and effect.before.kind is Kind.PERCENT
-    is_of_size = nearest != "SIZE" or not effect.is_pair or is_load or _OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)
-    if nearest == "NONE" or (not is_of_size and (not around.is_table or _COUNTED_ROW.search(around.left))):
-        return None
-    return ClaimMetric[nearest] if nearest else unnamed(effect, around)
-
-
-def _unit_metric(effect: Effect) -> ClaimMetric | None:
-    figures = (figure.metric for figure in (effect.before, effect.after) if figure)
-    return next(filter(None, figures), None)
-
-
-def _of_bytes(around: Around) -> ClaimMetric:
-    """Bytes in memory or bytes of a file, by the nearest noun that tells."""
-    for part in (around.right[:40], around.left[-100:], around.inside, around.title.lower):
+def _memory_or_size(nearby: Surroundings) -> ClaimMetric:
+    """Whether bytes are memory or the size of a file, by the nearest noun that decides it."""
+    for part in (nearby.right[:40], nearby.left[-100:], nearby.inside, nearby.title.lower):
         for match in NOUNS.finditer(part):
             if match.lastgroup in ("MEMORY", "SIZE"):
                 return ClaimMetric[match.lastgroup]
@@ -103,35 +99,307 @@ def _of_bytes(around: Around) -> ClaimMetric:
     return ClaimMetric.MEMORY
 
 
+_FASTER = re.compile(r"\b(?:faster|speed-?ups?)\b")
+
+
+def _are_speedups(effect: Effect, nearby: Surroundings) -> bool:
+    """`1.28x faster → 1.38x faster`: of speedups, more is better."""
+    assert effect.before
+    return effect.before.kind is Kind.TIMES and bool(_FASTER.search(nearby.inside) or _FASTER.search(nearby.left[-40:]))
+
+
+# --- by a noun
+
+_OF_GAMES = re.compile(f"{BEGINS}(?:{GAMES})")
 _SCORED = re.compile(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
-"""The head of a column of marks, whatever the row is called."""
+"""The header cell of a column of scores, whatever the row is called."""
 
 _COUNTED_ROW = re.compile(r"\| (?:(?:number|count) of )?(?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
 _OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
-"""Without one of these words, bare numbers beside a file or an image are versions of it, or how many there are."""
+"""Without one of these words, bare numbers beside a file or an image count files, or are versions."""
+
+
+def _by_noun(effect: Effect, nearby: Surroundings) -> Measure | None:
+    if OTHER_SPEEDS.match(nearby.right) or (nearby.is_table and _SCORED.search(nearby.left)) or _OF_GAMES.search(nearby.left[-40:]):
+        return None
+    noun = nearest_noun(effect, nearby)
+    if noun is None:
+        return _inferred(effect, nearby)
+    if noun.group == _NOT_PERFORMANCE or (noun.group == "SIZE" and _counts_files(effect, nearby)):
+        return None
+    return Measure(ClaimMetric[noun.group], noun.told_by, effect.unit)
+
+
+def _counts_files(effect: Effect, nearby: Surroundings) -> bool:
+    """Whether bare numbers beside a file or image count files, or are versions."""
+    is_load = effect.before is not None and effect.before.kind is Kind.PERCENT
+    if not effect.is_pair or is_load or _OF_SIZE.search(nearby.left) or _OF_SIZE.search(nearby.right):
+        return False
+    return not nearby.is_table or _COUNTED_ROW.search(nearby.left) is not None
+
+
+_OF_TIME = tuple(words("comparisons_by_themselves", "speed"))
+"""Comparisons that mean time by themselves."""
+
+_PERCENTILES = ("p50", "p90", "p95", "p99")
+"""Percentiles mean time, unless they touch another noun: `TPS p50`."""
+
+_TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
+"""`3 times` is no time."""
+
+_AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
+"""Separates a noun behind a pair of bare numbers from the numbers."""
+
+
+class Noun(NamedTuple):
+    """A noun that says what a number measures: the name of its metric, or `NONE` where that is no performance; and where it was found."""
+
+    group: str
+    told_by: ToldBy
+
+
+def nearest_noun(effect: Effect, nearby: Surroundings) -> Noun | None:
+    """The noun nearest to the effect: its word of comparison, then inside it, touching it, right behind, before, farther behind."""
+    if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
+        words_near = nearby.left if nearby.is_table else nearby.inside
+        is_rate = any(match.lastgroup == "THROUGHPUT" for match in NOUNS.finditer(words_near))
+        return Noun("THROUGHPUT", ToldBy.NOUN) if is_rate else Noun("TIME", ToldBy.COMPARISON)
+    if inside := _head_noun(_TIMES.sub("", nearby.inside), effect.word):
+        last = last_noun(nearby.inside) if inside.lastgroup == _NOT_PERFORMANCE and " by " in nearby.inside else inside
+        return _as_noun(last or inside)
+    if effect.word in SIGNED and not effect.is_pair:
+        return _as_noun(_adjacent_noun(nearby))
+    if first := _named_first(effect, nearby):
+        return _as_noun(first)
+    behind = _noun_behind(effect, nearby)
+    if behind is None or behind.start() > AFTERWARDS:
+        before = _noun_of_row(nearby) if nearby.is_table else _as_noun(_noun_before(effect, nearby))
+        return before or _as_noun(behind)
+    return _as_noun(behind)
+
+
+def _as_noun(found: re.Match[str] | None, told_by: ToldBy = ToldBy.NOUN) -> Noun | None:
+    return Noun(found.lastgroup, told_by) if found and found.lastgroup else None
+
+
+def _head_noun(part: str, compared: str) -> re.Match[str] | None:
+    """The first noun, or the last of a compound: `boot time memory` is memory, and `query time` is time.
+
+    The word of comparison, `memory compression`, is not part of it.
+    """
+    head = None
+    for match in NOUNS.finditer(part):
+        if head is not None and (
+            match.start() - head.end() != 1 or part[head.end()] not in " -" or match.lastgroup == _NOT_PERFORMANCE or match[0] == compared
+        ):
+            break
+        head = match
+    return head
+
+
+_NEXT = re.compile(r"[*_`]*[,;]")
+"""`throughput up 35%, latency down 20%`: what follows belongs to another number, if a noun comes before this one."""
+
+_APART = re.compile(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s)")
+"""`by about 12% (using the tests)`, `5-10% at all batch sizes`: the words behind say where it was measured, not what."""
+
+
+def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
+    """The noun behind the effect, unless it belongs to something else."""
+    behind = NOUNS.search(nearby.right)
+    if behind and behind.lastgroup == _NOT_PERFORMANCE and _APART.match(nearby.right):
+        return None
+    if behind and (_NEXT.match(nearby.right) if effect.change else _AWAY.search(nearby.right, 0, behind.start())):
+        is_other = effect.is_pair or effect.change is None or behind.lastgroup == _NOT_PERFORMANCE or _noun_before(effect, nearby)
+        return None if is_other else behind
+    return behind
+
+
+_NUMBER_OF = re.compile(r"\b(?:number|count) of (?P<counted>(?:[\w-]+ ){1,3})")
+_TOUCHES = 12
+
+
+def _named_first(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
+    """The noun of `the number of …`, or the one before a Chinese or Japanese word of change, which touches it."""
+    if effect.word and not effect.word.isascii():
+        return last_noun(nearby.left[-_TOUCHES:])
+    counted = _NUMBER_OF.search(nearby.left) if effect.is_pair and "of " in nearby.left else None
+    return NOUNS.search(counted["counted"]) if counted else None
+
+
+_PER_ONE = re.compile(r"\sper (?!(?:sec|s|second|min|minute)\b)[\w-]+(?=[\s*_`]*[:|])")
+"""`kernel launches per token: 79 → 53` counts launches, not tokens."""
+
+
+def _noun_before(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
+    """The noun before the effect; `perf: …` of a title says nothing of bare figures."""
+    left = PREFIX.sub("", nearby.left) if effect.is_pair else nearby.left
+    return last_noun(_PER_ONE.sub(" ", left[-80:]))
+
+
+def _noun_of_row(nearby: Surroundings) -> Noun | None:
+    """The noun of row label and header cells, else one of performance in the line above the table, unless that is the title."""
+    caption, _, labels = nearby.left.partition(" | ")
+    above = last_noun(caption[-80:]) if caption != nearby.title.lower else None
+    if of_row := last_noun(labels[-80:]):
+        return _as_noun(of_row, ToldBy.HEADER)
+    return _as_noun(above, ToldBy.CAPTION) if above and above.lastgroup != _NOT_PERFORMANCE else None
+
+
+def last_noun(part: str) -> re.Match[str] | None:
+    last = None
+    for match in NOUNS.finditer(part):
+        if last is None or match.start() - last.end() > 1 or not match[0].startswith(_PERCENTILES):  # `TPS p50` measures TPS
+            last = match
+    return last
+
+
+_OWN = re.compile(
+    r"[\s*_`]+(?!(?:on|in|for|at|with|from|vs|over|to|of|and|or|when|by|across|compared|against|under|per|after|via)\b)"
+    r"(?:[a-z][\w/-]*(?: (?=[a-z])|(?![\w/-]))){1,3}"
+)
+"""The words right behind a signed percentage that it measures: `-4% inference time`."""
+
+_PER_PIECE = re.compile(r"\sper\s")
+"""`-34% tokens per request` counts tokens, not requests."""
+
+_HEDGED_LAST = re.compile(rf"\s(?:{HEDGES})$")
+_BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
+"""`latency (p50): −30 %`"""
+
+
+def _adjacent_noun(nearby: Surroundings) -> re.Match[str] | None:
+    """The noun that touches a signed percentage: `-30% latency`, `latency: -30%`."""
+    if own := _OWN.match(nearby.right):
+        if behind := last_noun(_PER_PIECE.split(own[0], 1)[0]):
+            return behind
+        if nearby.left.endswith("("):  # `kernels (+4.1% decode)` is not of kernels
+            return None
+    left = _HEDGED_LAST.sub("", PREFIX.sub("", nearby.left)[-60:].rstrip(" *_`:|~≈"))
+    left = _BRACKET_LAST.sub("", left.rstrip(" *_`:|")).rstrip(" *_`:(|")
+    before = last_noun(left)
+    return before if before and before.end() >= len(left) and before[0] not in ("speed", "size") else None
+
+
+# --- inferred, where no noun says it
+
+_ITSELF = tuple(
+    (tuple(words("comparisons_by_themselves", section)), metric)
+    for section, metric in (("size", ClaimMetric.SIZE), ("length", ClaimMetric.TIME), ("operations", ClaimMetric.OPERATIONS))
+)
+_FACTORS_OF_TIME, _BETTER, _LOST = (tuple(words("comparisons_by_themselves", section)) for section in ("factor", "better", "lost"))
+
+_OF_MAKING_FAST = re.compile(
+    r"\b(?:perf\b|performance|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat|benchmark|throughput|latency|simd|avx|neon\b"
+    r"|vectori[sz]|fus(?:e|ed|ion)\b)"
+)
+_MAKES_FAST = re.compile(r"\b(?:perf\b|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat)")
+_SPEED = frozenset({"TIME", "THROUGHPUT"})
+
+
+def _by_title_of_speed(effect: Effect, nearby: Surroundings) -> Measure | None:
+    """`decode 1.03×`: a factor without a word means time, if the title is about speed and no noun makes it something else."""
+    noun = nearest_noun(effect, nearby)
+    is_other = noun is not None and noun.group == _NOT_PERFORMANCE
+    return Measure(ClaimMetric.TIME, ToldBy.TITLE) if not is_other and _is_title_of_speed(nearby) else None
+
+
+def _is_title_of_speed(nearby: Surroundings) -> bool:
+    """Whether the title is about speed or about making something fast."""
+    if _OF_MAKING_FAST.search(nearby.title.lower):
+        return True
+    return any(match.lastgroup in _SPEED for match in NOUNS.finditer(nearby.title.lower))
+
+
+def _inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
+    """What `40% better` measures: by its word, by the title, or because the text is about speed. Bare pairs measure nothing."""
+    if effect.is_pair and effect.change is None:
+        return None
+    if effect.change is not None and effect.change.sign and not effect.word.startswith(_BETTER):
+        return _of_signed_percentage(effect.change, effect, nearby)
+    if by_word := _by_word(effect):
+        return Measure(by_word, ToldBy.COMPARISON, effect.unit)
+    of_title = _by_title(effect, nearby) if effect.sense in (Sense.GAIN, Sense.LOSS) or effect.is_pair else None
+    return Measure(of_title, ToldBy.TITLE, effect.unit) if of_title else None
+
+
+def _by_title(effect: Effect, nearby: Surroundings) -> ClaimMetric | None:
+    noun = NOUNS.search(nearby.title.lower)
+    if noun is None:
+        is_of_speed = _is_title_of_speed(nearby) or (effect.word.startswith(_BETTER) and _speaks_of_speed(nearby.text))
+        return ClaimMetric.TIME if is_of_speed else None
+    return ClaimMetric[noun.lastgroup] if noun.lastgroup and noun.lastgroup != _NOT_PERFORMANCE else None
+
+
+_OF_SPEED = re.compile(
+    r"\b(?:faster|slower|speed(?:s|ing|up|ups)?|throughput|latency|run ?time|cycles|performance|tok/s|ns/op|simd|avx\w*|neon|prefill)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=2)
+def _speaks_of_speed(text: str) -> bool:
+    """Whether the text is about speed anywhere: `AES improves by 35%` does not say in what AES improves."""
+    return _OF_SPEED.search(text) is not None
+
+
+def _by_word(effect: Effect) -> ClaimMetric | None:
+    """The metric that the word of comparison implies by itself."""
+    for comparisons, metric in _ITSELF:
+        if effect.word.startswith(comparisons):
+            return metric
+    is_factor = effect.change is not None and effect.change.kind is Kind.TIMES
+    return ClaimMetric.TIME if is_factor and effect.word.startswith(_FACTORS_OF_TIME) else None
+
+
+_GENERATION = re.compile(r"(?<![a-z])(?:prefill|decod(?:e|ing)|generation|single-stream|pp ?\d+|tg ?\d+|inference|imgs?)\b")
+_PERF = re.compile(r"\W*(?:\w+: )?perf\b")
+_GAINS = re.compile(r"\b(?:gains?|speed[- ]?ups?|improvements?|faster)\b")
+_LABEL_ALONE = re.compile(r"[\s*_`-]*[\w`./()-]{1,40}(?: [\w`./()-]{1,40}){0,3}[*_`]*:[\s*_`]*")
+"""`- parse: −42%`"""
+
+
+def _of_signed_percentage(change: Quantity, effect: Effect, nearby: Surroundings) -> Measure | None:
+    """What a signed percentage without a noun measures.
+
+    More generation, or more in a text titled `perf: …`, is more speed; less under that title is less time. `- Richards: +24%` below
+    `Median gains:` is more speed, too.
+    """
+    is_label_alone = _LABEL_ALONE.fullmatch(nearby.left) is not None
+    if change.sign == "+":
+        near = f"{nearby.title.lower if nearby.is_table else ''} {nearby.left} {nearby.right[:AFTERWARDS]}"
+        if _GENERATION.search(near):
+            return Measure(ClaimMetric.THROUGHPUT, ToldBy.NOUN, effect.unit)
+        if _PERF.match(nearby.title.lower) or (not nearby.is_table and _MAKES_FAST.search(nearby.title.lower)):
+            return Measure(ClaimMetric.THROUGHPUT, ToldBy.TITLE, effect.unit)
+    elif (change.end <= nearby.title.end or is_label_alone) and _PERF.match(nearby.title.lower):
+        return Measure(ClaimMetric.TIME, ToldBy.TITLE, effect.unit)
+    is_gain = effect.word == "+" and is_label_alone and _GAINS.search(nearby.lead())
+    return Measure(ClaimMetric.THROUGHPUT, ToldBy.LIST_HEADING, effect.unit) if is_gain else None
+
+
+# --- what the change means for that metric
 
 _BETTER_IF_MORE = re.compile(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
-
-
-_LOST = ("loss", "hit", "penalty", "regress", "degrad")
-"""`20% throughput loss`: so much is gone, and not so much slower."""
-
 _SUBJECT = 60
-"""Characters before a verb in which its subject is looked for."""
+"""Characters before a verb in which its subject is searched."""
 
 
-def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | None:
-    """What the change means: more time is worse, more speed and more performance, which are of time too, are better."""
+def sense_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Sense | None:
+    """What the change means for the metric: more time is worse; more speed or performance, which count as time too, is better.
+
+    `20% throughput loss` says how much is gone, not how much slower it is.
+    """
     if metric is ClaimMetric.THROUGHPUT and effect.sense is Sense.LOSS and effect.word.startswith(_LOST) and not effect.is_pair:
         return Sense.FALL
     if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
         return effect.sense
-    told = f"{around.inside} {around.right[:AFTERWARDS].partition('(')[0]}"
+    words_near = f"{nearby.inside} {nearby.right[:AFTERWARDS].partition('(')[0]}"
     if effect.word in SIGNED:
-        nearest = NOUNS.match(around.right, 1) or last_noun(PREFIX.sub("", around.left)[-_SUBJECT:])
-        told = nearest[0] if nearest else ""
-    elif not any(match.lastgroup == "TIME" for match in NOUNS.finditer(told)):
-        told = PREFIX.sub("", around.left)[-_SUBJECT:]
-    if not _BETTER_IF_MORE.search(told):
+        nearest = NOUNS.match(nearby.right, 1) or last_noun(PREFIX.sub("", nearby.left)[-_SUBJECT:])
+        words_near = nearest[0] if nearest else ""
+    elif not any(match.lastgroup == "TIME" for match in NOUNS.finditer(words_near)):
+        words_near = PREFIX.sub("", nearby.left)[-_SUBJECT:]
+    if not _BETTER_IF_MORE.search(words_near):
         return effect.sense
     return Sense.GAIN if effect.sense is Sense.RISE else Sense.LOSS

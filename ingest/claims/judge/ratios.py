@@ -6,16 +6,16 @@ import math
 
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
-from ingest.claims.words.change_words import Sense
+from ingest.claims.words.vocabulary import Sense
 from schemas.rows.claim import ClaimMetric
 
 Range = tuple[float, float]
 
 HIGHER_IS_BETTER = frozenset({ClaimMetric.THROUGHPUT})
-"""Metrics of which more is better; of all others, less."""
+"""Metrics for which more is better; for all others, less is better."""
 
 _LARGEST = 1e12
-"""A factor beyond this is a slip of the pen or of the reading, no claim."""
+"""A factor beyond this is an error of the writer or the reader, no claim."""
 
 _LEAST_TOLERANCE, _TOLERANCE, _MOST_TOLERANCE = 0.0076, 0.05, 0.03
 _FACTOR_TOLERANCE = math.log(1.15)
@@ -28,7 +28,7 @@ def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
         if found and effect.swaps and _is_backwards(found, effect.sense):
             return pair_ratio(effect.after, effect.before, metric)
         if found and effect.change and effect.sense is Sense.GAIN and found[1] < 1 and not (effect.before.unit or effect.after.unit):
-            return pair_ratio(effect.after, effect.before, metric)  # `16x speedup (30 → 480)`: of what, only the word tells
+            return pair_ratio(effect.after, effect.before, metric)  # `16x speedup (30 → 480)`: only the word says that more is better
         return found
     if effect.change is not None and effect.sense is not None:
         return change_ratio(effect.change, effect.sense, metric)
@@ -41,7 +41,7 @@ def _is_backwards(found: Range, sense: Sense | None) -> bool:
 
 
 def pair_ratio(before: Quantity, after: Quantity, metric: ClaimMetric) -> Range | None:
-    """Before ÷ after, in like units; after ÷ before where more is better. A unit given once holds for both."""
+    """Before ÷ after, in the same unit; after ÷ before where more is better. A unit given once holds for both."""
     size_before, size_after = _sizes(before, after)
     worst, best = before.low * size_before, before.high * size_before
     least, most = after.low * size_after, after.high * size_after
@@ -57,7 +57,11 @@ def _sizes(before: Quantity, after: Quantity) -> tuple[float, float]:
 
 
 def change_ratio(change: Quantity, sense: Sense, metric: ClaimMetric) -> Range | None:
-    """The factor that `N×` or `N %` of that sense means for the metric: the table "From words to a ratio" of the documentation."""
+    """The factor that `N×` or `N %` with that sense means for the metric.
+
+    `N×`, `N-fold` and `N times faster` are N; `N% faster` and `N% more throughput` 1 + N/100; `N% less` 1 / (1 − N/100); `to N% of` 100/N;
+    `N% slower` 1 / (1 + N/100).
+    """
     ends = [
         factor
         for number in (change.low, change.high)
@@ -98,9 +102,9 @@ def middle(ends: Range) -> float:
 
 
 def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE) -> bool:
-    """Whether a factor or percentage can be that of the pair, whichever way either is meant and however it was rounded.
+    """Whether a factor or percentage can belong to the pair, in either direction and however it was rounded.
 
-    `tolerance` is that of factors, as a logarithm.
+    `tolerance` is the logarithm of the largest ratio between two factors that agree.
     """
     assert pair.before
     assert pair.after
@@ -115,7 +119,7 @@ def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE)
 
 
 def _is_share(share: float, factor: float) -> bool:
-    """Whether the share is what went away, or what was gained, by the factor; percentages are rounded."""
+    """Whether the share was lost or gained by the factor; percentages are rounded."""
     return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1))) <= min(max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE)
 
 

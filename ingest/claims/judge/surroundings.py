@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ingest.claims.find.passages import Passage
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.words.regex_parts import BULLETS
+from ingest.claims.words.vocabulary import BULLETS
 
 _LEFT, _RIGHT, _NEAR = 160, 60, 24
 
@@ -23,34 +23,34 @@ class Title(NamedTuple):
     end: int
 
 
-class Around(NamedTuple):
-    """What stands around an effect. All but what is called raw is in lower case, which only reads words and needs no offsets."""
+class Surroundings(NamedTuple):
+    """The words around an effect, in lower case, except the fields called raw."""
 
     left: str
-    """The sentence before it, up to the effect before; in a table, caption, row label and heads."""
+    """The sentence before it, up to the previous effect; in a table: caption, row label and header cells."""
     inside: str
     right: str
     """The sentence behind it, up to the next effect."""
-    near: str
-    """A few characters before it, whatever they are."""
+    just_before: str
+    """A few characters before it, also across sentences."""
     sentence: str
-    """The sentence before it, effects included."""
+    """The sentence before it, other effects included."""
     raw_left: str
     raw_right: str
     title: Title
     is_table: bool
     text: str
     start: int
-    """The whole text, and where the effect stands in it."""
+    """The whole text, and the offset of the effect in it."""
 
     def lead(self) -> str:
-        """What leads the list or section that the effect stands in: the nearest heading above, or line that ends with a colon."""
+        """The heading of the list or section that holds the effect: the nearest heading above, or line that ends with a colon."""
         return _lead(self.text, self.text.rfind("\n", 0, self.start) + 1)
 
 
 _LEADS = re.compile(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
 _LINES_ABOVE = 14
-"""Lines of a list that are gone up for what leads it."""
+"""The most lines that are searched upwards for a heading."""
 
 
 @lru_cache(maxsize=64)
@@ -73,18 +73,18 @@ def title_of(text: str) -> Title:
     return Title(raw.lower(), raw, start + len(raw))
 
 
-def around(text: str, effect: Effect, passage: Passage, low: int, high: int, title: Title) -> Around:
-    """What stands around the effect between `low` and `high`, where its neighbours are."""
-    left = effect.heads or _last_sentence(text[max(low, effect.start - _LEFT) : effect.start])
+def surroundings_of(text: str, effect: Effect, passage: Passage, low: int, high: int, title: Title) -> Surroundings:
+    """The words around the effect between `low` and `high`, where its neighbours begin."""
+    left = effect.labels or _last_sentence(text[max(low, effect.start - _LEFT) : effect.start])
     right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT)])
-    near = text[max(0, effect.start - _NEAR) : effect.start].lower()
+    just_before = text[max(0, effect.start - _NEAR) : effect.start].lower()
     lower = left.lower()
     whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT) : effect.start]).lower()
-    return Around(
+    return Surroundings(
         lower,
         text[effect.start : effect.end].lower(),
         right.lower(),
-        near,
+        just_before,
         whole,
         left,
         right,
@@ -95,10 +95,10 @@ def around(text: str, effect: Effect, passage: Passage, low: int, high: int, tit
     )
 
 
-def in_table(text: str, effect: Effect, caption: str, rest: str, title: Title) -> Around:
-    """What stands around an effect of a table: the line above, the labels of the row, the heads of its columns, the rest of its cell."""
+def surroundings_in_table(text: str, effect: Effect, caption: str, rest: str, title: Title) -> Surroundings:
+    """The words around an effect of a table: line above, row label, header cells, and the rest of its cell."""
     lower = caption.lower()
-    return Around(
+    return Surroundings(
         lower,
         text[effect.start : effect.end].lower(),
         rest.lower(),

@@ -1,6 +1,6 @@
-"""Numbers with units, as texts write them.
+"""Numbers with units, as texts write them, and what rules read and give.
 
-- `quantities`: every number with its unit in a passage; `units`; `spelled`: numbers as words
-- `quantity_context`: the text around a number; `pair_candidate`: two numbers that may be before and after
-- `effect`: the change that a claim is about, before it is judged
+- `quantities`: every number of a passage with its unit; `units`; `spelled`: numbers that are written out
+- `effect`: a number in its text, two neighbouring figures, and the change that rules make of them; `Way`, a named rule with an example
+- `measure`: what a figure measures, in which unit, and what says so
 """

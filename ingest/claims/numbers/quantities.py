@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from ingest.claims.numbers.measure import ToldBy
 from ingest.claims.numbers.spelled import BEGINNINGS, SPELLED, SPELLED_COUNT, SPELLED_TIME, spelled
 from ingest.claims.numbers.units import SCALES, Unit, unit
 from schemas.rows.claim import ClaimMetric
@@ -31,10 +32,16 @@ class Quantity(NamedTuple):
     unit: Unit | None
     hedged: bool
     sign: str
+    told_by: ToldBy = ToldBy.FIGURE
+    """Where the unit was found; means nothing without a unit."""
+
+    def in_unit(self, told: Unit | None, told_by: ToldBy) -> Quantity:
+        """The figure with a unit from elsewhere in the text; unchanged, if `told` is None."""
+        return self._replace(unit=told, told_by=told_by) if told else self
 
     @property
     def metric(self) -> ClaimMetric | None:
-        """What the unit measures, where it has one."""
+        """The metric of the unit, if it has one."""
         return self.unit.metric if self.unit else None
 
     @property
@@ -43,7 +50,7 @@ class Quantity(NamedTuple):
         return self.low != self.high
 
     def measures_as(self, other: Quantity) -> bool:
-        """Whether both are figures of one metric, as their units tell."""
+        """Whether both are figures with units of one metric."""
         return self.kind is other.kind is Kind.VALUE and self.metric is not None and self.metric is other.metric
 
     def within(self, low: float, high: float) -> bool:
@@ -57,13 +64,13 @@ class Quantity(NamedTuple):
 
 
 CLOCK = Unit("s", ClaimMetric.TIME, 1.0)
-"""The unit of `3:15`, which may also be a time of day, a ratio or a line of a file: two of them are a pair only of what is timed."""
+"""The unit of `3:15`, which may also be a time of day, a ratio or a line of a file: a pair only where something is timed."""
 
 _SPREAD = r"(?:\s{0,2}±\s{0,4}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
-"""What a measured number is uncertain by; it is read over."""
+"""The uncertainty of a measured number; it is skipped."""
 
 _SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
-"""What stands before the unit of a number whose unit comes behind what it is uncertain by."""
+"""The number and its uncertainty, before a unit that follows both: `840 ± 10 ms`."""
 
 _NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
 """`x86`, `x509`: names of machines and formats, no factors."""
@@ -72,14 +79,14 @@ _GROUPED = (
     r"(?:(?<=from\s)|(?<=\sto\s))\d{1,3}(?:\ \d{3}){1,5}(?!\d)|\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?"
     r"|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
 )
-"""Thousands; parted by a common space only in `from … to`, or where a cell or a bracket ends the number."""
+"""Thousands; with a common space only in `from … to`, or where a cell or a bracket ends the number."""
 
 _TO = (
     r"(?:--?|[–—]|~(?=\d)|\.{2,3}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{1,9}\s?[x×%])"
     r"|(?<=[\dx×%])\s-\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b))"
     r"|(?(from)(?!)|\sto\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))))"
 )
-"""What leads from the lower end of a range to the upper; `to` only of factors and percentages, and not in `from … to`, which is a pair."""
+"""Between the lower and the upper end of a range; `to` only between factors and percentages, and not in `from … to`, which is a pair."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
@@ -237,7 +244,7 @@ def _number(digits: str, scale: str | None) -> float:
 
 
 def _unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
-    """What kind of quantity it is, its unit, and where it ends. Words that are no unit are none of it."""
+    """The kind of quantity, its unit, and where it ends. Words that are no unit are not part of it."""
     written = match["unit"]
     bare = written.strip() if written else ""
     if bare in _MULTIPLIERS and not (

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-NUMBER_WORDS = {
-    word: float(number) for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)
-}
+from ingest.claims.words.tables import table
+
+
+def _numbers(section: str) -> dict[str, float]:
+    return {word: number for word, number, *_ in table("numbers")[section]}
+
+
+NUMBER_WORDS = _numbers("multipliers")
 """Numbers that are written out before `times` and `fold`."""
 
-_GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
-_TENS = dict(zip(("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), range(10, 100, 10), strict=True))
 _ONES = {"one": 1.0, **{word: number for word, number in NUMBER_WORDS.items() if number < 10}}
-_WORDS = _ONES | _GERMAN | {"eleven": 11.0, "twelve": 12.0, "fifteen": 15.0} | {word: float(ten) for word, ten in _TENS.items()}
-_PARTS = {"half": 0.5, "quarter": 0.25}
+_WORDS = _ONES | _numbers("german") | _numbers("others") | _numbers("tens")
+_PARTS = _numbers("parts")
 
 _WHOLE = rf"(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y-(?:{'|'.join(_ONES)})|(?:{'|'.join(_WORDS)}))"
 
@@ -19,7 +22,7 @@ SPELLED = rf"(?a:{_WHOLE}(?:\sand\sa\s(?:{'|'.join(_PARTS)})\b)?)"
 """Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
 
 BEGINNINGS = r"[^A-Za-z]|mi|on|t[whe]|f[iouü]|s[iue]|e[il]|ni|zw|dr|vi|ha|an?\s|x\d"
-"""What a number can begin with: most words of a text cannot, and are passed over."""
+"""What a number can begin with: most words of a text cannot, and are skipped."""
 
 SPELLED_TIME = r"(?:milli)?seconds?|minutes?|hours?"
 SPELLED_COUNT = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from ingest.claims.words.tables import table
 from schemas.rows.claim import ClaimMetric
 
 
@@ -16,77 +17,21 @@ class Unit(NamedTuple):
     size: float
 
 
-def _each(metric: ClaimMetric, sizes: dict[str, float]) -> dict[str, tuple[ClaimMetric, float]]:
-    return {name: (metric, size) for names, size in sizes.items() for name in names.split()}
-
-
 _SIZES = {
-    **_each(
-        ClaimMetric.TIME,
-        {
-            "ns nsec nanosecond nanoseconds": 1e-9,
-            "µs μs us usec microsecond microseconds": 1e-6,
-            "ms msec msecs millisecond milliseconds 毫秒 밀리초": 1e-3,
-            "s sec secs second seconds 秒 초": 1.0,
-            "m min mins minute minutes 分钟 분": 60.0,
-            "h hr hrs hour hours 小时 시간": 3600.0,
-            "d day days 天": 86400.0,
-        },
-    ),
-    **_each(
-        ClaimMetric.MEMORY,
-        {
-            "b byte bytes 字": 1.0,
-            "kb kilobytes": 1e3,
-            "mb megabyte megabytes": 1e6,
-            "gb gigabyte gigabytes": 1e9,
-            "tb terabyte terabytes": 1e12,
-            "kib ki": 1024.0,
-            "mib mi": 1024.0**2,
-            "gib gi": 1024.0**3,
-            "tib ti": 1024.0**4,
-        },
-    ),
-    **_each(
-        ClaimMetric.THROUGHPUT,
-        {
-            "rps qps tps fps nps ips iops flops": 1.0,
-            "kflops kbps": 1e3,
-            "mflops mbps": 1e6,
-            "gflops gbps": 1e9,
-            "tflops": 1e12,
-        },
-    ),
-    **_each(ClaimMetric.OTHER, {"ma mw mah": 1e-3, "w j wh watts joules": 1.0, "kw kj kwh": 1e3}),
-    **_each(ClaimMetric.TOKENS, {"token tokens tok toks": 1.0}),
-    **_each(ClaimMetric.COST, {"usd dollar dollars": 1.0, "cent cents": 0.01}),
-    **_each(
-        ClaimMetric.OPERATIONS,
-        {
-            "alloc allocs allocation allocations realloc reallocs reallocations query queries call calls request requests": 1.0,
-            "syscall syscalls launch launches sync syncs copies memcpy memcpys dispatches lookups roundtrips round-trips": 1.0,
-            "renders re-renders rerenders encodes instructions cycles passes misses spawns forks reads writes fetches": 1.0,
-            "cpb scans hits invocations transactions subprocesses compilations round-trip kernels 次 barriers flushes fsyncs": 1.0,
-            "statement statements selects cyc": 1.0,
-        },
-    ),
+    name: (ClaimMetric(metric), size) for metric, rows in table("units").items() for names, size, *_ in rows for name in names.split()
 }
+"""What each spelling of a unit measures, and its size."""
+
 _WHOSE = ("SQL ", "DB ", "API ", "HTTP ", "sql ", "db ", "api ", "http ")
 """`40 SQL queries`: words before what is counted."""
 
 _PER_TIME = {
-    "s": 1.0,
-    "sec": 1.0,
-    "second": 1.0,
-    "秒": 1.0,
-    "min": 60.0,
-    "minute": 60.0,
-    "h": 3600.0,
-    "hr": 3600.0,
-    "hour": 3600.0,
-    "day": 86400.0,
-    "night": 86400.0,
+    name: seconds
+    for names, seconds in (("s sec second 秒", 1.0), ("min minute", 60.0), ("h hr hour", 3600.0), ("day night", 86400.0))
+    for name in names.split()
 }
+"""Seconds of a time behind `/` or `per`."""
+
 _LONG_TIMES = ("h", "hr", "hour", "day", "night")
 """`3 GB/day` is the volume of a log, `12 MB/hour` a leak: no throughput."""
 
@@ -98,7 +43,7 @@ SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "万": 1e4}
 def unit(words: str) -> Unit | None:
     """The unit that the words after a number name: `ms`, `req/s`, `ms/step`, `tokens per second`; None where they name none.
 
-    A quantity per time is a throughput, also where nobody has heard of what is counted; a unit per anything else is itself.
+    Anything per time is a throughput, also where what is counted is unknown; a unit per anything else is the unit itself.
     """
     name = " ".join(words.split()).replace(" / ", "/")
     name = name.partition(" ")[2] if name.startswith(_WHOSE) else name
@@ -117,31 +62,10 @@ def unit(words: str) -> Unit | None:
 
 _RATES = frozenset(["rps", "qps", "tps", "nps", "ips", "iops"])
 _COUNTABLE = frozenset(
-    [
-        "op",
-        "ops",
-        "req",
-        "reqs",
-        "request",
-        "requests",
-        "tok",
-        "toks",
-        "token",
-        "tokens",
-        "row",
-        "rows",
-        "msg",
-        "msgs",
-        "item",
-        "items",
-        "it",
-        "rec",
-        "records",
-        "events",
-    ]
+    "op ops req reqs request requests tok toks token tokens row rows msg msgs item items it rec records events".split()  # noqa: SIM905
 )
 
 
 def _prefixed(counted: str, known: frozenset[str]) -> float:
-    """The size of the prefix before a known word: that of the `M` of `Mnps` and `Mops`; 1 where there is none."""
+    """The size of the prefix of a known word, as the `M` of `Mnps` and `Mops`; 1 without one."""
     return SCALES.get(counted[:1], 1.0) if counted[1:] in known else 1.0

@@ -1,6 +1,11 @@
-"""Claims told as two figures, before and after.
+"""Changes with two figures, baseline and candidate.
 
-- `pairs`: the ways to write a pair; `arrows`: `A → B`; `was_and_instead`: "was A, now B"; `tenses`; `parallel` lists
-- `tagged_figures`: `before: A, after: B`; `labelled_lines`; `tool_outputs`: outputs of benchmark tools
-- `parenthetical_figures`: a remark between the two; `not_a_pair`: two figures that belong to different things
+In running text (`pairs.WAYS` lists the ways to write a pair, in the order in which they are tried):
+
+- `pairs`: `A → B`, `from A to B`, verbs, chains; `was_and_instead`: `B (was A)`, `B instead of A`; `tenses`: `took A, now B`
+- `side_labels`: `A on main, B with this PR`; `parallel`: two lists of figures
+
+By layout:
+
+- `labelled_lines`: `Before: A` / `After: B`; `sections`: below the headings `Before` and `After`, outputs of tools too
 """

@@ -6,43 +6,43 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from ingest.claims.changes.effects import effects
-from ingest.claims.find.passages import Passage, label
+from ingest.claims.find.passages import Passage, role_of_label
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
+from ingest.claims.numbers.measure import ToldBy
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
+from ingest.claims.prose import effects
 from ingest.claims.tables.cells import with_unit
-from ingest.claims.words.change_words import Sense
-from ingest.claims.words.regex_parts import BULLETS
+from ingest.claims.words.vocabulary import BULLETS, Sense
 
 Line = tuple[Quantity, ...]
 
 _FIGURES = 8
-"""Quantities of a line that are compared with those of another: a labelled line has few."""
+"""The most quantities of a line that are compared with those of another: a labelled line has few."""
 
 _LINE = re.compile(r"[^\n]+")
 
 
 def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
-    """The effects of the lines: the figures of the later ones against the like one of the first, with the change that follows."""
+    """The effects of the lines: the figures of later lines against the comparable figure of the first, with the change that follows."""
     spans = [match.span() for match in _LINE.finditer(text, passage.start, passage.end)]
     above = text[text.rfind("\n", 0, max(0, passage.start - 1)) + 1 : max(0, passage.start - 1)].rstrip(" *_`:")
     lines = [_line(text, low, high, above) for low, high in spans]
-    roles = [label(text, low) for low, _ in spans]
-    named = [_names(text, low, line) for (low, _), line in zip(spans, lines, strict=True)]
+    roles = [role_of_label(text, low) for low, _ in spans]
+    named = [_words_before_figures(text, low, line) for (low, _), line in zip(spans, lines, strict=True)]
     if roles == ["before", None] and all(_BRANCH.match(text, low, high) for low, high in spans):
         roles = ["before", "after"]
     if roles[0] == "before":
-        pairs = list(_against_first(lines, roles, named))
+        pairs = list(_pairs_with_baseline_line(lines, roles, named))
     else:
-        pairs = list(_after_first(lines) if roles == ["after", "before"] else _by_change(lines))
+        pairs = list(_pair_with_candidate_line_first(lines) if roles == ["after", "before"] else _pair_proven_by_change(lines))
     if pairs:
         for index, pair in enumerate(pairs):
             following = pairs[index + 1].end if index + 1 < len(pairs) else passage.end
             yield _with_change(pair, lines, following)
-        yield from _told_in_line(text, pairs, lines, spans)
-        if _is_of_another(lines[-1], roles[-1], pairs):
+        yield from _pairs_within_lines(text, pairs, lines, spans)
+        if _is_another_change(lines[-1], roles[-1], pairs):
             yield from effects(text, list(lines[-1]), *spans[-1])
     else:
         for (low, high), line in zip(spans, lines, strict=True):
@@ -57,29 +57,29 @@ _NO_UNITS = frozenset({"min", "m", "h", "d", "b", "s", "w", "j"})
 
 
 def _line(text: str, start: int, end: int, above: str) -> Line:
-    """The figures of a line, with the unit that the line above or the label, `NPS before: 4000`, gives."""
-    found = tuple(with_unit(figure, above) for figure in islice(quantities(text, start, end), _FIGURES))
+    """The figures of a line, with a unit from the line above or from the label, `NPS before: 4000`."""
+    found = tuple(with_unit(figure, above, told_by=ToldBy.LABEL) for figure in islice(quantities(text, start, end), _FIGURES))
     if not found or found[0].unit or found[0].kind is not Kind.VALUE or not (words := _LABEL_WORDS.match(text, start, end)):
         return found
     named = next((known for word in words[1].lower().split() if word not in _NO_UNITS and (known := unit(word))), None)
-    return (found[0]._replace(unit=named), *found[1:])
+    return (found[0].in_unit(named, ToldBy.LABEL), *found[1:])
 
 
-def _after_first(lines: list[Line]) -> Iterator[Effect]:
-    """The first like figures of two lines, of which the second is the one before."""
-    for pair in _candidates(lines[1], lines[0])[:1]:
+def _pair_with_candidate_line_first(lines: list[Line]) -> Iterator[Effect]:
+    """The first comparable figures of two lines, the second of which is the baseline."""
+    for pair in _comparable_figures(lines[1], lines[0])[:1]:
         first, second = pair.after, pair.before
         if first and second:
             yield pair._replace(start=first.start, end=second.end)
 
 
-def _is_of_another(last: Line, role: str | None, pairs: list[Effect]) -> bool:
-    """Whether the last line is a change without a label, and of none of the pairs above it."""
+def _is_another_change(last: Line, role: str | None, pairs: list[Effect]) -> bool:
+    """Whether the last line is a change without a label that agrees with no pair above it."""
     return bool(last) and role is None and last[0].kind is not Kind.VALUE and not any(agrees(pair, last[0]) for pair in pairs)
 
 
-def _told_in_line(text: str, pairs: list[Effect], lines: list[Line], spans: list[tuple[int, int]]) -> Iterator[Effect]:
-    """`After: longest pause 2 s. Import 41 s → 52 s`: the pairs that a line has of its own behind its figures."""
+def _pairs_within_lines(text: str, pairs: list[Effect], lines: list[Line], spans: list[tuple[int, int]]) -> Iterator[Effect]:
+    """`After: longest pause 2 s. Import 41 s → 52 s`: further pairs within a line, behind its figures."""
     used = max(pair.end for pair in pairs)
     for (low, high), line in zip(spans, lines, strict=True):
         behind = [figure for figure in line if figure.start >= used]
@@ -89,31 +89,31 @@ def _told_in_line(text: str, pairs: list[Effect], lines: list[Line], spans: list
 
 _LABEL = re.compile(r"[^\n:=]{0,60}[:=]")
 _SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|user|sys|σ|range|samples|runs", re.IGNORECASE)
-"""What else is told of one and the same measurement."""
+"""Words for other statistics of the same measurement."""
 
 
 _ASIDES = re.compile(r"\([^()\n]{1,30}\)")
 
 
-def _names(text: str, start: int, line: Line) -> tuple[str, ...]:
-    """What stands before each figure of the line, without the label of the line."""
+def _words_before_figures(text: str, start: int, line: Line) -> tuple[str, ...]:
+    """The words before each figure of the line, without the label of the line."""
     label_of_line = _LABEL.match(text, start)
     begins = [label_of_line.end() if label_of_line else line[0].start if line else start, *(figure.end for figure in line)]
     return tuple(_ASIDES.sub("", text[low : figure.start]).strip(" *_`,;/|(~").lower() for low, figure in zip(begins, line, strict=False))
 
 
-def _each_with_its_like(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
-    """`full rebuild 141 s; indexing 114 s` against `full rebuild 109 s; indexing 81 s`; of one measurement, only what comes first."""
-    likes = all(before.measures_as(after) for before, after in zip(first, line, strict=False))
-    if len(first) != len(line) or len(first) < 2 or names != other_names or not likes or any(map(_SPREAD.search, names)):
+def _pairs_in_order(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
+    """`full rebuild 141 s; indexing 114 s` against `full rebuild 109 s; indexing 81 s`; of several statistics, only the first."""
+    are_comparable = all(before.measures_as(after) for before, after in zip(first, line, strict=False))
+    if len(first) != len(line) or len(first) < 2 or names != other_names or not are_comparable or any(map(_SPREAD.search, names)):
         return []
     is_named = len(set(names)) == len(names) and all(name[0].isalpha() for name in names if name)
-    is_told_apart = is_named or len({figure.metric for figure in first}) == len(first) or _differ(names)
+    is_told_apart = is_named or len({figure.metric for figure in first}) == len(first) or _have_different_names(names)
     return [Effect(before.start, after.end, before, after) for before, after in zip(first, line, strict=True)] if is_told_apart else []
 
 
-def _differ(names: tuple[str, ...]) -> bool:
-    """Whether words between the figures, the first of which stands behind the label, say that all are of something else."""
+def _have_different_names(names: tuple[str, ...]) -> bool:
+    """Whether every figure but the first, which follows the label, has a name, and no two the same."""
     behind = names[1:]
     return all(behind) and len(set(behind)) == len(behind)
 
@@ -122,15 +122,17 @@ _CLAUSES = re.compile(r"[,;()|.]")
 _NO_NAMES = frozenset({"and", "with", "at", "in", "of", "the", "a", "is", "was", "for", "to", "about", "~"})
 
 
-def _by_names(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
+def _pairs_by_name(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
     """`longest write pause 40 s (all of it), max read latency 20 s` against `longest pause 2 s, max latency 5 s`; two at least."""
-    known = [(figure, words) for figure, name in zip(first, names, strict=True) if figure.unit and (words := _key(name))]
+    known = [(figure, words) for figure, name in zip(first, names, strict=True) if figure.unit and (words := _name_words(name))]
     found: list[Effect] = []
     for figure, name in zip(line, other_names, strict=True):
-        words = _key(name)
-        likes = [before for before, others in known if words and (words <= others or others <= words) and before.measures_as(figure)]
-        if len(likes) == 1:
-            found.append(Effect(likes[0].start, figure.end, likes[0], figure))
+        words = _name_words(name)
+        are_comparable = [
+            before for before, others in known if words and (words <= others or others <= words) and before.measures_as(figure)
+        ]
+        if len(are_comparable) == 1:
+            found.append(Effect(are_comparable[0].start, figure.end, are_comparable[0], figure))
     is_one_to_one = len({effect.start for effect in found}) == len(found)
     if len(found) < 2 or not is_one_to_one:
         return []
@@ -138,39 +140,39 @@ def _by_names(first: Line, line: Line, names: tuple[str, ...], other_names: tupl
     return [effect for effect in found if effect.after and effect.after.start in totals] or found  # its parts may only have moved
 
 
-def _key(name: str) -> frozenset[str]:
-    """The words that name a figure: those of the clause right before it. What is but spread around another names none."""
+def _name_words(name: str) -> frozenset[str]:
+    """The words that name a figure, from the clause right before it; a word of statistics, such as `max`, is no name."""
     clause = _CLAUSES.split(name)[-1].strip(" *_`")
     return frozenset() if _SPREAD.fullmatch(clause) else frozenset(clause.split()) - _NO_NAMES
 
 
-def _against_first(lines: list[Line], roles: list[str | None], named: list[tuple[str, ...]]) -> Iterator[Effect]:
-    """The figure of each later line that is labelled as the one after, or that proves to be by the change stated for it."""
+def _pairs_with_baseline_line(lines: list[Line], roles: list[str | None], named: list[tuple[str, ...]]) -> Iterator[Effect]:
+    """The figure of each later line that is labelled as candidate, or that the change stated for it proves."""
     for index, line in enumerate(lines[1:], 1):
-        if roles[index] == "after" and (each := _each_with_its_like(lines[0], line, named[0], named[index])):
+        if roles[index] == "after" and (each := _pairs_in_order(lines[0], line, named[0], named[index])):
             yield from each
             continue
-        if roles[index] == "after" and (each := _by_names(lines[0], line, named[0], named[index])):
+        if roles[index] == "after" and (each := _pairs_by_name(lines[0], line, named[0], named[index])):
             yield from each
             continue
         if roles[index] == "change" and "after" in roles[:index]:  # `Reduction: 100 KB (50%)` is a difference
             continue
-        candidates = _candidates(lines[0], line)
+        candidates = _comparable_figures(lines[0], line)
         changes = [*line, *lines[index + 1]] if index + 1 < len(lines) and roles[index + 1] == "change" else list(line)
         proven = _proven(candidates, changes)
         if proven or (roles[index] == "after" and candidates):
             yield (proven or candidates)[0]
 
 
-def _by_change(lines: list[Line]) -> Iterator[Effect]:
-    """Two figures under labels that say nothing of before and after, and a change in the last line that is theirs."""
-    proven = _proven(_candidates(lines[0], lines[1]), lines[-1])
+def _pair_proven_by_change(lines: list[Line]) -> Iterator[Effect]:
+    """Two figures whose labels name no side, and a change in the last line that agrees with them."""
+    proven = _proven(_comparable_figures(lines[0], lines[1]), lines[-1])
     if proven:
         is_loss = any(change.kind is Kind.TIMES and change.high < 1 for change in lines[-1])  # `Speedup: 0.98x`
         yield proven[0]._replace(swaps=True, sense=Sense.LOSS if is_loss else Sense.GAIN)
 
 
-def _candidates(first: Line, second: Line) -> list[Effect]:
+def _comparable_figures(first: Line, second: Line) -> list[Effect]:
     return [Effect(before.start, after.end, before, after) for before in first for after in second if before.measures_as(after)]
 
 
@@ -180,7 +182,7 @@ def _proven(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Ef
 
 
 def _with_change(pair: Effect, lines: list[Line], end: int) -> Effect:
-    """The pair with the factor or percentage that is its own."""
+    """The pair with the factor or percentage that agrees with it."""
     for quantity in (quantity for line in lines for quantity in line):
         if pair.end <= quantity.start < end and quantity.kind is not Kind.VALUE and agrees(pair, quantity):
             return pair._replace(end=quantity.end, change=quantity)

@@ -1,48 +1,154 @@
-"""Two figures, before and after: `2822 → 2172 ms`, `from 85 s to 25 s`, `12 ms (was 36 ms)`, `took 20 s, now 5 s`."""
+"""Two figures, baseline and candidate: `2822 → 2172 ms`, `from 85 s to 25 s`, `12 ms (was 36 ms)`, `took 20 s, now 5 s`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from ingest.claims.judge.ratios import agrees
-from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.pair_candidate import Candidate
+from ingest.claims.numbers.effect import Effect, TwoFigures, Way, first_found
+from ingest.claims.numbers.measure import ToldBy
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import SCALES, unit
-from ingest.claims.pairs.arrows import LEADS, by_arrow
-from ingest.claims.pairs.parenthetical_figures import REMARKED, step_to_other
-from ingest.claims.pairs.tagged_figures import by_tags
-from ingest.claims.pairs.tenses import by_contrast, by_tense, former_told_first, things_from
-from ingest.claims.pairs.was_and_instead import latter_first
+from ingest.claims.pairs.side_labels import by_side_labels
+from ingest.claims.pairs.tenses import baseline_figure_first, by_contrast, by_tense, counted_from
+from ingest.claims.pairs.was_and_instead import candidate_figure_first
 from ingest.claims.tables.aligned_columns import columns
-from ingest.claims.words.change_words import COMPARISONS, VERBS, Sense
-from ingest.claims.words.regex_parts import DECOR, HEDGE, SENTENCE, by_sense, sense_in
+from ingest.claims.words.vocabulary import ARROW, COMPARISONS, DECORATION, HEDGE, SAME_SENTENCE, VERBS, Sense, by_sense, sense_in
 from schemas.rows.claim import ClaimMetric
 
+LEADS = re.compile(
+    rf"[\s*_`'\")\]]*(?:\([^()\n]{{0,40}}\)\s*)?(?:[\w/.,-]+\s+){{0,4}}?(?:{ARROW}|から|에서)"
+    r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head|warm|hot|cached|cache[- ]hit|steady)[*_`]*:?(?=\s))?"
+    rf"(?:\s?[\w.+-]{{1,20}}(?:\s\(|:\s))?{DECORATION}{HEDGE}{DECORATION}",
+    re.IGNORECASE,
+)
+
+
+def by_arrow(two: TwoFigures) -> Effect | None:
+    if (
+        not LEADS.fullmatch(two.between)
+        and not _STRUCK.fullmatch(two.between)
+        and not (two.has_units and _BEFORE_ARROW.fullmatch(two.between))
+    ):
+        return None
+    if two.first.unit is None and two.second.unit is not None and _SET_TO.search(two.left):
+        return None
+    if two.first.unit is None and two.second.unit is None and _is_numbered(two):
+        return None
+    is_condition = two.second.unit is None and two.text[two.first.start] in "><≥≤"  # `> 10 MB → 413`
+    return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.in_order
+
+
+_SET_TO = re.compile(r"\w\s?=\s?$")
+"""`qps = 4 => 43 ms`: a measurement at that setting."""
+
+
+def _is_numbered(two: TwoFigures) -> bool:
+    """`Kernel 11 → 349.0` above or below `Kernel 12 → 355.0`: the first number is part of a name."""
+    text, start = two.text, two.first.start
+    line = text.rfind("\n", 0, start) + 1
+    name = text[line:start]
+    if not name.strip(" -*:`"):
+        return False
+    above, below = text.rfind("\n", 0, max(line - 1, 0)) + 1, text.find("\n", start) + 1
+    return any(text.startswith(name, other) and text[other + len(name) :][:1].isdigit() for other in (above, below) if other != line)
+
+
+_STRUCK = re.compile(rf"~~\s{{1,3}}{DECORATION}{HEDGE}")
+"""`~~24 s~~ 12 s`"""
+
+_BEFORE_ARROW = re.compile(
+    rf"[*_`]*\s[^\n→.;:\d]{{0,60}}?\b(?:before|previously|baseline|today|currently|old|earlier)\b[*_`)]*\s*{ARROW}{DECORATION}{HEDGE}{DECORATION}",
+    re.IGNORECASE,
+)
+"""`60 s under bursts of reconnects before → 5 s`"""
+
+_NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
+"""`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
+
+
+MOST_BETWEEN = 4
+"""The most figures between the two of a pair, and one behind them."""
+
+_BRACKETED_BASELINE = re.compile(r"[*_`]*\s*\((?:was|from)\b")
+_VERSION = re.compile(r"[*_`]*\s(?:in|on|with|for)\s(?:v|version\s)?\d+(?:\.\d+){1,3}")
+"""`5.2 s in 1.6 vs 4.1 s in 1.5`"""
+
+_BRACKET = re.compile(r"\s*\([^()\n]{1,60}\)\s*")
+
+
+def steps_to_second(text: str, ahead: list[Quantity]) -> int:
+    """How many quantities further the second figure of a pair is: `562 s (was 1.09 in 1573 s)`, `from 40 min (2 × 20 min) to 7 min`."""
+    first = ahead[0]
+    if len(ahead) < 3 or first.unit is None:
+        return 1
+    if ahead[2].metric in (first.metric, None) and _is_sample_count(text, first, ahead[1]):
+        return 2
+    if ahead[1].unit is None and ahead[2].metric is first.metric and _VERSION.fullmatch(text, first.end, ahead[1].end):
+        return 2
+    if ahead[1].unit is not None and ahead[2].metric is first.metric is not ahead[1].metric:
+        return 2
+    if ahead[1].unit is None and ahead[2].metric is first.metric and _BRACKETED_BASELINE.match(text, first.end, ahead[1].start):
+        return 2
+    return _steps_over_bracket(text, ahead)
+
+
+_OF_SAMPLES = re.compile(
+    r"\s(?:over|across|in|for|of|with|on|at|after|per)\s(?:the |a |an |all |each )?(?:[a-z-]+ (?:of )?)?$", re.IGNORECASE
+)
+_SAMPLES = re.compile(
+    r"[\s-](?:runs?|samples?|iterations?|repetitions?|repeats?|rounds|trials?|seeds|steps|passes|requests|files|rows|items|records|chunks"
+    r"|messages|documents|users|cores|threads|workers|entries|nodes|tokens|lines|objects|events|connections|shards|pages)\b"
+)
+_PER = re.compile(r"\s(?:\w+\s)?per\s$")
+
+
+def _is_sample_count(text: str, first: Quantity, second: Quantity) -> bool:
+    """Whether the second counts samples of the first: `2 s over 20 runs`, `40 queries per 500 rows`."""
+    if second.start - first.end > 30 or second.kind is not Kind.VALUE:
+        return False
+    if _PER.search(text, first.end, second.start):
+        return True
+    return bool(_OF_SAMPLES.fullmatch(text, first.end, second.start) and _SAMPLES.match(text, second.end))
+
+
+def _steps_over_bracket(text: str, ahead: list[Quantity]) -> int:
+    first = ahead[0]
+    bracket = _BRACKET.match(text, first.end) if text.find("(", first.end, first.end + 3) >= 0 else None
+    if bracket is None:
+        return 1
+    step = next((index for index, quantity in enumerate(ahead) if quantity.start >= bracket.end()), 0)
+    is_bare = step == 2 and ahead[1].unit is None
+    is_other = step > 1 and ahead[step].metric in (first.metric, None) and (is_bare or bool(_LEADS_ON.match(text, bracket.end())))
+    return step if is_other else 1
+
+
+_LEADS_ON = re.compile(rf"(?:down |up )?to\s|{ARROW}|\((?:was|previously|formerly|from|down from|up from)\s")
+
+
 _REACH = 90
-"""Characters that may stand between the two figures of a pair."""
+"""Characters that may be between the two figures of a pair."""
 
 _LINKED = 200
 _LINK = re.compile(r"\]\(https?://[^()\s]{1,190}\)")
-"""Where a link leads, which is read over: so many characters more may stand between the figures."""
+"""The target of a link, which is skipped: so many more characters may be between the figures."""
 
 _LEFT = 60
-"""Characters before a pair that are read for the word that makes it one."""
+"""Characters before a pair in which the word is searched that makes it one."""
 
 _LINKS = 2
-"""Figures that a chain may have beyond the first two."""
+"""The most figures of a chain beyond the first two."""
 
 
-def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
-    """The pair that begins with that quantity, if one does, and how many quantities were used up. Nothing before `floor` is read."""
+def pair_starting_at(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
+    """The pair that begins with that quantity, if any, and how many quantities were used. Nothing before `floor` is read."""
     if row := columns(text, found, index):
         return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
-    if _is_of_shares(text, found, index):
+    if _are_two_shares(text, found, index):
         return None, 2
-    step = step_to_other(text, found[index : index + 1 + REMARKED])
+    step = steps_to_second(text, found[index : index + 1 + MOST_BETWEEN])
     if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor)):
-        return _whole_chain(text, found, index + step + 1, effect, step + 1)
+        return _with_chain(text, found, index + step + 1, effect, step + 1)
     return None, 1
 
 
@@ -51,10 +157,10 @@ _LOAD = re.compile(
     r"[:*_`\s]*(?:(?:reduced|dropped|drops|fell|falls|went|goes|decreased|decreases|cut|down|is|now)\s)?(?:by\s)?(?:from\s)?[~*_`]*$",
     re.IGNORECASE,
 )
-"""What takes so many percent of a machine."""
+"""Parts of a machine that are used to so many percent."""
 
 
-def _is_of_shares(text: str, found: list[Quantity], index: int) -> bool:
+def _are_two_shares(text: str, found: list[Quantity], index: int) -> bool:
     """`overhead: 5% → 1%`: neither is a change."""
     first, second = found[index], found[index + 1] if index + 1 < len(found) else found[index]
     is_short = first.kind is second.kind is Kind.PERCENT and 0 < second.start - first.end <= 12 and not second.sign
@@ -63,41 +169,41 @@ def _is_of_shares(text: str, found: list[Quantity], index: int) -> bool:
 
 
 def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
-    """The pair that two neighbouring quantities make, if what stands between them says so."""
-    glue = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINKED else ""
-    glue = _LINK.sub("]", glue) if len(glue) > _REACH else glue
+    """The pair of two neighbouring quantities, if the text between them makes it one."""
+    between = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINKED else ""
+    between = _LINK.sub("]", between) if len(between) > _REACH else between
     first = in_bytes(text, first, second)
     second = in_bytes(text, second, first)
     first = in_bytes(text, first, second)
-    if not 0 < len(glue) <= _REACH or not _alike(first, second):
+    if not 0 < len(between) <= _REACH or not _are_comparable(first, second):
         return None
-    return related(Candidate(text, first, second, glue, text[max(floor, first.start - _LEFT) : first.start]))
+    return pair_by_words(TwoFigures(text, first, second, between, text[max(floor, first.start - _LEFT) : first.start]))
 
 
 _OF_MEMORY = re.compile(r"[*_`]*\s(?:of\s)?(?:heap|rss|ram|v?ram|memory|resident)\b", re.IGNORECASE)
 
 
 def in_bytes(text: str, figure: Quantity, other: Quantity) -> Quantity:
-    """The figure with bytes as its unit, if it has but a suffix and the other is of bytes: the 50M of `28 GB → 50M`."""
+    """The figure with bytes as its unit, if it has only a suffix and the other is in bytes: `50M` in `28 GB → 50M`."""
     is_scaled = figure.unit is None and figure.kind is Kind.VALUE and text[figure.end - 1] in SCALES
     is_of_bytes = is_scaled and (other.metric is ClaimMetric.MEMORY or _OF_MEMORY.match(text, figure.end))
-    return figure._replace(unit=unit("bytes")) if is_of_bytes else figure
+    return figure.in_unit(unit("bytes"), ToldBy.FIGURE) if is_of_bytes else figure
 
 
-def related(candidate: Candidate) -> Effect | None:
-    """The pair of two figures that can be one, if a rule says so."""
-    first, second = candidate.first, candidate.second
-    if first.unit is second.unit is CLOCK and not _TIMED.search(candidate.left):
+def pair_by_words(two: TwoFigures) -> Effect | None:
+    """The pair of two comparable figures, if a way to write pairs fits."""
+    first, second = two.first, two.second
+    if first.unit is second.unit is CLOCK and not _TIMED.search(two.left):
         return None
-    if _OF_FACTOR.search(candidate.left):  # by a factor of 2 to 3
+    if _OF_FACTOR.search(two.left):  # by a factor of 2 to 3
         return None
-    is_rate = first.kind is Kind.PERCENT and not _LOAD.search(candidate.left)  # 62% → 95% is a rate, and no rate is performance
+    is_rate = first.kind is Kind.PERCENT and not _LOAD.search(two.left)  # 62% → 95% is a rate, and no rate is performance
     is_pair = first.kind is second.kind and not is_rate
-    return _between(candidate) or (next((effect for rule in _RULES if (effect := rule(candidate))), None) if is_pair else None)
+    return _range_between(two) or (first_found(WAYS, two) if is_pair else None)
 
 
-def _alike(first: Quantity, second: Quantity) -> bool:
-    """Whether two quantities can be the same thing before and after: kinds agree, and units where both have one."""
+def _are_comparable(first: Quantity, second: Quantity) -> bool:
+    """Whether two quantities can measure the same: kinds agree, and units where both have one."""
     if (first.unit is CLOCK or second.unit is CLOCK) and not (first.unit and second.unit):
         return False
     if first.kind is not second.kind:
@@ -110,51 +216,51 @@ _TIMED = re.compile(
     r"|(?:load|execution|processing|response|sync) times?)\b",
     re.IGNORECASE,
 )
-"""What takes so many minutes and seconds, and does not happen at that time of day."""
+"""What takes minutes and seconds, so that `3:15` is no time of day."""
 
 _FROM = re.compile(
-    rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+|an?\s(?:[\w-]+\s){{1,3}}of\s+)?{DECOR}{HEDGE}{DECOR}$|[从由]\s*$",
+    rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+|an?\s(?:[\w-]+\s){{1,3}}of\s+)?{DECORATION}{HEDGE}{DECORATION}$|[从由]\s*$",
     re.IGNORECASE,
 )
 _TO = re.compile(
-    rf"{SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+(?:taking\s+|needing\s+|using\s+)?|降到|降至|降低到|减少到|增至|升至|减至|降为|到){DECOR}{HEDGE}{DECOR}",
+    rf"{SAME_SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+(?:taking\s+|needing\s+|using\s+)?|降到|降至|降低到|减少到|增至|升至|减至|降为|到){DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
 
 
-def _from_to(candidate: Candidate) -> Effect | None:
-    if not _TO.fullmatch(candidate.glue) or not (start := _FROM.search(candidate.left)):
+def _from_to(two: TwoFigures) -> Effect | None:
+    if not _TO.fullmatch(two.between) or not (start := _FROM.search(two.left)):
         return None
-    return candidate.whole._replace(start=candidate.first.start - len(candidate.left) + start.start())
+    return two.in_order._replace(start=two.first.start - len(two.left) + start.start())
 
 
-_STARTING = re.compile(rf"\b(?:starting|started|went|going) (?:from|at)\s+{DECOR}{HEDGE}{DECOR}$", re.IGNORECASE)
+_STARTING = re.compile(rf"\b(?:starting|started|went|going) (?:from|at)\s+{DECORATION}{HEDGE}{DECORATION}$", re.IGNORECASE)
 _ACHIEVED = re.compile(
-    rf"(?:{SENTENCE}{{0,80}}?[,;]|{SENTENCE}{{0,40}})\s(?:(?:we|I|it|this) )?(?:now )?"
+    rf"(?:{SAME_SENTENCE}{{0,80}}?[,;]|{SAME_SENTENCE}{{0,40}})\s(?:(?:we|I|it|this) )?(?:now )?"
     rf"(?:achieved?|reach(?:ed|es)?|got to|arrived at|ended (?:up )?at|landed at)"
-    rf"\s+{DECOR}{HEDGE}{DECOR}",
+    rf"\s+{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
 
 
-def _from_start(candidate: Candidate) -> Effect | None:
+def _from_start(two: TwoFigures) -> Effect | None:
     """`starting from 15 FPS, we achieved 50 FPS`."""
-    reached = candidate.has_units and _ACHIEVED.fullmatch(candidate.glue)
-    return candidate.whole if reached and _STARTING.search(candidate.left) else None
+    reached = two.has_units and _ACHIEVED.fullmatch(two.between)
+    return two.in_order if reached and _STARTING.search(two.left) else None
 
 
-_BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{DECOR}{HEDGE}", re.IGNORECASE)
+_BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{DECORATION}{HEDGE}", re.IGNORECASE)
 _CHANGING = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
 _FALLING = re.compile(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", re.IGNORECASE)
 _BECAME = re.compile(
-    rf"{SENTENCE}{{0,75}}?(?:\.\s+(?:this|it|that|they|these)\b[^.;\n\d]{{0,20}}?)?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
-    rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
+    rf"{SAME_SENTENCE}{{0,75}}?(?:\.\s+(?:this|it|that|they|these)\b[^.;\n\d]{{0,20}}?)?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
+    rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
 
 
 _OF_FACTOR = re.compile(r"\bfactor of\s+$", re.IGNORECASE)
-_BOUNDS = re.compile(rf"\b(?:from|between)\s+{DECOR}{HEDGE}$", re.IGNORECASE)
+_BOUNDS = re.compile(rf"\b(?:from|between)\s+{DECORATION}{HEDGE}$", re.IGNORECASE)
 _BOUNDED = re.compile(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", re.IGNORECASE)
 _COMPARED = re.compile(
     rf"\s+(?:perf\s|performance\s)?(?:{by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})})",
@@ -162,130 +268,133 @@ _COMPARED = re.compile(
 )
 
 
-def _between(candidate: Candidate) -> Effect | None:
+def _range_between(two: TwoFigures) -> Effect | None:
     """`between 2.5 and 5 times faster`, `from 10x up to 70x faster`: the ends of a range."""
-    first, second = candidate.first, candidate.second
-    compared = _COMPARED.match(candidate.text, second.end) if second.kind is not Kind.VALUE else None
-    if compared is None or not (_BOUNDED.fullmatch(candidate.glue) and _BOUNDS.search(candidate.left)) or first.low >= second.high:
+    first, second = two.first, two.second
+    compared = _COMPARED.match(two.text, second.end) if second.kind is not Kind.VALUE else None
+    if compared is None or not (_BOUNDED.fullmatch(two.between) and _BOUNDS.search(two.left)) or first.low >= second.high:
         return None
     sense = sense_in(compared)
     change = second._replace(start=first.start, low=first.low)
     return Effect(first.start, compared.end(), change=change, sense=sense, word=compared[sense.name].lower())
 
 
-_CHANGED = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{DECOR}{HEDGE}$", re.IGNORECASE)
-_THING_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+_CHANGED = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
+_THING_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`cuts a 12 s startup to 3 s`"""
 
-_TAKEN = re.compile(rf"\b(?:takes?|took|brings?|brought|gets?|got)\s+(?:the\s+|our\s+|an?\s+)?{DECOR}{HEDGE}$", re.IGNORECASE)
-_THING_DOWN_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+down\s+to\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+_TAKEN = re.compile(rf"\b(?:takes?|took|brings?|brought|gets?|got)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
+_THING_DOWN_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+down\s+to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`takes the 12 MB bundle down to 3 MB`"""
 
 
-def _by_verb(candidate: Candidate) -> Effect | None:
+def _by_verb(two: TwoFigures) -> Effect | None:
     """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
     if (
-        not candidate.has_units
-        and not _is_of_counts(candidate)
-        and not (candidate.first.metric is ClaimMetric.TIME and _is_less_of_the_same(candidate))
-        and not ((_FALLING.search(candidate.left) or _is_less_of_a_unit(candidate)) and _BARE_TO.fullmatch(candidate.glue))
+        not two.has_units
+        and not _are_counts(two)
+        and not (two.first.metric is ClaimMetric.TIME and _falls_with_unit_given_first(two))
+        and not ((_FALLING.search(two.left) or _falls_with_unit_given_last(two)) and _BARE_TO.fullmatch(two.between))
     ):
         return None
-    is_to = _BARE_TO.fullmatch(candidate.glue)
-    if is_to and _is_rate_twice(candidate):
-        return candidate.whole
-    is_to = is_to or (_CHANGED.search(candidate.left) and _THING_TO.fullmatch(candidate.glue))
-    is_to = is_to or (_TAKEN.search(candidate.left) and _THING_DOWN_TO.fullmatch(candidate.glue))
-    if is_to and _FALLS_ON.match(candidate.text, candidate.second.end) and _is_less_of_the_same(candidate):
-        return candidate.whole
+    is_to = _BARE_TO.fullmatch(two.between)
+    if is_to and _are_two_rates(two):
+        return two.in_order
+    is_to = is_to or (_CHANGED.search(two.left) and _THING_TO.fullmatch(two.between))
+    is_to = is_to or (_TAKEN.search(two.left) and _THING_DOWN_TO.fullmatch(two.between))
+    if is_to and _FALLS_ON.match(two.text, two.second.end) and _falls_with_unit_given_first(two):
+        return two.in_order
     falls = (
-        is_to
-        and (candidate.has_units or _is_of_counts(candidate) or _is_less_of_a_unit(candidate))
-        and candidate.first.sized()[0] > candidate.second.sized()[1]
+        is_to and (two.has_units or _are_counts(two) or _falls_with_unit_given_last(two)) and two.first.sized()[0] > two.second.sized()[1]
     )  # a range goes up
-    changes = falls or _BECAME.fullmatch(candidate.glue) or (is_to and _CHANGING.search(candidate.left))
-    return candidate.whole if changes else None
+    changes = falls or _BECAME.fullmatch(two.between) or (is_to and _CHANGING.search(two.left))
+    return two.in_order if changes else None
 
 
-def _is_rate_twice(candidate: Candidate) -> bool:
+def _are_two_rates(two: TwoFigures) -> bool:
     """`36 FPS to 75 FPS`: of a range the unit is given once."""
-    first, second = candidate.first, candidate.second
+    first, second = two.first, two.second
     return first.metric is second.metric is ClaimMetric.THROUGHPUT and not (first.is_range or second.is_range)
 
 
-def _is_of_counts(candidate: Candidate) -> bool:
-    """`cuts 101 queries down to 2`, `340 to 20 allocations`: what is counted is said once."""
-    first, second = candidate.first, candidate.second
+def _are_counts(two: TwoFigures) -> bool:
+    """`cuts 101 queries down to 2`, `340 to 20 allocations`: the counted thing is named once."""
+    first, second = two.first, two.second
     is_count = first.metric is ClaimMetric.OPERATIONS and second.unit is None
-    if is_count and (_CHANGED.search(candidate.left) or "down to" in candidate.glue):
+    if is_count and (_CHANGED.search(two.left) or "down to" in two.between):
         return True
     return first.unit is None and second.metric is ClaimMetric.OPERATIONS and first.low > second.high  # a range goes up
 
 
-def _is_less_of_a_unit(candidate: Candidate) -> bool:
+def _falls_with_unit_given_last(two: TwoFigures) -> bool:
     """`89.0 to 1.6 ms`: a range goes up."""
-    first, second = candidate.first, candidate.second
+    first, second = two.first, two.second
     return first.unit is None and second.metric in (ClaimMetric.TIME, ClaimMetric.MEMORY) and first.low > second.high
 
 
 _FALLS_ON = re.compile(r"[*_`]*(?:[,.;:)](?!\d)|\s*$|\s(?:for|on|in|with|when|after|over|across|—|–|\()(?!\w))", re.MULTILINE)
 
 
-def _is_less_of_the_same(candidate: Candidate) -> bool:
+def _falls_with_unit_given_first(two: TwoFigures) -> bool:
     """`nine minutes to four and a half`: the unit is given once, and nothing else is counted behind."""
-    first, second = candidate.first, candidate.second
+    first, second = two.first, two.second
     return first.unit is not None and first.unit is not CLOCK and second.unit is None and first.low > second.high
 
 
 _DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with|across|over|in|per)\s[^()\n;]{1,25})?\s?\((?P<change>[+−–-]\d[\d.]*\s?%)")
 _TOLD = re.compile(rf"[*_`]*\s?\((?P<change>~?\d[\d.]*\s?[%x×])(?:\s(?:{by_sense(COMPARISONS)})|\))", re.IGNORECASE)
-_JOINED = re.compile(rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECOR}{HEDGE}{DECOR}", re.IGNORECASE)
+_JOINED = re.compile(rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 
 
-def _by_bracket(candidate: Candidate) -> Effect | None:
-    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: the percentage in the bracket is that of the figures, and tells their order.
+def _by_bracket(two: TwoFigures) -> Effect | None:
+    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: the percentage in the bracket agrees with the figures and shows their order.
 
-    Without a sign, `2822 to 2172 ms (23% faster)`, only `to` does.
+    Without a sign, `2822 to 2172 ms (23% faster)`, only `to` shows it.
     """
-    delta = _DELTA.match(candidate.text, candidate.second.end) or _TOLD.match(candidate.text, candidate.second.end)
-    joined = _JOINED.fullmatch(candidate.glue) if delta else None
-    change = next(quantities(candidate.text, *delta.span("change")), None) if delta and joined else None
-    if joined is None or change is None or not agrees(candidate.whole, change):
+    delta = _DELTA.match(two.text, two.second.end) or _TOLD.match(two.text, two.second.end)
+    joined = _JOINED.fullmatch(two.between) if delta else None
+    change = next(quantities(two.text, *delta.span("change")), None) if delta and joined else None
+    if joined is None or change is None or not agrees(two.in_order, change):
         return None
     if not change.sign:
-        return candidate.whole if joined["to"] else None
-    first, second = candidate.first, candidate.second
+        return two.in_order if joined["to"] else None
+    first, second = two.first, two.second
     falls = second.low < first.low
-    pair = candidate.whole if falls is (change.sign != "+") else Effect(first.start, second.end, second, first)
+    pair = two.in_order if falls is (change.sign != "+") else two.swapped
     return None if joined["to"] and pair.before is not first else pair._replace(end=change.end + 1, change=change)
 
 
-_RULES: tuple[Callable[[Candidate], Effect | None], ...] = (
-    by_arrow,
-    _from_to,
-    _from_start,
-    _by_bracket,
-    _by_verb,
-    latter_first,
-    by_tense,
-    by_contrast,
-    former_told_first,
-    things_from,
-    by_tags,
+WAYS: tuple[Way[TwoFigures, Effect], ...] = (
+    Way("arrow", by_arrow, "latency 12 ms → 4 ms", "time 3"),
+    Way("from … to", _from_to, "from 40 SQL queries to 20", "operations 2"),
+    Way("starting from", _from_start, "Starting from 15 FPS, we achieved 45 FPS", "throughput 3"),
+    Way("change in a bracket", _by_bracket, "30 vs 24 µs per call (+25%: short inputs are padded)", "time 0.8"),
+    Way("verb", _by_verb, "Runtime drops 12 s to 5 s", "time 2.4"),
+    Way("candidate first", candidate_figure_first, "The tests take 5 s instead of 20 s.", "time 4"),
+    Way("tense", by_tense, "It took 20 s, now it takes 5 s", "time 4"),
+    Way("contrast", by_contrast, "It runs in 0.5 s; the old code took 5 s", "time 10"),
+    Way(
+        "instead of, baseline first",
+        baseline_figure_first,
+        "All in all, instead of 9 min for the pipeline, only 3 min are spent.",
+        "time 3",
+    ),
+    Way("counted things between", counted_from, "down to 20 draw calls from 100", "operations 5"),
+    Way("labels of both sides", by_side_labels, "5 s on main, 1 s with this PR", "time 5"),
 )
-"""What makes a pair of two quantities, in the order asked."""
+"""The ways to write a pair of two neighbouring figures, in the order in which they are tried."""
 
 
-def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
+def _with_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
     """`85s → 40s → 25s` goes from the first to the last; a longer chain is a schedule, no effect."""
     links = 0
-    while index < len(found) and (longer := _chained(text, effect, found[index])):
+    while index < len(found) and (longer := _next_in_chain(text, effect, found[index])):
         effect, index, taken, links = longer, index + 1, taken + 1, links + 1
     return (effect if links <= _LINKS else None), taken
 
 
-def _chained(text: str, effect: Effect, further: Quantity) -> Effect | None:
-    glue = text[effect.end : further.start] if further.start - effect.end <= 12 else ""
-    if glue and effect.before and _alike(effect.before, further) and LEADS.fullmatch(glue):
+def _next_in_chain(text: str, effect: Effect, further: Quantity) -> Effect | None:
+    between = text[effect.end : further.start] if further.start - effect.end <= 12 else ""
+    if between and effect.before and _are_comparable(effect.before, further) and LEADS.fullmatch(between):
         return effect._replace(end=further.end, after=further)
     return None

@@ -1,67 +1,121 @@
-"""Pairs whose words say which of the two figures was the former: `12 ms (was 36 ms)`, `0.2 s instead of 11 s`, `82 ms vs 84 ms`."""
+"""Pairs whose words mark the baseline figure: `12 ms (was 36 ms)`, `0.2 s instead of 11 s`, `82 ms vs 84 ms`."""
 
 from __future__ import annotations
 
 import re
 
-from ingest.claims.find.column_legends import FORMER_FIRST, LATTER_FIRST, is_told
-from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.pair_candidate import Candidate
-from ingest.claims.pairs.not_a_pair import are_strangers
-from ingest.claims.pairs.tenses import EARLIER
-from ingest.claims.words.change_words import Sense
-from ingest.claims.words.regex_parts import ARROW, DECOR, HEDGE, SENTENCE
+from ingest.claims.numbers.effect import Effect, TwoFigures
+from ingest.claims.pairs.side_labels import BASELINE_FIRST, CANDIDATE_FIRST, is_stated_above
+from ingest.claims.pairs.tenses import EARLIER, TAGGED_AFTER, TAGGED_BEFORE
+from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE, SAME_SENTENCE, Sense
 from schemas.rows.claim import ClaimMetric
 
-_FORMER = re.compile(
-    rf"{SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from"
+_COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
+"""`10 seconds, instead of 10 iterations`: two different things."""
+
+_LABELLED_BEFORE = re.compile(r"\s*\((?:before|old|was)[:\s]\s*", re.IGNORECASE)
+_LABELLED_AFTER = re.compile(r"\s*[,;/]\s*(?:after|new|now)\b", re.IGNORECASE)
+"""`by 300 ms (before: 857, after: 538)`: both figures are in the bracket."""
+
+_NEVER_COUNTED = (ClaimMetric.TIME, ClaimMetric.MEMORY)
+_OTHER_THINGS = re.compile(r"[\s-][a-z]{3,}")
+"""`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first counts something."""
+
+_WISHED = re.compile(r"\b(?:like|want|wish|prefer|need)(?:ed|s)? to\b[^.;]*$", re.IGNORECASE)
+_OWNED = re.compile(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
+"""`runners have 64 GB of memory, compared to 32 GB`: equipment, which no change improved."""
+
+_MODEL = re.compile(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
+"""`28 fps on the RTX 3060, down from 92 fps`"""
+
+_COSTS = re.compile(r"\bcosts?\b\W*$", re.IGNORECASE)
+_OF_ANOTHER = re.compile(r"\s(?:to|for)\s\w")
+"""`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one thing."""
+
+_AIMED_AT = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
+"""`30 FPS cap vs 60 FPS target`: neither was measured."""
+
+
+def are_not_a_pair(two: TwoFigures) -> bool:
+    """Whether words around the figures show that they are not one thing before and after, but things counted, wished for or aimed at."""
+    return _count_different_things(two) or _have_own_labels(two) or _are_wishes_or_limits(two)
+
+
+def _count_different_things(two: TwoFigures) -> bool:
+    text, first, second = two.text, two.first, two.second
+    if second.unit is None and _COUNTED_THINGS.match(text, second.end):
+        return True
+    is_bare = first.unit is None and second.unit is not None
+    if is_bare and (_MODEL.search(two.left) or (second.metric in _NEVER_COUNTED and _OTHER_THINGS.match(two.between))):
+        return True
+    return bool(_COSTS.search(two.left) and _OF_ANOTHER.match(text, second.end))
+
+
+def _have_own_labels(two: TwoFigures) -> bool:
+    """Whether each has a label of its own, by which another way reads them."""
+    text, end = two.text, two.second.end
+    if TAGGED_BEFORE.fullmatch(two.between) and TAGGED_AFTER.match(text, end):
+        return True
+    return bool(_LABELLED_BEFORE.fullmatch(two.between) and _LABELLED_AFTER.match(text, end))
+
+
+def _are_wishes_or_limits(two: TwoFigures) -> bool:
+    if _WISHED.search(two.left) or (two.first.metric is ClaimMetric.MEMORY and _OWNED.search(two.left)):
+        return True
+    return bool(_AIMED_AT.match(two.text, two.second.end) or _AIMED_AT.match(two.between))
+
+
+_BASELINE_WORD = re.compile(
+    rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from"
     r"|(?<=\()(?:improved|reduced|dropped|cut|decreased|lowered)\s+from(?![^()]*\sto\s)|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
     r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\b(?:antes|avant|vorher|zuvor)\b(?: era| était)?"
     r"|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)"
     r"(?!\w)\s*"
-    rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
+    rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
-_SWAPPING = ("vs", "versus", "against", "compared")
-"""Words that do not say which of the two figures was first."""
+_EITHER_ORDER = ("vs", "versus", "against", "compared")
+"""Words that leave open which figure is the baseline."""
 
 _AMBIGUOUS = ("was", "before", "antes", "avant", "vorher", "zuvor")
-"""Words that tell of a former figure only in an aside."""
+"""Words that mark a baseline figure only in brackets or behind a comma."""
 
-_BARE_FORMER = re.compile(rf"[*_`]*\s?\((?:was|from|down from|up from|previously|formerly|before:?)\s{DECOR}{HEDGE}", re.IGNORECASE)
-"""`5.8k (was ~384k)`: of what, the label or head tells."""
+_BASELINE_IN_BRACKET = re.compile(
+    rf"[*_`]*\s?\((?:was|from|down from|up from|previously|formerly|before:?)\s{DECORATION}{HEDGE}", re.IGNORECASE
+)
+"""`5.8k (was ~384k)`: the label or header cell names the metric."""
 
 _ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
 _NAMED_OTHERWISE = re.compile(r"\s*[A-Za-z]")
-"""`a 2.2 GHz board, where AES was at 250 MB/s`: what the first figure counts is not what the second is of."""
+"""`a 2.2 GHz board, where AES was at 250 MB/s`: the figures measure different things."""
 
-_IN_BRACKET = re.compile(rf"\(from\s{DECOR}{HEDGE}$", re.IGNORECASE)
+_IN_BRACKET = re.compile(rf"\(from\s{DECORATION}{HEDGE}$", re.IGNORECASE)
 """`12 s (from 16 s)`"""
 
 _GOES_ON = re.compile(rf"[*_`]*\s(?:(?:down |up )?to\s|{ARROW})")
 
-_LATTER_BEFORE = re.compile(rf"(?:\bto\s+|\(\s*){HEDGE}$", re.IGNORECASE)
+_CANDIDATE_BEFORE = re.compile(rf"(?:\bto\s+|\(\s*){HEDGE}$", re.IGNORECASE)
 """`to 5 s from 20 s`, `(5 s from 20 s)`"""
 
 
-def latter_first(candidate: Candidate) -> Effect | None:
+def candidate_figure_first(two: TwoFigures) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
-    has_unit = candidate.first.metric is not None or candidate.second.metric is not None
-    former = _FORMER.fullmatch(candidate.glue) if has_unit or _BARE_FORMER.fullmatch(candidate.glue) else None
-    if former is None or are_strangers(candidate):
+    has_unit = two.first.metric is not None or two.second.metric is not None
+    baseline = _BASELINE_WORD.fullmatch(two.between) if has_unit or _BASELINE_IN_BRACKET.fullmatch(two.between) else None
+    if baseline is None or are_not_a_pair(two):
         return None
-    word = former["word"].lower().rstrip(":")
-    if word.startswith(_SWAPPING) and (_OF_FORMER.match(candidate.glue) or is_told(candidate, FORMER_FIRST)):
-        return candidate.whole
-    is_aside = _ASIDE.search(candidate.glue) and (candidate.first.unit or not _NAMED_OTHERWISE.match(candidate.glue))
-    comes_first = _LATTER_BEFORE.search(candidate.left) or (
-        _IN_BRACKET.search(candidate.glue) and candidate.second.unit and not _GOES_ON.match(candidate.text, candidate.second.end)
+    word = baseline["word"].lower().rstrip(":")
+    if word.startswith(_EITHER_ORDER) and (_ON_BASELINE.match(two.between) or is_stated_above(two, BASELINE_FIRST)):
+        return two.in_order
+    is_aside = _ASIDE.search(two.between) and (two.first.unit or not _NAMED_OTHERWISE.match(two.between))
+    comes_first = _CANDIDATE_BEFORE.search(two.left) or (
+        _IN_BRACKET.search(two.between) and two.second.unit and not _GOES_ON.match(two.text, two.second.end)
     )
     if (word == "from" and not comes_first) or (word in _AMBIGUOUS and not is_aside):
         return None
-    is_open = word.startswith(_SWAPPING) and not _is_told_which(candidate)
-    sense = Sense.LOSS if is_open and _is_worse(candidate) else None
-    return Effect(candidate.first.start, candidate.second.end, candidate.second, candidate.first, sense=sense, swaps=is_open, word=word)
+    is_open = word.startswith(_EITHER_ORDER) and not _names_the_baseline(two)
+    sense = Sense.LOSS if is_open and _is_worse(two) else None
+    return two.swapped._replace(sense=sense, swaps=is_open, word=word)
 
 
 _WORSE = re.compile(r"\b(?:worse|slower|regress\w*|slow-?downs?|heavier|more (?:memory|time|cpu|ram|disk|space)|longer)\b", re.IGNORECASE)
@@ -71,15 +125,15 @@ _MORE, _FEWER = (
 )
 
 
-def _is_worse(candidate: Candidate) -> bool:
-    """`uses more memory, 735 MB vs 479 MB`, `378 ms vs 365 ms slower`: a word of comparison that says which is which."""
-    told = candidate.left[-50:] + candidate.text[candidate.second.end : candidate.second.end + 20]
-    words = _FEWER if ClaimMetric.THROUGHPUT in (candidate.first.metric, candidate.second.metric) else _MORE
-    return bool(_WORSE.search(told) or words.search(candidate.left[-50:]))
+def _is_worse(two: TwoFigures) -> bool:
+    """`uses more memory, 735 MB vs 479 MB`, `378 ms vs 365 ms slower`: a word of comparison shows which is the baseline."""
+    words_near = two.left[-50:] + two.text[two.second.end : two.second.end + 20]
+    words = _FEWER if ClaimMetric.THROUGHPUT in (two.first.metric, two.second.metric) else _MORE
+    return bool(_WORSE.search(words_near) or words.search(two.left[-50:]))
 
 
 _REFERENCE = re.compile(r"[*_`]*(?:/[\w ]{1,12})?\s?\((?:vs\.?|versus|against|compared (?:to|with))\s[^()]*")
-_OF_LATTER = re.compile(r"[^()\n]{0,30}\b(?:now|after|with|new)\b")
+_CANDIDATE_BEHIND = re.compile(r"[^()\n]{0,30}\b(?:now|after|with|new)\b")
 _WITHOUT = re.compile(
     r"[*_`)]*\s+\(?(?:without|before|previously|originally|at baseline|(?<=\()(?:main|master|base|baseline|develop|trunk|old)\b"
     r"|(?:on|for|in|at|with) (?:(?:the|its|our) )?"
@@ -87,19 +141,19 @@ _WITHOUT = re.compile(
 )
 
 
-_LATTER_SIDE = re.compile(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
-_FORMER_SIDE = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
+_CANDIDATE_SIDE = re.compile(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
+_BASELINE_SIDE = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
 
 
-def _is_told_which(candidate: Candidate) -> bool:
-    """`126 ms (vs 86 ms)`, `18.6 MB vs 17.8 MB without`: what stands in the bracket, or what something is without, is the former."""
-    text, end = candidate.text, candidate.second.end
-    if _WITHOUT.match(text, end) or is_told(candidate, LATTER_FIRST):
+def _names_the_baseline(two: TwoFigures) -> bool:
+    """`126 ms (vs 86 ms)`, `18.6 MB vs 17.8 MB without`: the figure in the bracket, or the one without something, is the baseline."""
+    text, end = two.text, two.second.end
+    if _WITHOUT.match(text, end) or is_stated_above(two, CANDIDATE_FIRST):
         return True
-    if _LATTER_SIDE.search(candidate.left) and _FORMER_SIDE.search(candidate.glue):
+    if _CANDIDATE_SIDE.search(two.left) and _BASELINE_SIDE.search(two.between):
         return True
-    return bool(_REFERENCE.fullmatch(candidate.glue)) and not EARLIER.search(candidate.left) and not _OF_LATTER.match(text, end)
+    return bool(_REFERENCE.fullmatch(two.between)) and not EARLIER.search(two.left) and not _CANDIDATE_BEHIND.match(text, end)
 
 
-_OF_FORMER = re.compile(r"[`*_]*\s\(?(?:on|in|at|for|with) (?:the |our |its )?(?:main|master|base|baseline|old \w+)\b")
+_ON_BASELINE = re.compile(r"[`*_]*\s\(?(?:on|in|at|for|with) (?:the |our |its )?(?:main|master|base|baseline|old \w+)\b")
 """`3.3 ms on main versus 3.2 ms`"""

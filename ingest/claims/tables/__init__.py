@@ -1,5 +1,5 @@
 """Claims in tables.
 
-- `tables`: a table's claims; `cells`; `header_cells`: which column was before, which after; `rows`
-- `aligned_columns`: columns made with blanks; `transposed`: tables on their side; `change_columns`: a change without its figures
+- `tables`: the claims of a table, row by row; `cells`; `header_cells`: which column is baseline, candidate or change; `rows`: their figures
+- `captions`: the lines above a table; `aligned_columns`: columns made with blanks, as tools print them
 """

@@ -8,15 +8,15 @@ from functools import lru_cache
 
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
+from ingest.claims.numbers.measure import ToldBy
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.numbers.units import unit
 from ingest.claims.tables.cells import with_unit
 from ingest.claims.tables.header_cells import role_of
-from ingest.claims.words.change_words import BEGINS, METRICS
-from ingest.claims.words.regex_parts import ARROW
+from ingest.claims.words.vocabulary import ARROW, BEGINS, METRICS
 
 _SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(?:[ \t]\(\d{1,3}\)|(?P<parts>\([\d.]{1,9}\+[\d.]{1,9}\)))?"
-"""Behind a figure: a unit of one letter, what the figure is uncertain by, and how often it was measured; or the parts of a time."""
+"""Behind a figure: a unit of one letter, its uncertainty, and the number of measurements; or the parts of a time."""
 
 _GAP = re.compile(rf"{_SPREAD}[ \t]+")
 _WIDE_GAP = re.compile(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
@@ -27,11 +27,11 @@ _ROW_ENDS = re.compile(r"[ \t]*$", re.MULTILINE)
 _SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
 _FEW = 6
-"""Numbers of a row behind the first figure: the second figure, the change, and how often each was measured or what it is made of."""
+"""Numbers of a row behind the first figure: the second figure, the change, and their measurements or parts."""
 
 
 def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
-    """Two like figures and a third that is their change. Without a word beside it the change must have its sign, and be theirs."""
+    """Two comparable figures and a third that is their change. Without a word the change must have a sign and agree with them."""
     first = found[index]
     ahead = found[index + 1 : index + 1 + _FEW]
     following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or not _is_part(text, quantity)]
@@ -50,7 +50,7 @@ def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
 
 
 def _is_part(text: str, quantity: Quantity) -> bool:
-    """Whether it stands in the bracket behind a figure: `0.57(0.53+0.07)`."""
+    """Whether it is in the bracket behind a figure: `0.57(0.53+0.07)`."""
     return text[quantity.start - 1] == "(" or (text[quantity.start - 2 : quantity.start - 1].isdigit() and text[quantity.start - 1] == "+")
 
 
@@ -63,24 +63,26 @@ def _lists_functions(text: str) -> bool:
 
 
 def _of_functions(text: str, first: Quantity, second: Quantity) -> Effect | None:
-    """`push_node_left   1112   1044   -68`: what the kernel's script prints of the sizes of functions, in bytes."""
+    """`push_node_left   1112   1044   -68`: function sizes in bytes, as the kernel's bloat-o-meter prints them."""
     if not _lists_functions(text):
         return None
     size = unit("bytes")
-    return Effect(first.start, second.end, first._replace(unit=size), second._replace(unit=size), heads="size of the function ")
+    return Effect(
+        first.start, second.end, first.in_unit(size, ToldBy.OUTPUT), second.in_unit(size, ToldBy.OUTPUT), labels="size of the function "
+    )
 
 
 def _is_difference(first: Quantity, second: Quantity, third: Quantity) -> bool:
-    """`4,000   2,000   -2,000   -50.00%`: a figure and what it is more or less than the one before it."""
+    """`4,000   2,000   -2,000   -50.00%`: two figures and their difference."""
     return third.kind is Kind.VALUE and bool(third.sign) and math.isclose(abs(second.low - first.low), third.low, rel_tol=0.01)
 
 
 def _pair_alone(text: str, first: Quantity, second: Quantity) -> Effect | None:
-    """Two like figures at the end of a line, below heads that say which is which."""
+    """Two comparable figures at the end of a line, below header cells that name the sides."""
     is_row = first.measures_as(second) and _ROW_ENDS.match(text, second.end) and _WIDE_GAP.fullmatch(text, first.end, second.start)
     if not is_row:
         return None
-    return _under_heads(text, Effect(first.start, second.end, first, second))
+    return _under_headers(text, Effect(first.start, second.end, first, second))
 
 
 def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
@@ -100,26 +102,26 @@ def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effe
     is_change = signed or (first.unit and (after.low < before.low or "(" in text[second.end : change.start]))  # a column of growth is none
     if is_change and whole.before and whole.before.unit:
         return whole
-    return _under_heads(text, whole) or (whole if is_change else None)
+    return _under_headers(text, whole) or (whole if is_change else None)
 
 
 _HEADS_ABOVE = 30
-"""Lines above a row in which the heads of its columns are looked for."""
+"""Lines above a row in which its header cells are searched."""
 
 _WIDEST = 400
-"""Characters of a line of heads, at most: a longer line is data."""
+"""The most characters of a line of header cells: a longer line is data."""
 
 _LABEL = 60
-"""Characters of a row that say what it is of."""
+"""The most characters of a row label."""
 
 _ARROW = re.compile(rf"[ \t]{{0,3}}{ARROW}[ \t]{{0,3}}")
 _OF_A_TITLE = re.compile(rf"[^\n]*{BEGINS}(?:{'|'.join(METRICS.values())})[^\n]*:[*_ \t]*$", re.IGNORECASE)
 _TITLE_ABOVE = 12
-"""Lines above a row in which the title is looked for that says what the rows are of."""
+"""Lines above a row in which the title of the list is searched."""
 
 
 def _under_a_title(text: str, effect: Effect) -> Effect | None:
-    """`alpha 4000 -> 5000 +25%` in the lines below `Compile time:`, if the percentage is that of the bare numbers."""
+    """`alpha 4000 -> 5000 +25%` in the lines below `Compile time:`, if the percentage agrees with the bare numbers."""
     start = text.rfind("\n", 0, effect.start) + 1
     row = text[start : effect.start].strip(" -*:")[:_LABEL]
     for _ in range(_TITLE_ABOVE if effect.change and agrees(effect, effect.change) else 0):
@@ -127,38 +129,38 @@ def _under_a_title(text: str, effect: Effect) -> Effect | None:
         if end <= 0:
             return None
         if end - start <= _WIDEST and _OF_A_TITLE.match(text, start, end):
-            return effect._replace(heads=f"{text[start:end]} {row} ")
+            return effect._replace(labels=f"{text[start:end]} {row} ")
     return None
 
 
 _COLUMN = re.compile(r"\S+(?: \S+)*")
 
 
-def _under_heads(text: str, effect: Effect) -> Effect | None:
-    """The effect with the heads of its columns, if a line above names those before and after."""
+def _under_headers(text: str, effect: Effect) -> Effect | None:
+    """The effect with its header cells, if a line above names both sides."""
     end = text.rfind("\n", 0, effect.start)
     for _ in range(_HEADS_ABOVE):
         start = text.rfind("\n", 0, max(end, 0)) + 1
-        heads = _COLUMN.findall(text[start : max(end, 0)]) if end - start <= _WIDEST else []
-        if not heads:
+        headers = _COLUMN.findall(text[start : max(end, 0)]) if end - start <= _WIDEST else []
+        if not headers:
             return None
-        roles = [role_of(head) for head in heads]
+        roles = [role_of(header) for header in headers]
         if "before" in roles and "after" in roles:
             of_before, of_after = roles.index("before"), roles.index("after")
             pair = effect if of_before < of_after else effect._replace(before=effect.after, after=effect.before)
             if pair.before and pair.after:
-                pair = pair._replace(before=with_unit(pair.before, heads[of_before]), after=with_unit(pair.after, heads[of_after]))
-            words = [head for head, role in zip(heads, roles, strict=True) if role != "change"]
+                pair = pair._replace(before=with_unit(pair.before, headers[of_before]), after=with_unit(pair.after, headers[of_after]))
+            words = [header for header, role in zip(headers, roles, strict=True) if role != "change"]
             row = text[text.rfind("\n", 0, effect.start) + 1 : effect.start].strip()[:_LABEL]
-            return pair._replace(heads=" | ".join([row, *words]))
+            return pair._replace(labels=" | ".join([row, *words]))
         end = start - 1
     return None
 
 
 def _sized(figure: Quantity, behind: re.Match[str] | None) -> Quantity:
-    """The figure with the unit of one letter that stands behind it."""
+    """The figure with the one-letter unit behind it."""
     if behind is None or figure.unit is not None:
         return figure
-    if behind["parts"]:  # the time of the process and that of the system
-        return figure._replace(unit=unit("s"))
-    return figure._replace(unit=_SIZES[behind["size"]]) if behind["size"] else figure
+    if behind["parts"]:  # user time + system time
+        return figure.in_unit(unit("s"), ToldBy.OUTPUT)
+    return figure.in_unit(_SIZES[behind["size"]], ToldBy.FIGURE) if behind["size"] else figure

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ingest.claims.numbers.measure import ToldBy
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
+from ingest.claims.words.vocabulary import TABLE_ROW
 
 _RULE = re.compile(r"[ \t]*(?:\||:?-{2,}:?[ \t]*\|)[\s:|-]*$")
 _ROW, _OPEN_ROW = re.compile(r"\n(?=[ \t]*\|)"), re.compile(r"\n")
-_OUTER_BAR = re.compile(r"[ \t]*\|")
 _BAR = re.compile(r"\|")
 _MOST = 40
-"""Cells of a row beyond which it is data."""
+"""More cells than this in a row are data."""
 
 _UNIT = re.compile(
     r"(?:[(\[,]\s*(?P<inside>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?"
@@ -43,16 +44,16 @@ Row = tuple[Cell, ...]
 
 
 def layout(text: str, start: int, end: int) -> tuple[Row, list[Row]]:
-    """The heads of the table's columns, none where no rule is below them, and its rows without those that are data."""
+    """The header cells of the table, none without a rule below them, and its rows, without those that are data."""
     lines = list(_lines(text, start, end))
     ruled = next((index for index, (low, high) in enumerate(lines) if _RULE.match(text[low:high])), None)
-    heads = cells(text, *lines[ruled - 1]) if ruled else ()
+    headers = cells(text, *lines[ruled - 1]) if ruled else ()
     below = lines[ruled + 1 if ruled is not None else 0 :]
-    return heads, [cells(text, low, high) for low, high in below if text.count("|", low, high) <= _MOST]
+    return headers, [cells(text, low, high) for low, high in below if text.count("|", low, high) <= _MOST]
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Rows; a line that is no row belongs to the row above it, unless the table has no outer bars."""
+    """Rows; a line without a bar belongs to the row above it, unless the table has no outer bars."""
     low = start
     for match in (_OPEN_ROW if _is_open(text, start, end) else _ROW).finditer(text, start, end):
         yield low, match.start()
@@ -61,24 +62,24 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_open(text: str, start: int, end: int) -> bool:
-    """Whether the rows below the rule have no outer bars, whatever the heads have."""
+    """Whether the rows below the rule have no outer bars, whether or not the header row has."""
     second = text.find("\n", start, end) + 1
-    return not _OUTER_BAR.match(text, start) or (second > 0 and not _OUTER_BAR.match(text, second))
+    return not TABLE_ROW.match(text, start) or (second > 0 and not TABLE_ROW.match(text, second))
 
 
 def cells(text: str, start: int, end: int) -> Row:
-    """The cells of a row; that of an outer bar is none."""
+    """The cells of a row, without the empty one before an outer bar."""
     bounds = [start - 1, *(match.start() for match in _BAR.finditer(text, start, end)), end]
     spans = zip((bound + 1 for bound in bounds), bounds[1:], strict=False)
     found = [Cell(low, high, text[low:high].strip(" *_`"), tuple(quantities(text, low, high))) for low, high in spans]
     return tuple(found[1:] if found and not found[0].words else found)
 
 
-def with_unit(figure: Quantity, *told: str) -> Quantity:
-    """The figure with the unit that the first of the words ends with, where it has none itself."""
+def with_unit(figure: Quantity, *labels: str, told_by: ToldBy = ToldBy.HEADER) -> Quantity:
+    """The figure with the unit in the first of the words that has one, if the figure has none itself."""
     if figure.unit is not None or figure.kind is not Kind.VALUE:
         return figure
-    for words in told:
+    for words in labels:
         if found := _UNIT.search(words):
-            return figure._replace(unit=unit(found["inside"] or found["behind"] or found["suffix"] or found["ahead"]))
+            return figure.in_unit(unit(found["inside"] or found["behind"] or found["suffix"] or found["ahead"]), told_by)
     return figure

@@ -1,4 +1,4 @@
-"""The figures of a row: that before against that after, as the heads of the columns tell, with the change that is theirs."""
+"""The figures of a row: baseline against candidate, as the header cells name them, with their change; and changes without figures."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
+from ingest.claims.tables.captions import caption_above
 from ingest.claims.tables.cells import Cell, Row, with_unit
-from ingest.claims.tables.header_cells import GAINING, Columns
-from ingest.claims.words.change_words import Sense
+from ingest.claims.tables.header_cells import GAIN_HEADER, Columns, role_of
+from ingest.claims.words.vocabulary import FALL_HEADERS, GAIN_HEADERS, Sense
+from schemas.rows.claim import ClaimMetric
 
 
-def pairs_by_heads(row: Row, columns: Columns) -> list[Effect]:
-    """The pairs of the columns before and after; where several are after, those that the change of the row is of."""
+def pairs_by_headers(row: Row, columns: Columns) -> list[Effect]:
+    """The pairs of the baseline column with a candidate column; of several candidates, the one that the change of the row agrees with."""
     if columns.before is None or columns.before >= len(row):
         return []
     options = [pairs for column in columns.after if column < len(row) and (pairs := list(_pairs(row, columns, column)))]
@@ -23,7 +25,7 @@ def pairs_by_heads(row: Row, columns: Columns) -> list[Effect]:
 
 
 def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
-    """The figure before with that after; each with its like where the cells hold several, `367 ms / 15 MB`."""
+    """The baseline figure with the candidate figure; in pairs where the cells hold several, `367 ms / 15 MB`."""
     assert columns.before is not None
     first, second = figures(row, columns, columns.before), figures(row, columns, column)
     several = len(first) == len(second) > 1 and "/" in row[columns.before].words and "/" in row[column].words
@@ -33,45 +35,45 @@ def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
         pair = Effect(min(before.start, after.start), max(before.end, after.end), before, after)
         whole = _with_change(pair, row, columns, column, must_agree=several)
         is_proven = before.kind is after.kind and whole.change is not None and agrees(pair, whole.change)
-        if before.low == after.low == 0:  # `0 B | 0 B` tells of nothing
+        if before.low == after.low == 0:  # `0 B | 0 B` claims nothing
             continue
-        if _is_like(before, after, columns) or (is_proven and before.unit is after.unit is None):
+        if _are_comparable(before, after, columns) or (is_proven and before.unit is after.unit is None):
             yield whole
 
 
 _LOAD = re.compile(r"\b(?:cpu|processor|ram|mem(?:ory)?|heap)\b(?! util)", re.IGNORECASE)
-"""Labels of rows whose percentages say how much of a machine is taken."""
+"""Row labels with percentages of a machine that is used."""
 
 
 def _shares(cell: Cell) -> list[Quantity]:
-    """The percentage that a cell holds and nothing else: of a processor, say."""
+    """The percentage of a cell that holds nothing else: of a processor, say."""
     return [share for share in cell.quantities if len(cell.quantities) == 1 and not share.sign]
 
 
 def figures(row: Row, columns: Columns, column: int) -> list[Quantity]:
-    head = columns.heads[column] if column < len(columns.heads) else ""
-    corner = columns.heads[0] if columns.heads and not row[0].quantities else ""
-    return [with_unit(figure, head, row[0].words, corner) for figure in row[column].figures]
+    header = columns.headers[column] if column < len(columns.headers) else ""
+    corner = columns.headers[0] if columns.headers and not row[0].quantities else ""
+    return [with_unit(figure, header, row[0].words, corner) for figure in row[column].figures]
 
 
-def _is_like(before: Quantity, after: Quantity, columns: Columns) -> bool:
+def _are_comparable(before: Quantity, after: Quantity, columns: Columns) -> bool:
     if before.kind is not after.kind:
         return False
     if before.unit and after.unit:
         return before.unit.metric is after.unit.metric
-    return not columns.is_learnt  # that the columns of another row are before and after says nothing of bare numbers
+    return not columns.is_inferred  # another row proves the sides of the columns, not the metric of bare numbers
 
 
 def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_agree: bool) -> Effect:
     """The pair with its change: behind the figure or in a cell of its own."""
     own = [quantity for quantity in row[column].quantities if quantity.start >= pair.end and quantity.kind is not Kind.VALUE]
-    stated = [*own, *changes(row, columns.change, columns.heads)]
+    stated = [*own, *changes(row, columns.change, columns.headers)]
     change = next((change for change in stated if change.start > pair.start and agrees(pair, change)), None)
     if change is None and stated and not must_agree and stated[0].start > pair.start:
         change = stated[0]
     if change is None:
         return pair
-    gains = GAINING.search(columns.heads[columns.change]) if columns.change is not None else None
+    gains = GAIN_HEADER.search(columns.headers[columns.change]) if columns.change is not None else None
     whole = pair._replace(end=max(pair.end, change.end), change=change)
     is_bare = pair.before is not None and pair.before.unit is None and agrees(pair, change)
     if not (gains and (is_bare or change.kind is Kind.TIMES)) and not (is_bare and change in own and change.kind is Kind.TIMES):
@@ -80,41 +82,143 @@ def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_
     return whole._replace(swaps=is_loss, sense=Sense.LOSS if is_loss else Sense.GAIN, word=gains[0].lower() if gains else "")
 
 
-def changes(row: Row, column: int | None, heads: tuple[str, ...]) -> list[Quantity]:
+def changes(row: Row, column: int | None, headers: tuple[str, ...]) -> list[Quantity]:
     if column is None or column >= len(row):
         return []
     found = row[column].quantities
-    if len(found) == 1 and found[0].kind is Kind.VALUE and found[0].unit is None and _OF_FACTORS.match(heads[column] if heads else ""):
+    if len(found) == 1 and found[0].kind is Kind.VALUE and found[0].unit is None and _OF_FACTORS.match(headers[column] if headers else ""):
         return [found[0]._replace(kind=Kind.TIMES)]
     return [quantity for quantity in found if quantity.kind is not Kind.VALUE]
 
 
 _OF_FACTORS = re.compile(r"speed-?ups?(?! ?\(?%)", re.IGNORECASE)
-"""The head of a column of factors, which may leave the `x` out."""
+"""The header cell of a column of factors, which may leave out the `x`."""
 
 
-def each_against_first(text: str, row: Row, columns: Columns) -> list[Effect]:
-    """`Baseline | Warm | Cold`, `25 s | 2 s (12x faster) | 6 s (4x faster)`: several cells, each with the change it is of that before."""
+def each_against_baseline(text: str, row: Row, columns: Columns) -> list[Effect]:
+    """`Baseline | Warm | Cold`, `25 s | 2 s (12x faster) | 6 s (4x faster)`: each cell has its change against the baseline."""
     if columns.before is None or columns.before >= len(row) or sum(len(cell.quantities) > 1 for cell in row) < 2:
         return []
     before = figures(row, columns, columns.before)[:1]
     found: list[Effect] = []
     for cell in row[columns.before + 1 :] if before else ():
         after, *stated = cell.quantities or (None,)
-        if after is None or after.kind is not before[0].kind or not _is_like(before[0], after, columns):
+        if after is None or after.kind is not before[0].kind or not _are_comparable(before[0], after, columns):
             continue
         pair = Effect(after.start if found else before[0].start, after.end, before[0], after)
         own = [change for change in stated if change.kind is not Kind.VALUE and agrees(pair, change)]
-        found += [pair._replace(end=closed(text, change.end), change=change) for change in own[:1]]
+        found += [pair._replace(end=end_of_bracket(text, change.end), change=change) for change in own[:1]]
     return found if len(found) > 1 else []
 
 
 _CLOSES = re.compile(r"[^()|\n]{0,30}\)")
 
 
-def closed(text: str, end: int) -> int:
-    """Where the bracket ends that a change stands in."""
+def end_of_bracket(text: str, end: int) -> int:
+    """The end of the bracket around a change."""
     bar = max(0, text.rfind("|", 0, end))
     is_open = text.rfind("(", bar, end) > text.rfind(")", bar, end)
     found = _CLOSES.match(text, end) if is_open else None
     return found.end() if found else end
+
+
+_SIGNS = ("+", "-")
+_SENSES = {"+": Sense.GAIN, "-": Sense.LOSS}
+"""What a sign means in a column of gains."""
+
+_NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
+"""`1x` is no change, and `100%` means that something is done."""
+
+_FALLS = re.compile(FALL_HEADERS, re.IGNORECASE)
+_BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
+
+
+def change_without_figures(row: Row, columns: Columns) -> Effect | None:
+    """A change in a column of changes, without figures. The row that all others are compared with has none."""
+    found = changes(row, columns.change, columns.headers)
+    if columns.change is not None and columns.has_goals:
+        return _change_beside_goal(row, columns.change)
+    shares = [quantity for cell in row for quantity in cell.quantities if quantity.kind is Kind.PERCENT]
+    if (
+        not found
+        or columns.change is None
+        or len(shares) > 1
+        or _BASE_ROW.search(row[columns.change].words)
+        or _BASE_ROW.search(row[0].words)
+    ):
+        return None
+    change = found[0]
+    if change.low == change.high and (change.kind, change.low) in _NO_CHANGE and not change.sign:
+        return None
+    sense = Sense.LOSS if columns.is_reciprocal else Sense.GAIN
+    if change.kind is Kind.PERCENT:
+        is_fall = change.sign in _SIGNS[1:] or (
+            not change.sign and (_FALLS.search(columns.headers[columns.change]) or row[columns.change].words.endswith("↓"))
+        )
+        sense = Sense.FALL if is_fall else Sense.RISE if change.sign else sense
+    whole = Effect(change.start, change.end, change=change, sense=sense, word=columns.headers[columns.change].lower())
+    beside = figures(row, columns, columns.change - 1) if change.sign and columns.change > 1 else []
+    if len(beside) == 1 and beside[0].unit:
+        whole = whole._replace(start=beside[0].start, after=beside[0], word=change.sign)
+    return whole
+
+
+_NAME = re.compile(r"[*_`]*\s(?P<name>[A-Za-z][\w-]*)")
+
+
+def named_changes(text: str, row: Row, columns: Columns) -> list[Effect]:
+    """`+111% semantic, +49% hybrid` in a column of gains: several signed percentages, each with the name of what it measures."""
+    if columns.change is None or columns.change >= len(row) or not GAIN_HEADER.search(columns.headers[columns.change]):
+        return []
+    cell = row[columns.change]
+    found: list[Effect] = []
+    for one in cell.quantities:
+        name = _NAME.match(text, one.end, cell.end)
+        of = [header for header in columns.headers if name and header.lower().startswith(name["name"].lower())]
+        if one.kind is not Kind.PERCENT or one.sign not in _SENSES or name is None or len(of) != 1:
+            return []
+        found.append(
+            Effect(one.start, name.end(), change=one, sense=_SENSES[one.sign], word=columns.headers[columns.change].lower(), labels=of[0])
+        )
+    return found
+
+
+_OF_A_CHANGE = re.compile(r"reduction|savings?|improvement|speed(?:-?up)?|throughput|increase|gain", re.IGNORECASE)
+
+
+def _change_beside_goal(row: Row, column: int) -> Effect | None:
+    """A percentage or factor beside the goal for it, if the row label names a change."""
+    change = next(iter(row[column].quantities), None) if column < len(row) else None
+    label = _OF_A_CHANGE.search(row[0].words)
+    if label is None or row[0].quantities or change is None or change.kind is Kind.VALUE:
+        return None
+    sense = Sense.FALL if _FALLS.search(row[0].words) else Sense.GAIN
+    return Effect(change.start, change.end, change=change, sense=sense, word=label[0].lower())
+
+
+_SAYS_GAINS = re.compile(rf"\b(?:{GAIN_HEADERS})s?\b", re.IGNORECASE)
+
+
+def changes_by_cell(text: str, start: int, headers: Row, row: Row) -> list[Effect]:
+    """`Average speedups by instance` above cells with nothing but a signed percentage: each is a change."""
+    cells = [cell.quantities for cell in row[1:] if cell.words]
+    are_percentages = all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign in _SIGNS for found in cells)
+    if len(cells) < 2 or not are_percentages or any(role_of(header.words) for header in headers[1:]):
+        return []
+    caption = _SAYS_GAINS.search(caption_above(text, start))
+    if caption is None:
+        return []
+    word = caption[0].lower()
+    return [Effect(found.start, found.end, change=found, sense=_SENSES[found.sign], word=word) for (found,) in cells]
+
+
+_OPENS = re.compile(r"[*_`]*\s?\(")
+
+
+def with_candidate_figure(text: str, effect: Effect, row: Row) -> Effect:
+    """`26.1 KB (-3.2%)`: the signed percentage with the candidate figure before it."""
+    cell = next((cell for cell in row if cell.start <= effect.start < cell.end), None)
+    figure = cell.quantities[0] if cell and len(cell.quantities) > 1 and cell.quantities[1] == effect.change else None
+    if figure is None or figure.metric in (None, ClaimMetric.COST) or not _OPENS.fullmatch(text, figure.end, effect.start):
+        return effect
+    return effect._replace(start=figure.start, after=figure)

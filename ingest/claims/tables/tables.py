@@ -1,105 +1,221 @@
-"""Tables: which columns hold the figure before, the figure after and the change; one row of one metric is one effect."""
+"""Tables: which columns hold the baseline, the candidate and the change; one row of one metric is one effect."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from ingest.claims.changes.effects import effects
 from ingest.claims.judge.ratios import agrees
-from ingest.claims.numbers.effect import Effect
+from ingest.claims.numbers.effect import Effect, Way, first_found
 from ingest.claims.numbers.quantities import Kind
-from ingest.claims.tables.cells import Row, layout
-from ingest.claims.tables.change_columns import beside_its_figure, change_alone, each_named, per_cell
-from ingest.claims.tables.header_cells import BRANCH, Columns, by_heads, completed, proven, role_of, side_by_side
-from ingest.claims.tables.rows import closed, each_against_first, pairs_by_heads
-from ingest.claims.tables.transposed import transposed
-from ingest.claims.words.change_words import Sense
+from ingest.claims.prose import effects
+from ingest.claims.tables.cells import Row, layout, with_unit
+from ingest.claims.tables.header_cells import BASE_BRANCH, Columns, columns_by_headers, completed_by_rows, proven, role_of, side_by_side
+from ingest.claims.tables.rows import (
+    change_without_figures,
+    changes_by_cell,
+    each_against_baseline,
+    end_of_bracket,
+    named_changes,
+    pairs_by_headers,
+    with_candidate_figure,
+)
+from ingest.claims.words.vocabulary import Sense
+
+_MEAN = re.compile(r"mean|avg|average|median", re.IGNORECASE)
+_SPREAD = re.compile(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECASE)
+"""Columns of spread around the mean, which measure nothing else."""
+
+
+def transposed(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
+    """A table on its side: the figures of each candidate row against those of the baseline row, with a row of changes below it."""
+    roles = [role_of(row[0].words) if row else None for row in rows]
+    for index, role in enumerate(roles[1:], 1):
+        if role == "after" and roles[index - 1] == "before":
+            changes = rows[index + 1] if roles[index + 1 : index + 2] == ["change"] else ()
+            yield from _column_pairs(headers, rows[index - 1], rows[index], changes)
+
+
+def _column_pairs(headers: Row, before: Row, after: Row, changes: Row) -> Iterator[tuple[Effect, str]]:
+    has_mean = any(_MEAN.match(header.words) for header in headers)
+    for column in range(1, min(len(before), len(after))):
+        if has_mean and column < len(headers) and _SPREAD.match(headers[column].words):
+            continue
+        header = headers[column].words if column < len(headers) else ""
+        if not before[column].figures or not after[column].figures or role_of(header) == "change":
+            continue
+        first, second = (with_unit(row[column].figures[0], header, row[0].words) for row in (before, after))
+        if not first.kind is second.kind is Kind.VALUE or first.metric is not second.metric:
+            continue
+        pair = Effect(first.start, second.end, first, second)
+        stated = changes[column].quantities if column < len(changes) else ()
+        change = next((change for change in stated if change.kind is not Kind.VALUE and agrees(pair, change)), None)
+        yield pair._replace(end=change.end, change=change) if change else pair, f"{before[0].words} | {header}"
+
 
 _SIGNS = ("+", "-")
 _OF_SETTINGS = re.compile(
     r"(?:[\w-]+ )?(?:settings?|config\w*|options?|parameters?|flags?|limits?|quotas?|env\w*|variables?)$", re.IGNORECASE
 )
-"""The head of the labels in a table of settings."""
+"""The header cell above the row labels in a table of settings."""
 
 
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
-    """The effects of the table's rows, with the words of row and heads that tell what each measures, and with the rest of its cell."""
-    heads, rows = _labels_first(*layout(text, start, end))
-    first = by_heads(heads)
-    if _is_of_settings(heads, first):
+    """The effects of the table's rows; with each, the row label and header cells that say what it measures, and the rest of its cell."""
+    headers, rows = _with_labels_first(*layout(text, start, end))
+    first = columns_by_headers(headers)
+    if _is_table_of_settings(headers, first):
         return
     is_of_sides = first.change is None or all(row[0].words.isalpha() for row in rows if row)  # no `Base size | 5 MB | 2 MB | 60%`
-    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed(heads, rows))):
+    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed(headers, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
-    several = side_by_side(heads)
-    columns = several[0] if several else completed(first, rows)
+    several = side_by_side(headers)
+    columns = several[0] if several else completed_by_rows(first, rows)
     for row in rows:
-        for effect in per_cell(text, start, heads, row) or _effects(text, row, columns):
-            yield effect, _words(row, columns, effect), _rest(text, row, effect)
+        for effect in changes_by_cell(text, start, headers, row) or _effects(text, row, columns):
+            yield effect, _words_for_metric(row, columns, effect), _rest_of_cell(text, row, effect)
         for others in several[1:]:
-            for effect in pairs_by_heads(row, others):
-                yield effect, _words(row, others, effect), ""
+            for effect in pairs_by_headers(row, others):
+                yield effect, _words_for_metric(row, others, effect), ""
 
 
-def _labels_first(heads: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
+def _with_labels_first(headers: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
     """`before | after | ratio | benchmark`, as asv prints it: with the column of labels, which is the last one, ahead of the others."""
-    if len(heads) < 3 or role_of(heads[0].words) != "before" or role_of(heads[1].words) != "after":
-        return heads, rows
-    return heads[-1:] + heads[:-1], [row[-1:] + row[:-1] for row in rows]
+    if len(headers) < 3 or role_of(headers[0].words) != "before" or role_of(headers[1].words) != "after":
+        return headers, rows
+    return headers[-1:] + headers[:-1], [row[-1:] + row[:-1] for row in rows]
 
 
-def _is_of_settings(heads: Row, columns: Columns) -> bool:
-    """Whether the rows are settings, and not what was measured with them: `Config | Time | Speedup`, `Config | main | #12`."""
-    is_measured = columns.change is not None or (columns.before is not None and BRANCH.search(heads[columns.before].words))
-    return bool(heads) and not is_measured and _OF_SETTINGS.match(heads[0].words) is not None
+def _is_table_of_settings(headers: Row, columns: Columns) -> bool:
+    """Whether the rows are settings, not measurements with them: `Config | Time | Speedup`, `Config | main | #12`."""
+    is_measured = columns.change is not None or (columns.before is not None and BASE_BRANCH.search(headers[columns.before].words))
+    return bool(headers) and not is_measured and _OF_SETTINGS.match(headers[0].words) is not None
 
 
-def _effects(text: str, row: Row, columns: Columns) -> list[Effect]:
-    inline = [effect for cell in row for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
-    if pairs := [effect for effect in inline if effect.is_pair]:
-        whole = [_with_next_cell(text, effect, row) for effect in pairs]
-        return [*_beside(pairs, row, columns), *whole, *_led_to(inline, whole)]
-    if of_heads := each_against_first(text, row, columns) or pairs_by_heads(row, columns):
-        return [] if _is_of_marks(row, of_heads) else of_heads
-    alone = change_alone(row, columns)
-    fills_its_cell = alone and columns.change is not None and row[columns.change].words in text[alone.start : alone.end]
-    if effect := proven(row, columns) or (alone if fills_its_cell else None):
-        return [] if _is_of_marks(row, [effect]) else [effect]
-    if each := each_named(text, row, columns):
-        return each
-    if _is_of_changes(row):
-        return [effect._replace(word="change") for effect in inline]
-    said = [effect for effect in inline if effect.word not in _SIGNS]
-    return said or ([alone] if alone else [beside_its_figure(text, effect, row) for effect in inline])
+class TableRow(NamedTuple):
+    """A row with its columns, and the effects that its cells make by themselves."""
+
+    text: str
+    cells: Row
+    columns: Columns
+    inline: list[Effect]
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether a single cell holds a pair."""
+        return any(effect.is_pair for effect in self.inline)
 
 
-def _is_of_changes(row: Row) -> bool:
-    """Whether several cells of the row hold a signed percentage, and none any other number: what they are of, label and head say."""
-    told = [cell.quantities for cell in row[1:] if cell.quantities]
-    return len(told) > 1 and all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign for found in told)
+def _effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
+    inline = [effect for cell in cells for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
+    row = TableRow(text, cells, columns, inline)
+    found = first_found(WAYS, row) or []
+    return [] if not row.has_pairs and _are_audit_scores(cells, found) else found
 
 
-_MARK, _BEST_MARK = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
+def _pairs_within_cells(row: TableRow) -> list[Effect]:
+    pairs = [effect for effect in row.inline if effect.is_pair]
+    whole = [_with_next_cell(row.text, effect, row.cells) for effect in pairs]
+    return [*_pairs_of_other_columns(pairs, row.cells, row.columns), *whole, *_figures_with_change(row.inline, whole)] if pairs else []
 
 
-def _is_of_marks(row: Row, found: list[Effect]) -> bool:
-    """Whether they are marks of an audit: whole numbers up to a hundred, of nothing but `Performance`."""
+def _change_filling_its_cell(row: TableRow) -> list[Effect]:
+    alone, column = change_without_figures(row.cells, row.columns), row.columns.change
+    is_full = alone and column is not None and row.cells[column].words in row.text[alone.start : alone.end]
+    return [alone] if alone and is_full else []
+
+
+def _signed_percentages_only(row: TableRow) -> list[Effect]:
+    return [effect._replace(word="change") for effect in row.inline] if _holds_only_changes(row.cells) else []
+
+
+WAYS: tuple[Way[TableRow, list[Effect]], ...] = (
+    Way(
+        "pairs within cells",
+        _pairs_within_cells,
+        "| Item | Change | Δ tokens |\n|---|---|---|\n| a | 6,802 → 3,401 | −3,401 (−50%) |",
+        "tokens 2",
+    ),
+    Way(
+        "each against the baseline",
+        lambda row: each_against_baseline(row.text, row.cells, row.columns),
+        "| Case | Baseline | Warm | Cold |\n|---|---|---|---|\n| load | 24 s | 2 s (12x faster) | 6 s (4x faster) |",
+        "time 12",
+    ),
+    Way(
+        "baseline and candidate columns",
+        lambda row: pairs_by_headers(row.cells, row.columns),
+        "| Case | Before | After |\n|---|---|---|\n| load | 30 s | 10 s |",
+        "time 3",
+    ),
+    Way(
+        "figures proven by their change",
+        lambda row: [found] if (found := proven(row.cells, row.columns)) else None,
+        "| conns | copy rps | splice rps |  |\n|---|---|---|---|\n| 1 | 2,000 | 4,000 | 2.0x |",
+        "throughput 2",
+    ),
+    Way(
+        "change that fills its cell",
+        _change_filling_its_cell,
+        "| Case | Notes | Speedup |\n|---|---|---|\n| load | 30% less memory | 3x |",
+        "time 3",
+    ),
+    Way(
+        "named changes",
+        lambda row: named_changes(row.text, row.cells, row.columns),
+        "| Case | semantic | hybrid | Speedup |\n|---|---|---|---|\n| query time | a | b | +111% semantic, +49% hybrid |",
+        "time 2.11",
+    ),
+    Way("signed percentages only", _signed_percentages_only, "| Case | Linux | Mac |\n|---|---|---|\n| latency | -50% | -20% |", "time 2"),
+    Way(
+        "changes in words",
+        lambda row: [effect for effect in row.inline if effect.word not in _SIGNS],
+        "| step | Gain |\n|---|---|\n| batching | 20% reduction in overhead |",
+        "time 1.25",
+    ),
+    Way(
+        "column of changes",
+        lambda row: [alone] if (alone := change_without_figures(row.cells, row.columns)) else None,
+        "| Metric | Goal | Achieved |\n|---|---|---|\n| Copy reduction | 40% | ~50% (pool) |",
+        "operations 2",
+    ),
+    Way(
+        "change behind its figure",
+        lambda row: [with_candidate_figure(row.text, effect, row.cells) for effect in row.inline],
+        "| Case | Size |\n|---|---|\n| bundle | 26.1 KB (-20%) |",
+        "size 1.25",
+    ),
+)
+"""The ways to read a row, in the order in which they are tried."""
+
+
+def _holds_only_changes(row: Row) -> bool:
+    """Whether several cells of the row hold a signed percentage and no other number: row label and header cell say what they measure."""
+    cells = [cell.quantities for cell in row[1:] if cell.quantities]
+    return len(cells) > 1 and all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign for found in cells)
+
+
+_AUDIT, _BEST_SCORE = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
+
+
+def _are_audit_scores(row: Row, found: list[Effect]) -> bool:
+    """Whether they are scores of an audit: whole numbers up to a hundred, with only `Performance` as row label."""
     figures = [figure for effect in found for figure in (effect.before, effect.after) if figure]
-    are_marks = all(figure.unit is None and figure.low.is_integer() and figure.within(0, _BEST_MARK) for figure in figures)
-    return bool(figures) and are_marks and _MARK.match(row[0].words) is not None
+    are_marks = all(figure.unit is None and figure.low.is_integer() and figure.within(0, _BEST_SCORE) for figure in figures)
+    return bool(figures) and are_marks and _AUDIT.match(row[0].words) is not None
 
 
-def _led_to(inline: list[Effect], pairs: list[Effect]) -> list[Effect]:
-    """`+0.7 tok/s (+0.45%)` in a cell of its own, beside one that holds a pair."""
+def _figures_with_change(inline: list[Effect], pairs: list[Effect]) -> list[Effect]:
+    """`+0.7 tok/s (+0.45%)` in a cell of its own, beside a cell that holds a pair."""
     figures = [effect for effect in inline if effect.after and effect.change and not effect.is_pair]
     return [effect for effect in figures if not any(pair.start < effect.end and effect.start < pair.end for pair in pairs)]
 
 
-def _beside(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
-    """The pairs of the columns before and after, where those that stand in single cells are of other columns."""
-    figures = () if columns.is_learnt else ((pair, (pair.before, pair.after)) for pair in pairs_by_heads(row, columns))
+def _pairs_of_other_columns(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
+    """The pairs of the baseline and candidate columns, where the pairs within single cells are in other columns."""
+    figures = () if columns.is_inferred else ((pair, (pair.before, pair.after)) for pair in pairs_by_headers(row, columns))
     taken = [(pair.start, pair.end) for pair in pairs]
     return [pair for pair, both in figures if not any(low <= one.start < high for low, high in taken for one in both if one)]
 
@@ -110,30 +226,30 @@ def _with_next_cell(text: str, effect: Effect, row: Row) -> Effect:
     stated = [change for change in following.quantities if change.kind is not Kind.VALUE] if following else []
     if not stated or not agrees(effect, stated[0]):
         return effect
-    return effect._replace(end=closed(text, stated[0].end), change=stated[0])
+    return effect._replace(end=end_of_bracket(text, stated[0].end), change=stated[0])
 
 
-def _words(row: Row, columns: Columns, effect: Effect) -> str:
-    """What tells the metric: the row's labels, and the heads of the columns the effect stands in."""
+def _words_for_metric(row: Row, columns: Columns, effect: Effect) -> str:
+    """The words that name the metric: the row labels, and the header cells above the effect."""
     labels: list[str] = [row[0].words]
     inside: list[str] = []
     beside: tuple[str, ...] = ()
     for index, cell in enumerate(row):
         if effect.start < cell.end and cell.start < effect.end:
-            inside += columns.heads[index : index + 1] if index != columns.change or not effect.is_pair else ()
+            inside += columns.headers[index : index + 1] if index != columns.change or not effect.is_pair else ()
         elif index and cell.end <= effect.start and not cell.quantities:
             labels.append(cell.words)
         elif index and cell.end <= effect.start and not columns.has_goals:
-            beside = columns.heads[index : index + 1]  # of the last figure before it
-    rate = ("per second",) if _rises_by_a_speedup(effect) else ()
-    return " | ".join([*rate, *(() if effect.is_pair else beside), *labels, *inside, *filter(None, [effect.heads])])
+            beside = columns.headers[index : index + 1]  # of the last figure before it
+    rate = ("per second",) if _is_rate_by_speedup(effect) else ()
+    return " | ".join([*rate, *(() if effect.is_pair else beside), *labels, *inside, *filter(None, [effect.labels])])
 
 
 _OF_SPEED = ("speed", "faster")
 
 
-def _rises_by_a_speedup(effect: Effect) -> bool:
-    """Whether bare figures rise by a speedup or fall where there is none: they are of a rate."""
+def _is_rate_by_speedup(effect: Effect) -> bool:
+    """Whether bare figures rise with a speedup, or fall without one: then they are a rate."""
     before, after, change = effect.before, effect.after, effect.change
     if before is None or after is None or change is None or before.unit or after.unit or not effect.word.startswith(_OF_SPEED):
         return False
@@ -141,7 +257,7 @@ def _rises_by_a_speedup(effect: Effect) -> bool:
     return before.kind is Kind.VALUE and (after.low > before.low) is is_gain and after.low != before.low
 
 
-def _rest(text: str, row: Row, effect: Effect) -> str:
-    """What stands behind the effect in its cell."""
+def _rest_of_cell(text: str, row: Row, effect: Effect) -> str:
+    """The text behind the effect in its cell."""
     cell = next((cell for cell in row if cell.start < effect.end <= cell.end), None)
     return text[effect.end : cell.end] if cell and not effect.is_pair else ""

@@ -1,1 +1,4 @@
-"""The words of claims: `change_words`, `context_words`, and the parts of expressions they share (`regex_parts`)."""
+"""The words of claims, as data: a TOML file for each kind, with an example and its claim beside each word.
+
+- `*.toml`: the tables; `tables` reads them; `vocabulary` makes pieces of regular expressions of them
+"""

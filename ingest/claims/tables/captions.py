@@ -1,29 +1,27 @@
-"""What stands above a table: its caption, and a heading or short line that gives the unit its figures leave out."""
+"""The lines above a table: its caption, and a heading or short line with the unit that the figures leave out."""
 
 from __future__ import annotations
 
 import re
 
-from ingest.claims.words.change_words import BEGINS, METRICS
+from ingest.claims.words.vocabulary import BEGINS, METRICS, TABLE_ROW
 from schemas.rows.claim import ClaimMetric
 
 _REACH = 1000
-"""Characters above a table in which the line that gives the unit is looked for."""
+"""Characters above a table in which the line with the unit is searched."""
 
 _SHORT = 80
-"""Characters of a heading, at most."""
+"""The most characters of a heading."""
 
-_NOUNS = re.compile(
+_UNIT_OR_METRIC = re.compile(
     rf"(?P<rate>\w/s(?:ec)?\b|{BEGINS}(?:{METRICS[ClaimMetric.THROUGHPUT]}))"
     r"|(?P<time>(?:\(|\bin )(?:[nµμum]?s|sec|(?:milli|micro|nano)?seconds|minutes)\b)"
     rf"|{BEGINS}(?P<other>{'|'.join(words for metric, words in METRICS.items() if metric is not ClaimMetric.THROUGHPUT)})",
     re.IGNORECASE,
 )
-_TOLD = {"rate": "per second", "time": "elapsed"}
+_UNIT_WORDS = {"rate": "per second", "time": "elapsed"}
 _TITLE = re.compile(r"\s*(?:#{1,6}\s|<\w|(?![-*•+]\s).*:[*_\s]*$|[*_]*\S+(?: \S+)?$)")
-"""Headings, leads that end with a colon, and lines of a word or two."""
-
-_ROW = re.compile(r"[ \t]*\|")
+"""Headings, lines that end with a colon, and lines of a word or two."""
 
 
 def caption_above(text: str, start: int) -> str:
@@ -31,16 +29,16 @@ def caption_above(text: str, start: int) -> str:
     return text[max(0, start - 160) : start].strip().rpartition("\n")[2]
 
 
-def unit_above(text: str, start: int) -> str:
-    """What the unit is of that the nearest heading above gives, if it names a metric.
+def unit_words_above(text: str, start: int) -> str:
+    """Words for the unit in the nearest heading above that names a metric.
 
     `per second` for `Requests/sec:` and `## Average fps`, `elapsed` for `Times in ms:`, else empty.
     """
     lines = text[max(0, start - _REACH) : start].splitlines()
     for line in reversed(lines):
-        if _ROW.match(line):
+        if TABLE_ROW.match(line):
             return ""
-        found = {match.lastgroup for match in _NOUNS.finditer(line)} if len(line) <= _SHORT and _TITLE.match(line) else ()
+        found = {match.lastgroup for match in _UNIT_OR_METRIC.finditer(line)} if len(line) <= _SHORT and _TITLE.match(line) else ()
         if found:
-            return next((word for group, word in _TOLD.items() if group in found), "")
+            return next((word for group, word in _UNIT_WORDS.items() if group in found), "")
     return ""

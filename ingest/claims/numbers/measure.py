@@ -1,0 +1,42 @@
+"""What figures measure, in which unit, and what says so: one object, wherever the text says it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from ingest.claims.numbers.units import Unit
+from schemas.rows.claim import ClaimMetric
+
+
+class ToldBy(Enum):
+    """What says what a figure measures. The first group names it; from the second it is inferred."""
+
+    FIGURE = "the unit behind the figure, or behind the other figure of the pair"
+    LIST = "the unit of an earlier pair of the same list"
+    LABEL = "the label of the line, or the line above"
+    OUTPUT = "the output of a tool, whose unit is known"
+    HEADER = "a header cell, or the label of the row"
+    CAPTION = "the line above the table"
+    NOUN = "a noun near the number"
+
+    COMPARISON = "the word of comparison: `faster`"
+    TITLE = "the title of the text, or a text that is about speed"
+    LIST_HEADING = "the line that leads the list"
+    OTHER_CLAIM = "the other claims of the text"
+
+
+_INFERRED = frozenset({ToldBy.COMPARISON, ToldBy.TITLE, ToldBy.LIST_HEADING, ToldBy.OTHER_CLAIM})
+
+
+class Measure(NamedTuple):
+    """What a change measures: the metric, what says so, and the unit of the pair where a figure has one."""
+
+    metric: ClaimMetric
+    told_by: ToldBy
+    unit: Unit | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the text names it near the figures; otherwise it is inferred."""
+        return self.told_by not in _INFERRED

@@ -1,0 +1,103 @@
+"""Each entry of the word tables makes its example work: the claim beside it is found, and without the word it is another, or none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+
+import pytest
+
+from ingest.claims import extract
+from ingest.claims.find.signs import literals, signs
+from ingest.claims.words.tables import Entry, entries, table
+from ingest.claims.words.vocabulary import BEGINS, HEDGES
+
+FIELDS = {
+    "evidence": ("evidence",),
+    "scope": ("scope",),
+    "origin": ("origin",),
+    "hedges words": ("hedged",),
+    "labels gain": ("metric", "ratio", "direction"),
+}
+"""The fields of the claim that the entries of a table, or of one section of it, name."""
+
+OF_THREE_COLUMNS = (
+    "comparisons", "comparisons_by_themselves", "verbs", "cjk_changes", "metrics", "settings", "not_performance", "labels", "evidence",
+    "scope", "origin", "hedges",
+)  # fmt: skip
+
+
+def told(text: str, *fields: str) -> str:
+    """Those fields of the first claim of the text, as the tables write them."""
+    claim = next(iter(extract(text)), None)
+    values = (getattr(claim, field) for field in fields) if claim else ()
+    return " ".join(f"{value:.3g}" if isinstance(value, float) else str(value).lower() for value in values) or "none"
+
+
+def place_of(entry: Entry) -> re.Match[str]:
+    """Where the example has the word; `$` stands for where a number begins."""
+    match = entry.match.replace("{HEDGES}", HEDGES)
+    for begins in (BEGINS, ""):
+        word = re.compile(f"{begins}(?:{match})", re.IGNORECASE | re.MULTILINE)
+        ends = [len(entry.example), *(number.start() for number in re.finditer(r"\d", entry.example))]
+        if found := next(filter(None, (word.search(entry.example, 0, end) for end in ends)), None):
+            return found
+    pytest.fail(f"the example has no {entry.match}: {entry.example}")
+
+
+def every_entry() -> Iterator[tuple[str, str, Entry]]:
+    for kind in OF_THREE_COLUMNS:
+        for section in table(kind):
+            yield from ((kind, section, entry) for entry in entries(kind, section))
+
+
+@pytest.mark.parametrize("kind", OF_THREE_COLUMNS)
+def test_each_word_makes_its_example_work(kind: str) -> None:
+    for _, section, entry in (one for one in every_entry() if one[0] == kind):
+        fields = FIELDS.get(f"{kind} {section}") or FIELDS.get(kind, ("metric", "ratio"))
+        where = place_of(entry) if section != "arrows" else re.search(re.escape(entry.match), entry.example)
+        assert where
+        assert told(entry.example, *fields) == entry.claim, entry
+        assert told(f"{entry.example[: where.start()]}qux{entry.example[where.end() :]}", *fields) != entry.claim, entry
+
+
+@pytest.mark.parametrize("metric", table("units"))
+def test_each_spelling_of_a_unit(metric: str) -> None:
+    for names, _, example, claim in table("units")[metric]:
+        first, *others = names.split()
+        assert f"{told(example, 'metric', 'ratio')} {first}".startswith(claim)
+        for name in others:
+            assert claim.startswith(told(re.sub(rf"(?<= ){first}(?= |$)", name, example), "metric", "ratio")), name
+        assert not claim.startswith(told(example.replace(first, "qux"), "metric", "ratio", "unit")), names
+
+
+def test_each_number_that_is_written_out() -> None:
+    for section, rows in table("numbers").items():
+        for word, _, example, claim in rows:
+            assert told(example, "metric", "ratio") == claim, (section, word)
+            assert told(example.replace(word, "qux"), "metric", "ratio") != claim, (section, word)
+
+
+def test_each_word_of_a_claim_without_a_number() -> None:
+    for section, rows in table("qualitative").items():
+        for word, *_, example, claim in rows:
+            assert told(example, "metric", "evidence") == claim, (section, word)
+            assert told(example.replace(word, "qux"), "metric", "evidence") != claim, (section, word)
+
+
+@pytest.mark.parametrize("section", table("signs"))
+def test_the_signs_of_a_section_alone_mark_its_example(section: str) -> None:
+    """Without them the text has no sign, and is read no further."""
+    listed = table("signs")[section]
+    assert told(listed["example"], "metric", "ratio") == listed["claim"]
+    without = listed["example"]
+    for literal in sorted(literals(section), key=len, reverse=True):
+        without = without.replace(literal, "qux")
+    assert signs(without)[0] == []
+    assert extract(without) == ()
+
+
+def test_every_table_is_proven_here() -> None:
+    kinds = {file.name.removesuffix(".toml") for file in files("ingest.claims.words").iterdir() if file.name.endswith(".toml")}
+    assert kinds == {*OF_THREE_COLUMNS, "units", "numbers", "qualitative", "signs"}
