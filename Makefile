@@ -18,12 +18,12 @@ run: $(VENV)/.ready-run
 ## test: set up, then style, types and every test
 test: $(VENV)/.ready-dev chromium check unit
 
-## quick: for the inner loop: style, and the nine tests of ten that start no process, no browser and no screen, and take under a second.
-## The others are marked slow: tests/conftest.py does it for whoever asks for the command or a screen and for all attacks, others by hand.
+## quick: for the inner loop: style, and the tests that start no process, browser or screen, fill no store of their own and take under a
+## second: reading, claims, prices, charts, words, and answers about the samples. tests/conftest.py marks the others slow, some are by hand.
 quick: $(VENV)/.ready-dev
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q -m "not slow"
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

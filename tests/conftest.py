@@ -87,7 +87,9 @@ ATTACKS = Path(__file__).parent / "attack"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make quick` leaves out."""
     for item in items:
-        if ATTACKS in item.path.parents or (isinstance(item, pytest.Function) and not SLOW.isdisjoint(item.fixturenames)):
+        asked = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
+        fills = "store" in asked and "sample_store" not in asked  # a new store: an ingest; that of the samples is a copy
+        if fills or asked & SLOW or ATTACKS in item.path.parents:
             item.add_marker(pytest.mark.slow)
 
 

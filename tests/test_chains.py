@@ -20,8 +20,6 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import record
 
-pytestmark = pytest.mark.slow  # each of them writes a store, some twice
-
 
 def result(number: int, output: int, cost: float, own_output: int, **changes: Any) -> dict[str, Any]:
     """A result of the session `s` with totals of one model; `own_output` is the main loop's part of its own turns."""
@@ -132,6 +130,7 @@ def test_a_fork_continues_what_it_forked_from(store: Store) -> None:
     assert chained(store)[2][1:4] == ("r1", 2, Decimal("0.05"))
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(files(CONTINUED)), cut=st.integers(0, 3))
 def test_the_order_of_files_and_batches_does_not_matter(tmp_path_factory: pytest.TempPathFactory, order: list[Source], cut: int) -> None:

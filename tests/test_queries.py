@@ -87,11 +87,13 @@ def test_every_model_has_its_own_share(four_runs: Store) -> None:
     assert list(rows[0])[3:] == [name for metric in MODEL_METRICS for name in (metric, f"{metric}_known")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_every_dimension_groups_all_runs(four_runs: Store, dimension: str) -> None:
     assert sum(run_queries.summary(four_runs, Filters(), by=[dimension])["runs"].to_pylist()) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "found"),
     [

@@ -83,6 +83,7 @@ def test_groupings_are_two_at_most_and_none_is_fine(sample_store: Store, screen:
     assert app.code[0].value.endswith("--by repo,day -o cost-report-by-repo-and-day.html")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPORTS)
 def test_every_format_that_is_offered_holds_the_totals(name: str, awkward: Store) -> None:
     [expected] = run_queries.summary(awkward, Filters(), (), ("runs", "cost_usd")).to_pylist()

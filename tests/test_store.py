@@ -116,6 +116,7 @@ def test_a_store_held_by_another_process_is_waited_for_then_told(sample_store: S
     assert run_queries.summary(impatient, Filters())["runs"].to_pylist() == [3]
 
 
+@pytest.mark.slow
 def test_readers_and_a_writer_in_one_process_get_along(sample_store: Store) -> None:
     """The dashboard's threads read while an upload writes: each waits its turn and sees whole transactions."""
     seen: list[int] = []

@@ -227,6 +227,7 @@ HOSTILE = st.recursive(
 EVENTS = st.dictionaries(FIELDS | st.text(max_size=8), HOSTILE, max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.lists(EVENTS, max_size=8), st.none() | st.text(max_size=3) | st.just("s1"))
 def test_no_event_ever_raises(events: list[dict[str, Any]], session_id: str | None) -> None:
