@@ -79,6 +79,7 @@ FIRES: dict[str, list[str]] = {
     "work_held_up": found(run(permission_denials=2, result="I need write permission to fix it.")),
     "empty_summary": found(run(num_turns=40, result=" ")),
     "patch_size": found(run(patch_files=1, patch_insertions=9, patch_deletions=2), changes=(FileChange("a.py", 9, 1),)),
+    "read_in_part": found(run(result="word " * 10), text="word"),
     "text_repaired": found(run(result_repaired=True)),
     "headline_count": found(run(result=COUNTED.format(said=5))),
     "list_length": found(run(result=LISTED.format(said=4))),
@@ -113,6 +114,7 @@ SILENT: dict[str, list[list[str]]] = {
         found(run(patch_files=2, patch_insertions=9, patch_deletions=2), changes=(FileChange("a.py", 9, 1),)),
         found(run(patch_files=1, patch_insertions=9, patch_deletions=2), changes=(FileChange("a.py", 9),)),
     ],
+    "read_in_part": [found(run(result="word"))],
     "text_repaired": [found(run())],
     "headline_count": [
         found(run(result=COUNTED.format(said=8))),

@@ -83,7 +83,7 @@ def test_nullability_follows_the_annotation() -> None:
 
 def test_the_written_ddl_is_what_the_row_models_say() -> None:
     """`make schema` was run after a change of a row model."""
-    assert (ROOT / "ingest" / "sql" / "schema.sql").read_text() == schema_sql()
+    assert (ROOT / "ingest" / "store" / "sql" / "schema.sql").read_text() == schema_sql()
 
 
 def test_the_ddl_makes_the_tables_with_a_comment_on_every_column() -> None:

@@ -16,7 +16,9 @@ from tests.serving import ENTRY, PATIENCE_SECONDS, free_port, wait_until_up
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-IMPATIENT = "import sys, app.screens.cache\napp.data.WAIT_SECONDS = 2.0\nfrom streamlit.web.cli import main\nmain(['run', *sys.argv[1:]])"
+IMPATIENT = (
+    "import sys, app.screens.cache\napp.screens.cache.WAIT_SECONDS = 2.0\nfrom streamlit.web.cli import main\nmain(['run', *sys.argv[1:]])"
+)
 """The dashboard with less patience than it has: a test should not wait for it."""
 
 HOLDER = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"

@@ -86,7 +86,7 @@ class Running:
         took = time.monotonic() - self._started
         self._line.close()
         self._connection.close()
-        out, err = (Path(f"{self._request.said}.{stream}").read_text(errors="replace") for stream in ("out", "err"))
+        out, err = (_said(Path(f"{self._request.said}.{stream}")) for stream in ("out", "err"))
         assert is_in_time, f"it had not ended after {seconds:.0f} s: {' '.join(self._request.arguments)[:200]}"
         return Ended(told["code"], out, err, told["peak_bytes"], told["cpu_seconds"], took)
 
@@ -94,6 +94,11 @@ class Running:
         """Kill it with all processes it started."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
+
+
+def _said(file: Path) -> str:
+    """What a command wrote; nothing where it was killed before it opened the file."""
+    return file.read_text(errors="replace") if file.exists() else ""
 
 
 class Forks:

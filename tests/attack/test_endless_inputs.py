@@ -235,7 +235,8 @@ def test_d6_the_folder_for_temporary_files_is_made_again_where_it_was_cleared_aw
 PARENT = """
 import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
-from ingest import temporary, workers
+from ingest.reading import workers
+from ingest.system import temporary
 from ingest.reading.read_source import Settings
 from pathlib import Path
 if __name__ == "__main__":

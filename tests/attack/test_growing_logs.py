@@ -32,14 +32,14 @@ HERE = Options(jobs=1)
 
 EVENT = json.dumps({"type": "system", "subtype": "init", "session_id": "s"})
 SIZES = {
-    "whole": {"reading.SMALL_BYTES": 1 << 20, "plan.SMALL_BYTES": 1 << 20},
-    "in one go": {"reading.SMALL_BYTES": 0, "plan.SMALL_BYTES": 0},
+    "whole": {"reading.read_source.SMALL_BYTES": 1 << 20, "reading.tasks.SMALL_BYTES": 1 << 20},
+    "in one go": {"reading.read_source.SMALL_BYTES": 0, "reading.tasks.SMALL_BYTES": 0},
     "portions": {
-        "reading.SMALL_BYTES": 0,
-        "plan.SMALL_BYTES": 0,
-        "plan.BIG_BYTES": 1,
-        "portions.BIG_BYTES": 1,
-        "portions.PORTION_BYTES": 1500,
+        "reading.read_source.SMALL_BYTES": 0,
+        "reading.tasks.SMALL_BYTES": 0,
+        "reading.tasks.BIG_BYTES": 1,
+        "sources.portions.BIG_BYTES": 1,
+        "sources.portions.PORTION_BYTES": 1500,
     },
 }
 """The ways a file is read, by the sizes at which each begins."""
@@ -217,7 +217,7 @@ def packed_as_gzip(*texts: str) -> bytes:
 def test_d1_archives_and_compressed_files_that_change_after_they_were_listed(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes], small: int
 ) -> None:
-    for name in ("reading", "plan"):
+    for name in ("reading.read_source", "reading.tasks"):
         monkeypatch.setattr(f"ingest.{name}.SMALL_BYTES", small)
     packed = tmp_path / "packed"
     packed.write_bytes(pack(lines("a", "b")))
@@ -234,7 +234,7 @@ def test_d1_an_archive_replaced_while_it_is_read_is_not_taken_for_read(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes]
 ) -> None:
     """A member is handed on, and meanwhile the archive is packed anew in place: what was read is no whole archive's."""
-    for name in ("reading", "plan"):
+    for name in ("reading.read_source", "reading.tasks"):
         monkeypatch.setattr(f"ingest.{name}.SMALL_BYTES", 0)
     packed = tmp_path / "packed"
     packed.write_bytes(pack(*(lines(number) for number in range(10, 20))))
