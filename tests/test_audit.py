@@ -182,7 +182,7 @@ def test_nothing_is_found_in_an_ordinary_run() -> None:
 
 def test_a_finding_says_what_was_expected_and_what_was_found() -> None:
     rows = (usage(cost_reported_usd=Decimal("0.2")),)
-    [finding] = audit(Facts(run(), rows, "", (), Statements()))
+    [finding] = audit(Facts(run(), rows, str(run().result), (), Statements()))
     assert (finding.severity, finding.expected, finding.actual) == (Severity.ALARM, "$0.2", "$0.25")
 
 
