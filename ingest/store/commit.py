@@ -96,10 +96,14 @@ def _cards_table(cards: Sequence[Card]) -> pa.Table:
 
 
 def _spare_memory(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
-    """Give the engine less memory where a text of a hundred megabytes comes: it is held once more while it is written, beyond the limit."""
+    """Give the engine less memory where one text of a hundred megabytes comes: it is held once more while it is written, beyond the limit.
+
+    Several such texts are written by one statement, which holds all of them: there it gets more.
+    """
     sizes = [_uncompressed_bytes(path) for path in spool.glob("runs-*.parquet")]
-    if (largest := max(sizes, default=0)) > LONG_BYTES:
-        megabytes = min(1000, max(450, 2 * largest >> 20))
+    long = [size for size in sizes if size > LONG_BYTES]
+    if long:
+        megabytes = max(450, 2 * max(long) >> 20) if len(long) == 1 else max(1000, 4 * sum(long) >> 20)
         connection.execute(f"set memory_limit = '{megabytes}MB'")
 
 
