@@ -21,7 +21,18 @@ IMPATIENT = (
 )
 """The dashboard with less patience than it has: a test should not wait for it."""
 
-HOLDER = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+HOLDER = """
+import sys, time
+import duckdb
+for _ in range(600):
+    try:
+        held = duckdb.connect(sys.argv[1])
+        break
+    except duckdb.IOException:  # the page reads it just now
+        time.sleep(0.05)
+print("held", flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.fixture
