@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DB ?= tachograph.duckdb
 PORT ?= 8501
-WORKERS ?= 3
+WORKERS ?= 2
 # the tests start the program hundreds of times: it is compiled once, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
