@@ -13,7 +13,6 @@ from ingest.documents import contents
 from ingest.documents.contents import Source
 from ingest.pipeline import IngestReport, Options
 from ingest.prices.price_file import read_price_file
-from ingest.reading.arrow_without_pandas import spare_pandas
 from ingest.reading.retries import retried
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
@@ -35,7 +34,6 @@ def ingest_paths(
     own = read_price_file(prices) if prices else None
     options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects, own)
     wanted = [*paths, *(_rejected(store) if retry_rejects else ())]
-    spare_pandas()
     with terminal.reading_progress() as bar:
         return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
 
