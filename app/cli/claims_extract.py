@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from ingest.claims import extract
-from ingest.sources.pipes import standard_input
+from ingest.sources.pipes import is_device, standard_input
 from schemas.errors import InputUnreadable
 from schemas.text import in_json
 
@@ -15,6 +16,11 @@ STDIN = "-"
 
 LINE = '{"id": "…", "text": "…"}'
 """What a line of the input is."""
+
+MOST_BYTES = 128 << 20
+"""A longer line is refused before it fills the memory."""
+
+HINT = "Name a file of JSON lines, or - for the standard input."
 
 
 def answers(path: Path) -> Iterator[bytes]:
@@ -30,17 +36,19 @@ def answer(key: object, text: str) -> bytes:
     return f"{in_json(json.dumps(found, ensure_ascii=False, separators=(',', ':')))}\n".encode()
 
 
-def _lines(path: Path) -> Iterable[bytes]:
-    if str(path) == STDIN:
-        yield from standard_input()
-        return
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of the file. Raises InputUnreadable where it cannot be read, is a device, or has a line of more than MOST_BYTES."""
     try:
-        with path.open("rb") as file:
-            yield from file
+        with ExitStack() as stack:
+            stream = standard_input() if str(path) == STDIN else stack.enter_context(path.open("rb"))
+            if is_device(stream):
+                raise InputUnreadable(f"cannot read {_name(path)}: it is a device.", HINT)
+            while line := stream.readline(MOST_BYTES + 1):
+                if len(line) > MOST_BYTES:
+                    raise InputUnreadable(f"{_name(path)} has a line of more than {MOST_BYTES >> 20} MiB.", f"Each line is {LINE}.")
+                yield line
     except OSError as error:
-        raise InputUnreadable(
-            f"cannot read {path}: {error.strerror or error}.", "Name a file of JSON lines, or - for the standard input."
-        ) from error
+        raise InputUnreadable(f"cannot read {_name(path)}: {error.strerror or error}.", HINT) from error
 
 
 def _parsed(line: bytes, where: str) -> tuple[object, str]:

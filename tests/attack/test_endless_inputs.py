@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import claims_extract
 from ingest.documents.contents import Source, read_paths
 from ingest.sources import pipes
 from ingest.sources.files import spooled
@@ -176,6 +178,22 @@ def test_d6_the_command_tells_what_is_endless_and_reads_the_rest(db: str, place:
 
 def test_d6_an_endless_device_on_standard_input_is_refused() -> None:
     assert shell("$SOURCES - < /dev/zero").stdout.startswith("cannot read stdin: it is a device, and no file")
+
+
+@pytest.mark.parametrize("words", ["/dev/zero", "- < /dev/zero", "/proc/self/mem"])
+def test_d6_extracting_claims_refuses_what_cannot_hold_texts(words: str) -> None:
+    done = shell(f"$EXTRACT {words}", EXTRACT=f"{sys.executable} -m app.cli.main claims extract")
+    assert (done.returncode, "Name a file of JSON lines" in done.stderr, "Traceback" in done.stderr) == (3, True, False)
+
+
+def test_d6_extracting_claims_bounds_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(claims_extract, "MOST_BYTES", 100)
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text('{"id": 1, "text": "2x faster"}\n' + "x" * 101)
+    found = claims_extract.answers(texts)
+    assert json.loads(next(found))["id"] == 1
+    with pytest.raises(InputUnreadable, match="a line of more than"):
+        next(found)
 
 
 def test_d6_a_pipe_stops_before_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
