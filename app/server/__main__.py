@@ -6,6 +6,7 @@ Streamlit serves its pages; what stands around them is ours. What visitors may d
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import sys
 import tempfile
@@ -105,6 +106,11 @@ def settings(host: str, port: int, ours: Addresses) -> dict[str, object]:
     }
 
 
+def _load_pandas() -> None:
+    """Import pandas while there is one thread: else Streamlit does it in the thread of a page, and Plotly finds half of it in another's."""
+    importlib.import_module("pandas")
+
+
 @click.command()
 @click.option("--host", required=True)
 @click.option("--port", type=int, required=True)
@@ -113,6 +119,7 @@ def main(host: str, port: int, allowed: tuple[str, ...]) -> None:
     """Serve until a signal ends it."""
     LOGGING_CONFIG["loggers"]["uvicorn"]["level"] = "WARNING"
     ours = addresses(host, allowed)
+    _load_pandas()
     sys.argv = [str(DASHBOARD)]  # beside it lies the configuration that Streamlit reads
     dashboard_app(ours).run(config=settings(host, port, ours))
 

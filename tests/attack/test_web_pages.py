@@ -81,6 +81,12 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what a process has loaded is read from /proc")
+def test_pandas_is_loaded_before_the_first_page(server: tuple[str, int]) -> None:
+    """While one page's thread imports it, a chart of another fails: `partially initialized module 'pandas'`."""
+    assert "/pandas/_libs/" in Path(f"/proc/{server[1]}/maps").read_text()
+
+
 @pytest.mark.parametrize("name", ["localhost", "evil.example"])
 def test_d3_a_strangers_page_gets_nothing(name: str, stranger: int, server: tuple[str, int], page: Page) -> None:
     ours = server[0].replace("127.0.0.1", "localhost")
