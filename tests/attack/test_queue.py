@@ -42,10 +42,10 @@ def holder(store: Store, code: str = HOLD) -> Iterator[subprocess.Popen[str]]:
 CROWD = """
 import os, sys, time
 from ingest.store.database import Store
-store, children = Store(sys.argv[1], wait_seconds=2), []
+store, children = Store(sys.argv[1], wait_seconds=5), []
 def write():
     with store.writing() as writer:
-        time.sleep(0.5)
+        time.sleep(1)
         writer.connection.execute("insert into price_files values ('x', '', now())")
 def read():
     for _ in range(20):
