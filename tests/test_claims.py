@@ -16,7 +16,7 @@ from app.cli.main import cli
 from ingest.claims import Claim, extract
 from ingest.claims.extraction import MOST_CLAIMS
 from ingest.claims.find.passages import passages
-from ingest.claims.find.signs import signs
+from ingest.claims.find.triggers import find_triggers
 from ingest.claims.numbers.quantities import Kind, quantities
 from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
 from tests.conftest import SAMPLES
@@ -388,12 +388,12 @@ def test_a_claim_is_the_row_of_the_store() -> None:
 
 
 def test_a_text_without_a_sign_is_not_read_further() -> None:
-    assert signs("Replaced `torch.ones` → `torch.empty` (line 347) in 14 places; 100 tests pass from now on.") == ([], [])
+    assert find_triggers("Replaced `torch.ones` → `torch.empty` (line 347) in 14 places; 100 tests pass from now on.") == ([], [])
 
 
 def test_passages_end_at_bullets_and_blank_lines() -> None:
     text = "intro\n\n- one wraps\n  over 3x faster\n- two\n"
-    (passage,) = passages(text, signs(text)[0])
+    (passage,) = passages(text, find_triggers(text)[0])
     assert text[passage.start : passage.end] == "- one wraps\n  over 3x faster"
 
 

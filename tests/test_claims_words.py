@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 
 import pytest
 
 from ingest.claims import extract
-from ingest.claims.find.signs import literals, signs
-from ingest.claims.words.tables import Entry, entries, table
+from ingest.claims.find.triggers import find_triggers, literals
 from ingest.claims.words.vocabulary import BEGINS, HEDGES
+from ingest.claims.words.word_tables import KINDS, Entry, entries, table, trigger_tables
 
 FIELDS = {
     "evidence": ("evidence",),
@@ -23,12 +22,12 @@ FIELDS = {
 """The fields of the claim that the entries of a table, or of one section of it, name."""
 
 OF_THREE_COLUMNS = (
-    "comparisons", "comparisons_by_themselves", "verbs", "cjk_changes", "metrics", "settings", "not_performance", "labels", "evidence",
+    "comparisons", "verbs", "cjk_changes", "metrics", "settings", "not_performance", "labels", "evidence",
     "scope", "origin", "hedges",
 )  # fmt: skip
 
 
-def told(text: str, *fields: str) -> str:
+def first_claim(text: str, *fields: str) -> str:
     """Those fields of the first claim of the text, as the tables write them."""
     claim = next(iter(extract(text)), None)
     values = (getattr(claim, field) for field in fields) if claim else ()
@@ -58,46 +57,45 @@ def test_each_word_makes_its_example_work(kind: str) -> None:
         fields = FIELDS.get(f"{kind} {section}") or FIELDS.get(kind, ("metric", "ratio"))
         where = place_of(entry) if section != "arrows" else re.search(re.escape(entry.match), entry.example)
         assert where
-        assert told(entry.example, *fields) == entry.claim, entry
-        assert told(f"{entry.example[: where.start()]}qux{entry.example[where.end() :]}", *fields) != entry.claim, entry
+        assert first_claim(entry.example, *fields) == entry.claim, entry
+        assert first_claim(f"{entry.example[: where.start()]}qux{entry.example[where.end() :]}", *fields) != entry.claim, entry
 
 
 @pytest.mark.parametrize("metric", table("units"))
 def test_each_spelling_of_a_unit(metric: str) -> None:
     for names, _, example, claim in table("units")[metric]:
         first, *others = names.split()
-        assert f"{told(example, 'metric', 'ratio')} {first}".startswith(claim)
+        assert f"{first_claim(example, 'metric', 'ratio')} {first}".startswith(claim)
         for name in others:
-            assert claim.startswith(told(re.sub(rf"(?<= ){first}(?= |$)", name, example), "metric", "ratio")), name
-        assert not claim.startswith(told(example.replace(first, "qux"), "metric", "ratio", "unit")), names
+            assert claim.startswith(first_claim(re.sub(rf"(?<= ){first}(?= |$)", name, example), "metric", "ratio")), name
+        assert not claim.startswith(first_claim(example.replace(first, "qux"), "metric", "ratio", "unit")), names
 
 
 def test_each_number_that_is_written_out() -> None:
     for section, rows in table("numbers").items():
         for word, _, example, claim in rows:
-            assert told(example, "metric", "ratio") == claim, (section, word)
-            assert told(example.replace(word, "qux"), "metric", "ratio") != claim, (section, word)
+            assert first_claim(example, "metric", "ratio") == claim, (section, word)
+            assert first_claim(example.replace(word, "qux"), "metric", "ratio") != claim, (section, word)
 
 
 def test_each_word_of_a_claim_without_a_number() -> None:
     for section, rows in table("qualitative").items():
         for word, *_, example, claim in rows:
-            assert told(example, "metric", "evidence") == claim, (section, word)
-            assert told(example.replace(word, "qux"), "metric", "evidence") != claim, (section, word)
+            assert first_claim(example, "metric", "evidence") == claim, (section, word)
+            assert first_claim(example.replace(word, "qux"), "metric", "evidence") != claim, (section, word)
 
 
-@pytest.mark.parametrize("section", table("signs"))
-def test_the_signs_of_a_section_alone_mark_its_example(section: str) -> None:
-    """Without them the text has no sign, and is read no further."""
-    listed = table("signs")[section]
-    assert told(listed["example"], "metric", "ratio") == listed["claim"]
+@pytest.mark.parametrize("section", trigger_tables())
+def test_the_triggers_of_a_table_alone_mark_its_example(section: str) -> None:
+    """Without them the text has no trigger, and is read no further."""
+    listed = trigger_tables()[section]
+    assert first_claim(listed["example"], "metric", "ratio") == listed["claim"]
     without = listed["example"]
     for literal in sorted(literals(section), key=len, reverse=True):
         without = without.replace(literal, "qux")
-    assert signs(without)[0] == []
+    assert find_triggers(without)[0] == []
     assert extract(without) == ()
 
 
 def test_every_table_is_proven_here() -> None:
-    kinds = {file.name.removesuffix(".toml") for file in files("ingest.claims.words").iterdir() if file.name.endswith(".toml")}
-    assert kinds == {*OF_THREE_COLUMNS, "units", "numbers", "qualitative", "signs"}
+    assert set(KINDS) == {*OF_THREE_COLUMNS, "units", "numbers", "qualitative", "triggers"}

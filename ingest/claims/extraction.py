@@ -6,64 +6,64 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
 
-from ingest.claims.changes.idioms import idiomatic
-from ingest.claims.changes.qualitative import qualitative
+from ingest.claims.changes.idioms import idiom_effects
+from ingest.claims.changes.qualitative import qualitative_claims
 from ingest.claims.claim import Claim
 from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
-from ingest.claims.find.signs import signs
+from ingest.claims.find.triggers import find_triggers
 from ingest.claims.judge import evidence_and_scope
-from ingest.claims.judge.merging import is_restated_on_next_line, joined, merged, with_bracket_behind
+from ingest.claims.judge.merging import is_restated_on_next_line, joined, with_expressions_joined, with_trailing_bracket
 from ingest.claims.judge.metrics import is_change_without_noun, is_signed_without_noun, measure_of, sense_of
-from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, middle, ratio_of
+from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, geometric_mean, ratio_of
 from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_in_table, surroundings_of, title_of
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import Measure, ToldBy
+from ingest.claims.numbers.measure import Measure, MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
 from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, has_headings, output_effects, section_effects
-from ingest.claims.prose import effects
+from ingest.claims.prose import effects_of_quantities
 from ingest.claims.tables.captions import caption_above, unit_words_above
-from ingest.claims.tables.tables import row_effects
+from ingest.claims.tables.table_effects import table_effects
 from ingest.claims.words.vocabulary import Sense
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence
 
-MOST_CLAIMS, MOST_SIGNS = 1000, 5000
+MOST_CLAIMS, MOST_TRIGGERS = 1000, 5000
 """The most claims and signs that are read of a text; a text with more is data, not a summary."""
 
-_PAIRS = 50
+_MOST_PAIRS = 50
 """The most pairs of a text that a factor is compared with."""
 
-_FROM_SECTIONS = 100
+_MOST_SECTION_EFFECTS = 100
 """The most pairs that are read from sections."""
 
 _POSITION = attrgetter("start", "end")
 Judged = tuple[Effect, Measure | None, Surroundings]
 """An effect, what it measures if it is of performance, and the words around it."""
 
-_STRENGTH = list(Evidence)
+_EVIDENCE_BY_STRENGTH = list(Evidence)
 """Evidence, strongest first."""
 
 
 def extract(text: str) -> tuple[Claim, ...]:
     """The performance claims of the text, ordered by where they start. Any text will do; one without claims gives none."""
     plain = drawn_tables_as_markdown(text)
-    numbers, phrases = signs(plain)
+    numbers, phrases = find_triggers(plain)
     if not numbers and not phrases:
         return ()
-    quantified = _quantified(plain, numbers[:MOST_SIGNS]) if numbers else []
-    claims = sorted([*quantified, *qualitative(plain, phrases, quantified)], key=_POSITION)
+    quantified = _quantified(plain, numbers[:MOST_TRIGGERS]) if numbers else []
+    claims = sorted([*quantified, *qualitative_claims(plain, phrases, quantified)], key=_POSITION)
     return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 
 
 def _quantified(text: str, numbers: list[int]) -> list[Claim]:
-    effects = _without_restatements(text, islice(_effects(text, numbers), MOST_SIGNS))
+    effects = _without_restatements(text, islice(_effects(text, numbers), MOST_TRIGGERS))
     judged = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
-    found = list(islice(_measured(judged), MOST_CLAIMS))
+    found = list(islice(_with_measure(judged), MOST_CLAIMS))
     pairs = [(effect, evidence_and_scope.evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
     own = iter(pairs)
     claims = (
-        _claim(text, effect, measure, nearby, next(own)[1] if effect.is_pair else _of_change(text, effect, nearby, pairs))
+        _claim(text, effect, measure, nearby, next(own)[1] if effect.is_pair else _evidence_of_change(text, effect, nearby, pairs))
         for effect, measure, nearby in found
     )
     return sorted(filter(None, claims), key=_POSITION)
@@ -81,7 +81,7 @@ def _without_restatements(text: str, effects: Iterable[tuple[Effect, Surrounding
     return found
 
 
-def _measured(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
+def _with_measure(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
     """The effects of performance; of changes without a noun only those that the other claims of the text let us understand.
 
     A signed percentage measures the same as the equal percentage elsewhere in the text; a `98% reduction` the same as all other claims.
@@ -96,54 +96,58 @@ def _measured(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundi
         other = signed.get(_signed_value(effect)) if signed and is_signed_without_noun(effect, nearby) else None
         other = other or (only if only and is_change_without_noun(effect, nearby) else None)
         if other is not None:
-            yield effect, Measure(other, ToldBy.OTHER_CLAIM, effect.unit), nearby
+            yield effect, Measure(other, MeasureSource.OTHER_CLAIM, effect.unit), nearby
 
 
 def _signed_value(effect: Effect) -> tuple[str, float, float] | None:
     return (effect.change.sign, effect.change.low, effect.change.high) if effect.change else None
 
 
-def _of_change(text: str, effect: Effect, nearby: Surroundings, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
+def _evidence_of_change(text: str, effect: Effect, nearby: Surroundings, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
     """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, that of the best pair of the text."""
     is_title = effect.start <= nearby.title.end
-    same = [evidence for pair, evidence in pairs[:_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
-    return evidence_and_scope.evidence_of(text, effect, nearby, min(same, key=_STRENGTH.index) if same else None)
+    same = [evidence for pair, evidence in pairs[:_MOST_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
+    return evidence_and_scope.evidence_of(text, effect, nearby, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
 
 
 def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:
     title = title_of(text)
-    of_sections = list(_of_sections(text, numbers, title))
+    of_sections = list(_section_effects(text, numbers, title))
     yield from of_sections
     for passage in passages(text, numbers):
-        for effect, nearby in (_of_table if passage.is_table else _of_prose)(text, passage, title):
+        for effect, nearby in (_table_effects if passage.is_table else _prose_effects)(text, passage, title):
             if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
                 yield effect, nearby
 
 
-def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+def _section_effects(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
     if not has_headings(text, numbers):
         return
     read: set[int] = set()
     for effect in islice(
-        chain(section_effects(text), figures_in_headings(text), baseline_then_summary(text), output_effects(text)), _FROM_SECTIONS
+        chain(section_effects(text), figures_in_headings(text), baseline_then_summary(text), output_effects(text)), _MOST_SECTION_EFFECTS
     ):
         figure = effect.after.start if effect.after else effect.start
         if figure in read:  # a line of a section that is the output of a tool
             continue
         read.add(figure)
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
-        whole = with_bracket_behind(text, effect, end if end >= 0 else len(text))
+        whole = with_trailing_bracket(text, effect, end if end >= 0 else len(text))
         yield whole, surroundings_of(text, whole, Passage(start, whole.end), start, whole.end, title)
 
 
-def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+def _prose_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
     low, high = passage.start, passage.end
-    of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, list(quantities(text, low, high)), low, high)
-    whole = merged(text, _with_idioms(list(of_passage), list(idiomatic(text, low, high))))
+    of_passage = (
+        labelled_effects(text, passage)
+        if passage.is_labelled
+        else effects_of_quantities(text, list(quantities(text, low, high)), low, high)
+    )
+    whole = with_expressions_joined(text, _with_idioms(list(of_passage), list(idiom_effects(text, low, high))))
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end
-        complete = with_bracket_behind(text, effect, high)
+        complete = with_trailing_bracket(text, effect, high)
         yield complete, surroundings_of(text, complete, passage, low, high, title)
 
 
@@ -160,8 +164,8 @@ def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
     return kept
 
 
-def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
-    found = list(row_effects(text, passage.start, passage.end))
+def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+    found = list(table_effects(text, passage.start, passage.end))
     above = f"{caption_above(text, passage.start)} | {unit_words_above(text, passage.start)}" if found else ""
     for effect, words, rest in found:
         yield effect, surroundings_in_table(text, effect, f"{above} | {words} | ", rest, title)
@@ -182,7 +186,7 @@ def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, ev
         ClaimKind.QUANTIFIED,
         metric,
         _direction(ends, effect, metric),
-        middle(ends) if ends else None,
+        geometric_mean(ends) if ends else None,
         ends[0] if ends and is_range else None,
         ends[1] if ends and is_range else None,
         _figure(effect.before, unit),
@@ -198,10 +202,10 @@ def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, ev
 
 def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direction:
     if ends is not None:
-        ratio = middle(ends)
+        ratio = geometric_mean(ends)
         return Direction.SAME if ratio == 1 else Direction.BETTER if ratio > 1 else Direction.WORSE
     if effect.before is not None and effect.after is not None:
-        if effect.after.sized() == effect.before.sized():  # `0 → 0 allocs/op` has no ratio, and is no change
+        if effect.after.in_base_units() == effect.before.in_base_units():  # `0 → 0 allocs/op` has no ratio, and is no change
             return Direction.SAME
         is_less = effect.after.low < effect.before.low
         return Direction.BETTER if is_less is (metric not in HIGHER_IS_BETTER) else Direction.WORSE

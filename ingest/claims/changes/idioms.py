@@ -135,7 +135,7 @@ _DENIED = re.compile(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instea
 _HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter", "fourth", "fifth", "tenth", "1/")
 
 
-def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
+def idiom_effects(text: str, start: int, end: int) -> Iterator[Effect]:
     """The effects of that part of the text that are written in words."""
     passage = text[start:end]
     if not any(hint in passage for hint in _HINTS):

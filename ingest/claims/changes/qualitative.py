@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from ingest.claims.claim import Claim
-from ingest.claims.words.tables import table, words
+from ingest.claims.words.word_tables import table, words
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 
 
@@ -42,51 +42,51 @@ _LESS_OF = re.compile(rf"(?:{'|'.join(_NEEDLESS)})?(?:{_alternation(_BURDENS)})"
 _MORE_OF = re.compile(rf"(?:the |overall )?(?:{_alternation(_BENEFITS)})\b")
 
 
-_BEGINNING = 2
+_FIRST_CHARACTERS = 2
 """Characters of the word behind the verb that are looked for with it: enough to miss nearly all prose."""
 
 
-def _starts(nouns: dict[ClaimMetric, list[str]], *before: str) -> set[str]:
-    return {word[:_BEGINNING] for names in nouns.values() for word in (*names, *before) if word}
+def _first_characters(nouns: dict[ClaimMetric, list[str]], *before: str) -> set[str]:
+    return {word[:_FIRST_CHARACTERS] for names in nouns.values() for word in (*names, *before) if word}
 
 
-def beginnings() -> dict[str, re.Pattern[str]]:
+def phrase_starts() -> dict[str, re.Pattern[str]]:
     """What phrases may begin with, each with what must follow its first word."""
-    less = product(_either_case(_LESS), _starts(_BURDENS, *_NEEDLESS))
-    more = product(_either_case(_MORE), _starts(_BENEFITS, "the ", "overall "))
+    less = product(_either_case(_LESS), _first_characters(_BURDENS, *_NEEDLESS))
+    more = product(_either_case(_MORE), _first_characters(_BENEFITS, "the ", "overall "))
     return {f"{verb} {start}": _LESS_OF for verb, start in less} | {f"{verb} {start}": _MORE_OF for verb, start in more}
 
 
 _REST = re.compile(r"[a-zA-Z]*(?: (?:overhead|usage|time|traffic))?")
-_UNREAL = frozenset(words("qualitative", "unreal"))
+_DENIALS = frozenset(words("qualitative", "unreal"))
 _ESTIMATED = frozenset(words("qualitative", "estimated"))
 
 
-def qualitative(text: str, found: list[tuple[int, int, re.Pattern[str]]], quantified: list[Claim]) -> Iterator[Claim]:
+def qualitative_claims(text: str, found: list[tuple[int, int, re.Pattern[str]]], quantified: list[Claim]) -> Iterator[Claim]:
     """The claims that begin at the given places, except those that a quantified claim in the same clause already makes."""
     starts = [claim.start for claim in quantified]
     for start, end, follows in found:
-        phrase = follows.match(text, end - _BEGINNING)
+        phrase = follows.match(text, end - _FIRST_CHARACTERS)
         if phrase is None or phrase.lastgroup is None:
             continue
         before = text[max(0, start - 60) : start].rpartition(". ")[2].lower().split()
-        if not _UNREAL.isdisjoint(before) or _is_told(start, end, quantified, starts):
+        if not _DENIALS.isdisjoint(before) or _is_quantified_nearby(start, end, quantified, starts):
             continue
         rest = _REST.match(text, phrase.end())
         evidence = Evidence.STATED if _ESTIMATED.isdisjoint(before) else Evidence.ESTIMATED
         yield _claim(text, start, rest.end() if rest else phrase.end(), ClaimMetric[phrase.lastgroup], evidence)
 
 
-_CLAUSE = 40
+_CLAUSE_REACH = 40
 """Characters between two claims that are taken to be in one clause."""
 
 
-def _is_told(start: int, end: int, quantified: list[Claim], starts: list[int]) -> bool:
+def _is_quantified_nearby(start: int, end: int, quantified: list[Claim], starts: list[int]) -> bool:
     """Whether a quantified claim is in the same clause; `quantified` is in order."""
     index = bisect_left(starts, start)
-    if index and start < quantified[index - 1].end + _CLAUSE:
+    if index and start < quantified[index - 1].end + _CLAUSE_REACH:
         return True
-    return index < len(starts) and starts[index] - _CLAUSE < end
+    return index < len(starts) and starts[index] - _CLAUSE_REACH < end
 
 
 def _claim(text: str, start: int, end: int, metric: ClaimMetric, evidence: Evidence) -> Claim:

@@ -61,7 +61,7 @@ def evidence_of(text: str, effect: Effect, nearby: Surroundings, figures: Eviden
     """What the number rests on. `figures` is the evidence of a pair elsewhere in the text with the same ratio."""
     if _ESTIMATES.search(nearby.left) or _ESTIMATES.search(nearby.inside) or _ESTIMATES.search(nearby.right, 0, 30):
         return Evidence.ESTIMATED
-    if _has_expectations(text) and _EXPECTED.match(nearby.lead()):
+    if _has_expectations(text) and _EXPECTED.match(nearby.list_heading()):
         return Evidence.ESTIMATED
     if effect.is_pair:  # a table of figures is one of measurements
         return Evidence.BENCHMARKED if nearby.is_table or _is_measured(text, effect, nearby) else Evidence.FIGURES
@@ -113,7 +113,7 @@ def scope_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Scope
         return Scope.END_TO_END
     if _COMMAND.search(nearby.raw_left[-60:]):
         return Scope.END_TO_END
-    timed = _by_size(effect)
+    timed = _scope_of_time(effect)
     if timed:
         return timed
     if _NAME.search(nearby.raw_left[-50:]) or _NAME.match(nearby.raw_right.lstrip(" *for")):
@@ -123,7 +123,7 @@ def scope_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Scope
     )
     if nearest and nearest.lastgroup:
         return Scope[nearest.lastgroup]
-    return Scope.MICRO if _NAME.search(nearby.title.raw) else _by_metric(effect, metric)
+    return Scope.MICRO if _NAME.search(nearby.title.raw) else _scope_of_metric(effect, metric)
 
 
 def _last_scope(part: str) -> re.Match[str] | None:
@@ -137,22 +137,22 @@ _INSTANT, _NOTICEABLE, _LONG = 1e-3, 1.0, 5.0
 """Seconds. Below the first, only a piece of code is timed; from the second on, somebody waits; from the third on, it is the whole."""
 
 
-_USUAL = {ClaimMetric.MEMORY: Scope.END_TO_END, ClaimMetric.SIZE: Scope.END_TO_END, ClaimMetric.OPERATIONS: Scope.COMPONENT}
+_USUAL_SCOPE = {ClaimMetric.MEMORY: Scope.END_TO_END, ClaimMetric.SIZE: Scope.END_TO_END, ClaimMetric.OPERATIONS: Scope.COMPONENT}
 """The usual scope of a metric: memory of the process, size of the product, operations of a part."""
 
 
-def _by_metric(effect: Effect, metric: ClaimMetric) -> Scope:
+def _scope_of_metric(effect: Effect, metric: ClaimMetric) -> Scope:
     """The scope where no word says it: by metric and length of time; a factor alone stays open."""
     if metric is ClaimMetric.TIME and effect.before is not None:
-        return Scope.END_TO_END if effect.before.sized()[1] >= _NOTICEABLE else Scope.COMPONENT
-    return _USUAL.get(metric, Scope.UNSPECIFIED)
+        return Scope.END_TO_END if effect.before.in_base_units()[1] >= _NOTICEABLE else Scope.COMPONENT
+    return _USUAL_SCOPE.get(metric, Scope.UNSPECIFIED)
 
 
-def _by_size(effect: Effect) -> Scope | None:
+def _scope_of_time(effect: Effect) -> Scope | None:
     """The scope that the length of a time implies."""
     if effect.before is None or effect.before.metric is not ClaimMetric.TIME:
         return None
-    seconds = effect.before.sized()[1]
+    seconds = effect.before.in_base_units()[1]
     return Scope.MICRO if seconds < _INSTANT else Scope.END_TO_END if seconds >= _LONG else None
 
 

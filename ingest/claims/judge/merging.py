@@ -23,7 +23,7 @@ _TAKES_UP = re.compile(
 )
 """`at 50 s, against 40 s. This 25% regression`: the next sentence takes up the pair."""
 
-_OPENS_ON = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")
+_OPENS_BRACKET = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")
 """`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket behind the percentage has its figures, rounded or not."""
 
 _RESTATES = re.compile(r"[*_`]*(?:,|\s[-–—])\s(?:an?|roughly an?|about an?|nearly an?)\s[*_`~]*")
@@ -35,29 +35,29 @@ _NEW_LINE = re.compile(r"\n[ \t]*[A-Z]")
 _BRACKET_BEHIND = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−–-]?[\d.]+%\*{0,2}")
 
 
-def merged(text: str, effects: Iterable[Effect]) -> list[Effect]:
+def with_expressions_joined(text: str, effects: Iterable[Effect]) -> list[Effect]:
     """The effects, each with all the expressions of it."""
     out: list[Effect] = []
     for effect in effects:
-        if out and _is_same(text, out[-1], effect):
+        if out and _are_one_effect(text, out[-1], effect):
             out[-1] = joined(out[-1], effect)
         else:
             out.append(effect)
     return out
 
 
-def _is_same(text: str, first: Effect, second: Effect) -> bool:
+def _are_one_effect(text: str, first: Effect, second: Effect) -> bool:
     gap = text[first.end : second.start] if second.start - first.end <= _REACH else None
     if gap is None or (first.is_pair and second.is_pair):
         return False
     if first.is_pair or second.is_pair:
-        return _explains(gap, first, second)
+        return _belongs_to_pair(gap, first, second)
     if first.change and second.change:
         return same_change(first.change, second.change) and not _SENTENCE_ENDS.search(gap) and not _NEW_LINE.search(gap)
     return bool(_OPENS.fullmatch(gap)) and "," not in gap
 
 
-def _explains(gap: str, first: Effect, second: Effect) -> bool:
+def _belongs_to_pair(gap: str, first: Effect, second: Effect) -> bool:
     """Whether the change, or the saving, belongs to the pair."""
     pair, other = (first, second) if first.is_pair else (second, first)
     if pair.before == pair.after:  # `unchanged at 6.3 s (64% speedup kept)`
@@ -72,7 +72,7 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
             bare in ("(", "[", "(a", "(an", "(roughly a", "(about a", "(nearly a")
             or is_restated
             or is_spelled_out
-            or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_ON.fullmatch(gap)))
+            or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_BRACKET.fullmatch(gap)))
         )
     if not pair.unit:  # `from 32 to 128 to reduce passes by 4x` are two effects
         return bare in (",", ":", "-", "—", "–", "=", "") or bool(_BRACKETED.fullmatch(gap))
@@ -87,7 +87,7 @@ def joined(first: Effect, second: Effect) -> Effect:
     """One effect of two expressions of it."""
     pair = first if first.is_pair else second
     change = first if first.change else second
-    pair = _by_sign(pair, change) if pair.swaps and pair is second else pair
+    pair = _ordered_by_sense(pair, change) if pair.is_order_open and pair is second else pair
     return Effect(
         min(first.start, second.start),
         max(first.end, second.end),
@@ -96,21 +96,21 @@ def joined(first: Effect, second: Effect) -> Effect:
         change.change,
         change.sense,
         change.word,
-        pair.swaps,
+        pair.is_order_open,
     )
 
 
-def _by_sign(pair: Effect, change: Effect) -> Effect:
+def _ordered_by_sense(pair: Effect, change: Effect) -> Effect:
     """`-12% throughput (440 vs 500 ops/sec)`: a word for less or more says which of the two figures is the baseline."""
     assert pair.before
     assert pair.after
     if change.change is None or change.sense not in (Sense.RISE, Sense.FALL) or not agrees(pair, change.change):
         return pair
-    is_in_order = (pair.after.sized() < pair.before.sized()) is (change.sense is Sense.FALL)
-    return pair._replace(swaps=False) if is_in_order else pair._replace(before=pair.after, after=pair.before, swaps=False)
+    is_in_order = (pair.after.in_base_units() < pair.before.in_base_units()) is (change.sense is Sense.FALL)
+    return pair._replace(is_order_open=False) if is_in_order else pair._replace(before=pair.after, after=pair.before, is_order_open=False)
 
 
-_ECHOES = re.compile(
+_REFERS_BACK = re.compile(
     r"[*_`).|!]*[ \t]*\n[ \t]*(?:[-*•+→✅][ \t]*)*[*_`]*"
     r"(?:(?:this|that|it|which|effectively|result|i\.e\.|for)\b[^.;\n\d]{0,40}|(?:an?|the|roughly|about)?[ \t~≈*_`]*)",
     re.IGNORECASE,
@@ -130,11 +130,11 @@ def is_restated_on_next_line(text: str, first: Effect, second: Effect) -> bool:
         return False
     if pair is second:
         return _THEN_FIGURES.fullmatch(gap) is not None
-    echoes = _ECHOES.fullmatch(gap)
+    echoes = _REFERS_BACK.fullmatch(gap)
     return echoes is not None and (echoes[0].strip(" \n*_`).|!-•+→✅\t") != "" or _SAYS_WHAT.match(text, second.start) is not None)
 
 
-def with_bracket_behind(text: str, effect: Effect, end: int) -> Effect:
+def with_trailing_bracket(text: str, effect: Effect, end: int) -> Effect:
     """A pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`; a bracket that was opened is closed."""
     if effect.is_pair and (bracket := _BRACKET_BEHIND.match(text, effect.end, min(end, effect.end + 110))):
         return effect._replace(end=bracket.end())

@@ -11,7 +11,7 @@ from ingest.claims.words.vocabulary import METRICS, SETTINGS
 from schemas.rows.claim import ClaimMetric
 
 _SETTINGS = re.compile(SETTINGS)
-_AFTERWARDS = 25
+_WORD_REACH = 25
 """Characters behind a figure in which a word belongs to the figure."""
 
 _BRACKET = re.compile(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
@@ -33,7 +33,7 @@ _COMPOUND = re.compile(
 )
 """`interval-tree lookup`, `retry path`: named after a setting, but none."""
 
-_SUBJECT = re.compile(
+_NAMED_SUBJECT = re.compile(
     r"\b(?:latenc(?:y|ies)|throughput|run ?time|p50|p9[059]|rss|wall[- ]?(?:clock|time)|startup|build time|response time|ttft|tpot"
     r"|memory)\b"
     r"[^.;:]{0,30}\b(?:fell|falls?|drop\w*|went|goes|rose|rises|improv\w*|reduced|decreased|from)\s(?:from\s)?[*_`~]*$"
@@ -49,7 +49,7 @@ _RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+)
 _TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
 _TIME_SPENT = re.compile(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
 _BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
-_SPENT = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
+_SPENT_WORDS = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
 """Words that say that a time or an amount of bytes is spent, not allowed."""
 
 _MONEY = re.compile(
@@ -59,8 +59,8 @@ _SAVING = re.compile(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
 COMPARING = ("vs", "vs.", "versus", "against", "compared to", "compared with")
 """Words between two figures that compare measurements, and set nothing."""
 
-_DAYS = frozenset({"d", "day", "days"})
-_SMALL = 10
+_DAY_UNITS = frozenset({"d", "day", "days"})
+_ROUND_BELOW = 10
 _REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
@@ -68,8 +68,8 @@ def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the figures belong to a setting, a condition or a corrected error."""
     behind = _BRACKET.sub("", nearby.right.lstrip("`")) if "`" in nearby.right else nearby.right
     behind = _BELOW_LIMIT.sub("", behind, 1) if "(" in behind else behind
-    behind = _COMPOUND.sub("", _ASIDE.split(behind[:_AFTERWARDS], maxsplit=1)[0])
-    if _CORRECTED.match(behind) or (_SETTINGS.search(behind) and not _SUBJECT.search(nearby.left)):
+    behind = _COMPOUND.sub("", _ASIDE.split(behind[:_WORD_REACH], maxsplit=1)[0])
+    if _CORRECTED.match(behind) or (_SETTINGS.search(behind) and not _NAMED_SUBJECT.search(nearby.left)):
         return True
     if _DIFFSTAT.search(nearby.just_before) or (effect.is_pair and _RAISED.search(nearby.left) and _is_of_setting(effect, nearby)):
         return True
@@ -104,18 +104,24 @@ def _is_of_setting(effect: Effect, nearby: Surroundings) -> bool:
 def _grows_like_a_setting(effect: Effect, nearby: Surroundings) -> bool:
     """Whether a time was "reduced" to more, or a round time or size became a larger one and no word says that it is spent."""
     before, after = effect.before, effect.after
-    if before is None or after is None or before.metric not in _SPENT or after.sized()[0] <= before.sized()[1]:
+    if before is None or after is None or before.metric not in _SPENT_WORDS or after.in_base_units()[0] <= before.in_base_units()[1]:
         return False
     if before.metric is ClaimMetric.TIME and _REDUCED.search(nearby.left):  # `reduced from 1s to 5s`: an interval
         return True
-    is_spent = nearby.is_table or effect.change or effect.swaps or effect.word in COMPARING or _has_near(_SPENT[before.metric], nearby)
+    is_spent = (
+        nearby.is_table
+        or effect.change
+        or effect.is_order_open
+        or effect.word in COMPARING
+        or _has_near(_SPENT_WORDS[before.metric], nearby)
+    )
     return not is_spent and _is_round(before) and _is_round(after)
 
 
-_OF_SET_TIMES = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
+_SET_TIMES_TITLE = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
 
 
-_OF_POINTS_IN_TIME = re.compile(
+_POINTS_IN_TIME_TITLE = re.compile(
     r"\b(?:timing |time |clock |a/v |audio )?(?:offsets?|drift|skew|desync|timestamps?|out of sync|lip-?sync)\b"
 )
 
@@ -123,12 +129,12 @@ _OF_POINTS_IN_TIME = re.compile(
 def _is_of_points_in_time(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the title is about points in time, such as offsets, and no word says that the time is spent."""
     is_time = effect.before is not None and effect.before.metric is ClaimMetric.TIME
-    return is_time and bool(_OF_POINTS_IN_TIME.search(nearby.title.lower)) and not effect.change and not _has_near(_TIME_SPENT, nearby)
+    return is_time and bool(_POINTS_IN_TIME_TITLE.search(nearby.title.lower)) and not effect.change and not _has_near(_TIME_SPENT, nearby)
 
 
 def _is_of_set_times(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the title is about timeouts, the times are round, and no word says that they are spent."""
-    if nearby.is_table or effect.change or not _OF_SET_TIMES.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
+    if nearby.is_table or effect.change or not _SET_TIMES_TITLE.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
         return False
     return all(figure is not None and figure.metric is ClaimMetric.TIME and _is_round(figure) for figure in (effect.before, effect.after))
 
@@ -148,10 +154,10 @@ def _is_round(figure: Quantity) -> bool:
     if figure.low != figure.high or figure.low != int(figure.low):
         return False
     whole = int(figure.low)
-    return whole < _SMALL or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1
+    return whole < _ROUND_BELOW or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1
 
 
 def _is_in_days(effect: Effect, nearby: Surroundings) -> bool:
     """Whether it is days for which something is kept or valid, not days that something takes."""
     units = {figure.unit.name for figure in (effect.before, effect.after) if figure and figure.unit}
-    return bool(units) and units <= _DAYS and not _has_near(_TIME, nearby)
+    return bool(units) and units <= _DAY_UNITS and not _has_near(_TIME, nearby)

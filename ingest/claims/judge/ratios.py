@@ -25,7 +25,7 @@ def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
     """The lower and the upper end of the improvement factor. The pair decides where both pair and change are given."""
     if effect.before is not None and effect.after is not None:
         found = pair_ratio(effect.before, effect.after, metric)
-        if found and effect.swaps and _is_backwards(found, effect.sense):
+        if found and effect.is_order_open and _is_backwards(found, effect.sense):
             return pair_ratio(effect.after, effect.before, metric)
         if found and effect.change and effect.sense is Sense.GAIN and found[1] < 1 and not (effect.before.unit or effect.after.unit):
             return pair_ratio(effect.after, effect.before, metric)  # `16x speedup (30 → 480)`: only the word says that more is better
@@ -47,7 +47,7 @@ def pair_ratio(before: Quantity, after: Quantity, metric: ClaimMetric) -> Range 
     least, most = after.low * size_after, after.high * size_after
     if metric in HIGHER_IS_BETTER:
         worst, best, least, most = least, most, worst, best
-    return _sane(worst / most, best / least) if worst > 0 and least > 0 else None
+    return _plausible(worst / most, best / least) if worst > 0 and least > 0 else None
 
 
 def _sizes(before: Quantity, after: Quantity) -> tuple[float, float]:
@@ -67,7 +67,7 @@ def change_ratio(change: Quantity, sense: Sense, metric: ClaimMetric) -> Range |
         for number in (change.low, change.high)
         if (factor := _factor(number, change.kind, _is_good(sense, metric), sense)) is not None
     ]
-    return _sane(min(ends), max(ends)) if len(ends) == 2 else None
+    return _plausible(min(ends), max(ends)) if len(ends) == 2 else None
 
 
 def _is_good(sense: Sense, metric: ClaimMetric) -> bool:
@@ -92,11 +92,11 @@ def _factor(number: float, kind: Kind, is_good: bool, sense: Sense) -> float | N
     return 1 + share if is_good else 1 / (1 + share)
 
 
-def _sane(low: float, high: float) -> Range | None:
+def _plausible(low: float, high: float) -> Range | None:
     return (low, high) if 1 / _LARGEST < low <= high < _LARGEST else None
 
 
-def middle(ends: Range) -> float:
+def geometric_mean(ends: Range) -> float:
     """The geometric mean of a range."""
     return math.sqrt(ends[0] * ends[1]) if ends[0] != ends[1] else ends[0]
 
@@ -111,14 +111,14 @@ def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE)
     found = pair_ratio(pair.before, pair.after, ClaimMetric.TIME)
     if found is None or change.low <= 0:
         return False
-    factor = max(middle(found), 1 / middle(found))
+    factor = max(geometric_mean(found), 1 / geometric_mean(found))
     if change.kind is Kind.TIMES:
-        stated = middle((change.low, change.high))
+        stated = geometric_mean((change.low, change.high))
         return abs(math.log(factor / max(stated, 1 / stated))) <= tolerance
-    return _is_share(middle((change.low, change.high)) / 100, factor)
+    return _is_share_of_factor(geometric_mean((change.low, change.high)) / 100, factor)
 
 
-def _is_share(share: float, factor: float) -> bool:
+def _is_share_of_factor(share: float, factor: float) -> bool:
     """Whether the share was lost or gained by the factor; percentages are rounded."""
     return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1))) <= min(max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE)
 
@@ -128,4 +128,4 @@ def same_change(first: Quantity, second: Quantity) -> bool:
     if first.kind is second.kind or min(first.low, second.low) <= 0:
         return False
     times, percent = (first, second) if first.kind is Kind.TIMES else (second, first)
-    return _is_share(middle((percent.low, percent.high)) / 100, middle((times.low, times.high)))
+    return _is_share_of_factor(geometric_mean((percent.low, percent.high)) / 100, geometric_mean((times.low, times.high)))

@@ -10,7 +10,7 @@ from ingest.claims.find.passages import Passage
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.words.vocabulary import BULLETS
 
-_LEFT, _RIGHT, _NEAR = 160, 60, 24
+_LEFT_REACH, _RIGHT_REACH, _NEAR_REACH = 160, 60, 24
 
 _SENTENCE = re.compile(rf"[.;!?]\s|\n[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]|\n[ \t]*\n|\n(?=[A-Z][a-z]+ )")
 
@@ -43,23 +43,23 @@ class Surroundings(NamedTuple):
     start: int
     """The whole text, and the offset of the effect in it."""
 
-    def lead(self) -> str:
+    def list_heading(self) -> str:
         """The heading of the list or section that holds the effect: the nearest heading above, or line that ends with a colon."""
-        return _lead(self.text, self.text.rfind("\n", 0, self.start) + 1)
+        return _list_heading(self.text, self.text.rfind("\n", 0, self.start) + 1)
 
 
-_LEADS = re.compile(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
+_LIST_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
 _LINES_ABOVE = 14
 """The most lines that are searched upwards for a heading."""
 
 
 @lru_cache(maxsize=64)
-def _lead(text: str, start: int) -> str:
+def _list_heading(text: str, start: int) -> str:
     for _ in range(_LINES_ABOVE):
         if start <= 0:
             break
         above = text.rfind("\n", 0, start - 1) + 1
-        if _LEADS.match(text, above, start - 1):
+        if _LIST_HEADING.match(text, above, start - 1):
             return text[max(above, start - 121) : start - 1].lower()
         start = above
     return ""
@@ -75,11 +75,11 @@ def title_of(text: str) -> Title:
 
 def surroundings_of(text: str, effect: Effect, passage: Passage, low: int, high: int, title: Title) -> Surroundings:
     """The words around the effect between `low` and `high`, where its neighbours begin."""
-    left = effect.labels or _last_sentence(text[max(low, effect.start - _LEFT) : effect.start])
-    right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT)])
-    just_before = text[max(0, effect.start - _NEAR) : effect.start].lower()
+    left = effect.labels or _last_sentence(text[max(low, effect.start - _LEFT_REACH) : effect.start])
+    right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT_REACH)])
+    just_before = text[max(0, effect.start - _NEAR_REACH) : effect.start].lower()
     lower = left.lower()
-    whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT) : effect.start]).lower()
+    whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT_REACH) : effect.start]).lower()
     return Surroundings(
         lower,
         text[effect.start : effect.end].lower(),

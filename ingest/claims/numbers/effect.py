@@ -15,7 +15,7 @@ class Effect(NamedTuple):
     """One expression of a change, before it is judged: a pair of figures, a factor or percentage, or both.
 
     `before` is the baseline figure, `after` the candidate figure; a candidate figure alone is an absolute saving, or the result of the
-    change. `sense` is that of `word`, the word of comparison. `swaps` is set where the order of the pair leaves open which is the baseline.
+    change. `sense` is that of `word`, the word of comparison. `is_order_open` is set where the order of the pair leaves open which is the baseline.
     """
 
     start: int
@@ -25,7 +25,7 @@ class Effect(NamedTuple):
     change: Quantity | None = None
     sense: Sense | None = None
     word: str = ""
-    swaps: bool = False
+    is_order_open: bool = False
     is_idiom: bool = False
     labels: str = ""
     """Header cells and labels that say what it measures, where they are not right before it."""
@@ -53,12 +53,12 @@ class TwoFigures(NamedTuple):
     left: str
 
     @property
-    def in_order(self) -> Effect:
+    def baseline_first(self) -> Effect:
         """The pair with the baseline first."""
         return Effect(self.first.start, self.second.end, self.first, self.second)
 
     @property
-    def swapped(self) -> Effect:
+    def candidate_first(self) -> Effect:
         """The pair with the candidate first: `12 ms (was 36 ms)`."""
         return Effect(self.first.start, self.second.end, self.second, self.first)
 
@@ -90,7 +90,7 @@ class NumberInText(NamedTuple):
         return Effect(self.base + start, end, change=self.quantity, sense=sense, word=word.lower())
 
     @property
-    def own_start(self) -> int:
+    def start_in_left(self) -> int:
         """Where the quantity starts, counted in `left`."""
         return len(self.left)
 
@@ -99,7 +99,7 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
-class Way(NamedTuple, Generic[Given, Found]):
+class ReadingRule(NamedTuple, Generic[Given, Found]):
     """One way to write a change: its name, the function that reads it, and a text with its claim (metric and ratio) that proves it."""
 
     name: str
@@ -108,6 +108,6 @@ class Way(NamedTuple, Generic[Given, Found]):
     claim: str
 
 
-def first_found(ways: Iterable[Way[Given, Found]], given: Given) -> Found | None:
+def first_result(ways: Iterable[ReadingRule[Given, Found]], given: Given) -> Found | None:
     """What the first way finds that finds anything: where several ways fit, their order decides."""
     return next((found for way in ways if (found := way.read(given))), None)

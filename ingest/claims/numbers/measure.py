@@ -9,7 +9,7 @@ from ingest.claims.numbers.units import Unit
 from schemas.rows.claim import ClaimMetric
 
 
-class ToldBy(Enum):
+class MeasureSource(Enum):
     """What says what a figure measures. The first group names it; from the second it is inferred."""
 
     FIGURE = "the unit behind the figure, or behind the other figure of the pair"
@@ -26,17 +26,17 @@ class ToldBy(Enum):
     OTHER_CLAIM = "the other claims of the text"
 
 
-_INFERRED = frozenset({ToldBy.COMPARISON, ToldBy.TITLE, ToldBy.LIST_HEADING, ToldBy.OTHER_CLAIM})
+_INFERRED = frozenset({MeasureSource.COMPARISON, MeasureSource.TITLE, MeasureSource.LIST_HEADING, MeasureSource.OTHER_CLAIM})
 
 
 class Measure(NamedTuple):
     """What a change measures: the metric, what says so, and the unit of the pair where a figure has one."""
 
     metric: ClaimMetric
-    told_by: ToldBy
+    source: MeasureSource
     unit: Unit | None = None
 
     @property
     def is_named(self) -> bool:
         """Whether the text names it near the figures; otherwise it is inferred."""
-        return self.told_by not in _INFERRED
+        return self.source not in _INFERRED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingest.claims.words.tables import table
+from ingest.claims.words.word_tables import table
 
 
 def _numbers(section: str) -> dict[str, float]:

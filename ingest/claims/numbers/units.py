@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from ingest.claims.words.tables import table
+from ingest.claims.words.word_tables import table
 from schemas.rows.claim import ClaimMetric
 
 
@@ -17,12 +17,12 @@ class Unit(NamedTuple):
     size: float
 
 
-_SIZES = {
+_KNOWN_UNITS = {
     name: (ClaimMetric(metric), size) for metric, rows in table("units").items() for names, size, *_ in rows for name in names.split()
 }
 """What each spelling of a unit measures, and its size."""
 
-_WHOSE = ("SQL ", "DB ", "API ", "HTTP ", "sql ", "db ", "api ", "http ")
+_QUALIFIERS = ("SQL ", "DB ", "API ", "HTTP ", "sql ", "db ", "api ", "http ")
 """`40 SQL queries`: words before what is counted."""
 
 _PER_TIME = {
@@ -46,17 +46,17 @@ def unit(words: str) -> Unit | None:
     Anything per time is a throughput, also where what is counted is unknown; a unit per anything else is the unit itself.
     """
     name = " ".join(words.split()).replace(" / ", "/")
-    name = name.partition(" ")[2] if name.startswith(_WHOSE) else name
+    name = name.partition(" ")[2] if name.startswith(_QUALIFIERS) else name
     counted, _, per = name.replace(" per ", "/").partition("/")
-    known = _SIZES.get(counted.strip().lower())
+    known = _KNOWN_UNITS.get(counted.strip().lower())
     is_volume = per in _LONG_TIMES and known is not None and known[0] is ClaimMetric.MEMORY
     if per in _PER_TIME and counted in ("m", "km", "px"):  # per second: how fast something moves
         return None
     if per in _PER_TIME and not is_volume:
-        size = known[1] if known and known[0] is ClaimMetric.MEMORY else _prefixed(counted, _COUNTABLE)
+        size = known[1] if known and known[0] is ClaimMetric.MEMORY else _prefix_size(counted, _COUNTABLE)
         return Unit(name, ClaimMetric.THROUGHPUT, size / _PER_TIME[per])
-    if known is None and not per and _prefixed(counted, _RATES) > 1:
-        return Unit(name, ClaimMetric.THROUGHPUT, _prefixed(counted, _RATES))
+    if known is None and not per and _prefix_size(counted, _RATES) > 1:
+        return Unit(name, ClaimMetric.THROUGHPUT, _prefix_size(counted, _RATES))
     return Unit(name, *known) if known else None
 
 
@@ -66,6 +66,6 @@ _COUNTABLE = frozenset(
 )
 
 
-def _prefixed(counted: str, known: frozenset[str]) -> float:
+def _prefix_size(counted: str, known: frozenset[str]) -> float:
     """The size of the prefix of a known word, as the `M` of `Mnps` and `Mops`; 1 without one."""
     return SCALES.get(counted[:1], 1.0) if counted[1:] in known else 1.0

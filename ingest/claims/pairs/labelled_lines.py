@@ -9,16 +9,16 @@ from itertools import islice
 from ingest.claims.find.passages import Passage, role_of_label
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import ToldBy
+from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
-from ingest.claims.prose import effects
+from ingest.claims.prose import effects_of_quantities
 from ingest.claims.tables.cells import with_unit
 from ingest.claims.words.vocabulary import BULLETS, Sense
 
 Line = tuple[Quantity, ...]
 
-_FIGURES = 8
+_MOST_FIGURES = 8
 """The most quantities of a line that are compared with those of another: a labelled line has few."""
 
 _LINE = re.compile(r"[^\n]+")
@@ -43,26 +43,26 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
             yield _with_change(pair, lines, following)
         yield from _pairs_within_lines(text, pairs, lines, spans)
         if _is_another_change(lines[-1], roles[-1], pairs):
-            yield from effects(text, list(lines[-1]), *spans[-1])
+            yield from effects_of_quantities(text, list(lines[-1]), *spans[-1])
     else:
         for (low, high), line in zip(spans, lines, strict=True):
-            yield from effects(text, list(line), low, high)
+            yield from effects_of_quantities(text, list(line), low, high)
 
 
 _BRANCH = re.compile(rf"[\s{BULLETS}]{{0,12}}[*_]{{0,3}}`[^`\n]+`[*_]{{0,3}}:")
 """`main`: the label is the name of a branch."""
 
 _LABEL_WORDS = re.compile(r"[\W\d_]{0,12}((?:[\w/]{1,20} ){1,3}?)(?:before|after|old|new)\b[*_`]*:", re.IGNORECASE)
-_NO_UNITS = frozenset({"min", "m", "h", "d", "b", "s", "w", "j"})
+_AMBIGUOUS_UNITS = frozenset({"min", "m", "h", "d", "b", "s", "w", "j"})
 
 
 def _line(text: str, start: int, end: int, above: str) -> Line:
     """The figures of a line, with a unit from the line above or from the label, `NPS before: 4000`."""
-    found = tuple(with_unit(figure, above, told_by=ToldBy.LABEL) for figure in islice(quantities(text, start, end), _FIGURES))
+    found = tuple(with_unit(figure, above, source=MeasureSource.LABEL) for figure in islice(quantities(text, start, end), _MOST_FIGURES))
     if not found or found[0].unit or found[0].kind is not Kind.VALUE or not (words := _LABEL_WORDS.match(text, start, end)):
         return found
-    named = next((known for word in words[1].lower().split() if word not in _NO_UNITS and (known := unit(word))), None)
-    return (found[0].in_unit(named, ToldBy.LABEL), *found[1:])
+    named = next((known for word in words[1].lower().split() if word not in _AMBIGUOUS_UNITS and (known := unit(word))), None)
+    return (found[0].in_unit(named, MeasureSource.LABEL), *found[1:])
 
 
 def _pair_with_candidate_line_first(lines: list[Line]) -> Iterator[Effect]:
@@ -84,7 +84,7 @@ def _pairs_within_lines(text: str, pairs: list[Effect], lines: list[Line], spans
     for (low, high), line in zip(spans, lines, strict=True):
         behind = [figure for figure in line if figure.start >= used]
         if len(behind) > 1:
-            yield from (effect for effect in effects(text, behind, max(low, used), high) if effect.is_pair)
+            yield from (effect for effect in effects_of_quantities(text, behind, max(low, used), high) if effect.is_pair)
 
 
 _LABEL = re.compile(r"[^\n:=]{0,60}[:=]")
@@ -92,24 +92,26 @@ _SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|user|sys|σ|ran
 """Words for other statistics of the same measurement."""
 
 
-_ASIDES = re.compile(r"\([^()\n]{1,30}\)")
+_BRACKETS = re.compile(r"\([^()\n]{1,30}\)")
 
 
 def _words_before_figures(text: str, start: int, line: Line) -> tuple[str, ...]:
     """The words before each figure of the line, without the label of the line."""
     label_of_line = _LABEL.match(text, start)
     begins = [label_of_line.end() if label_of_line else line[0].start if line else start, *(figure.end for figure in line)]
-    return tuple(_ASIDES.sub("", text[low : figure.start]).strip(" *_`,;/|(~").lower() for low, figure in zip(begins, line, strict=False))
+    return tuple(_BRACKETS.sub("", text[low : figure.start]).strip(" *_`,;/|(~").lower() for low, figure in zip(begins, line, strict=False))
 
 
 def _pairs_in_order(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
     """`full rebuild 141 s; indexing 114 s` against `full rebuild 109 s; indexing 81 s`; of several statistics, only the first."""
-    are_comparable = all(before.measures_as(after) for before, after in zip(first, line, strict=False))
+    are_comparable = all(before.has_metric_of(after) for before, after in zip(first, line, strict=False))
     if len(first) != len(line) or len(first) < 2 or names != other_names or not are_comparable or any(map(_SPREAD.search, names)):
         return []
     is_named = len(set(names)) == len(names) and all(name[0].isalpha() for name in names if name)
-    is_told_apart = is_named or len({figure.metric for figure in first}) == len(first) or _have_different_names(names)
-    return [Effect(before.start, after.end, before, after) for before, after in zip(first, line, strict=True)] if is_told_apart else []
+    are_distinguishable = is_named or len({figure.metric for figure in first}) == len(first) or _have_different_names(names)
+    return (
+        [Effect(before.start, after.end, before, after) for before, after in zip(first, line, strict=True)] if are_distinguishable else []
+    )
 
 
 def _have_different_names(names: tuple[str, ...]) -> bool:
@@ -129,7 +131,7 @@ def _pairs_by_name(first: Line, line: Line, names: tuple[str, ...], other_names:
     for figure, name in zip(line, other_names, strict=True):
         words = _name_words(name)
         are_comparable = [
-            before for before, others in known if words and (words <= others or others <= words) and before.measures_as(figure)
+            before for before, others in known if words and (words <= others or others <= words) and before.has_metric_of(figure)
         ]
         if len(are_comparable) == 1:
             found.append(Effect(are_comparable[0].start, figure.end, are_comparable[0], figure))
@@ -159,24 +161,24 @@ def _pairs_with_baseline_line(lines: list[Line], roles: list[str | None], named:
             continue
         candidates = _comparable_figures(lines[0], line)
         changes = [*line, *lines[index + 1]] if index + 1 < len(lines) and roles[index + 1] == "change" else list(line)
-        proven = _proven(candidates, changes)
+        proven = _pairs_with_agreeing_change(candidates, changes)
         if proven or (roles[index] == "after" and candidates):
             yield (proven or candidates)[0]
 
 
 def _pair_proven_by_change(lines: list[Line]) -> Iterator[Effect]:
     """Two figures whose labels name no side, and a change in the last line that agrees with them."""
-    proven = _proven(_comparable_figures(lines[0], lines[1]), lines[-1])
+    proven = _pairs_with_agreeing_change(_comparable_figures(lines[0], lines[1]), lines[-1])
     if proven:
         is_loss = any(change.kind is Kind.TIMES and change.high < 1 for change in lines[-1])  # `Speedup: 0.98x`
-        yield proven[0]._replace(swaps=True, sense=Sense.LOSS if is_loss else Sense.GAIN)
+        yield proven[0]._replace(is_order_open=True, sense=Sense.LOSS if is_loss else Sense.GAIN)
 
 
 def _comparable_figures(first: Line, second: Line) -> list[Effect]:
-    return [Effect(before.start, after.end, before, after) for before in first for after in second if before.measures_as(after)]
+    return [Effect(before.start, after.end, before, after) for before in first for after in second if before.has_metric_of(after)]
 
 
-def _proven(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Effect]:
+def _pairs_with_agreeing_change(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Effect]:
     stated = [change for change in changes if change.kind is not Kind.VALUE]
     return [pair for pair in candidates for change in stated if change.start >= pair.end and agrees(pair, change)]
 

@@ -11,24 +11,30 @@ from itertools import islice
 
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import ToldBy
+from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
-from ingest.claims.words.vocabulary import Sense
+from ingest.claims.words.vocabulary import (
+    BASELINE_HEADING,
+    BASELINE_OUTPUT,
+    BASELINE_VERSION_HEADING,
+    CANDIDATE_HEADING,
+    CANDIDATE_OUTPUT,
+    CANDIDATE_VERSION_HEADING,
+    Sense,
+)
+from ingest.claims.words.word_tables import heading_ends
 from schemas.rows.claim import ClaimMetric
 
-_BEFORE_WORDS, _AFTER_WORDS = "before|优化前|修复前|之前|改善前", "after|now|优化后|修复后|之后|改善後"
 _MARKED_HEADING = (
     r"[ \t]{0,8}(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
 )
 _BARE_HEADING_LINE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12})?[:：]?[ \t]*$"
-_OF_BASE, _OF_BRANCH = "old|baseline|main|master", "new|dev|this (?:pr|branch|patch|change)|with this \\w+"
-_BEFORE = re.compile(
-    f"{_MARKED_HEADING % f'{_BEFORE_WORDS}|{_OF_BASE}'}|{_BARE_HEADING_LINE % f'{_BEFORE_WORDS}|{_OF_BASE}'}", re.IGNORECASE | re.MULTILINE
-)
-_AFTER = re.compile(
-    f"{_MARKED_HEADING % f'{_AFTER_WORDS}|{_OF_BRANCH}'}|{_BARE_HEADING_LINE % f'{_AFTER_WORDS}|{_OF_BRANCH}'}",
-    re.IGNORECASE | re.MULTILINE,
+_ANY_BASELINE = f"{BASELINE_HEADING}|{BASELINE_VERSION_HEADING}"
+_ANY_CANDIDATE = f"{CANDIDATE_HEADING}|{CANDIDATE_VERSION_HEADING}"
+_BEFORE, _AFTER = (
+    re.compile(f"{_MARKED_HEADING % words}|{_BARE_HEADING_LINE % words}", re.IGNORECASE | re.MULTILINE)
+    for words in (_ANY_BASELINE, _ANY_CANDIDATE)
 )
 _LINE = re.compile(
     r"^[ \t]{0,40}(?:[-*•+◦][ \t]{1,40})?[*_`]{0,3}(?P<label>[^:：\n|]{2,60}?)[*_`]{0,3}"
@@ -42,51 +48,27 @@ _REACH = 1200
 _MOST_HEADINGS = 100
 """The most headings of a text whose sections are read; a text with more is data, not a summary."""
 
-
-_HEADING_SIGNS = (
-    "# Before",
-    "*Before",
-    "*Before ",
-    "# Before ",
-    "BEFORE",
-    "efore:",
-    "efore**:",
-    "前",
-    "main:",
-    "aseline",
-    "# Old",
-    "# old",
-    "*Old*",
-    "Old:",
-    "aseline:",
-    "aster:",
-    "\nBefore th",
-    "\nBefore\n",
-    "efore  ",
-    "ld version:",
-    "change: [",
-)
+_ENDS = tuple(heading_ends())
+_LAST_CHARACTERS = frozenset(end[-1] for end in _ENDS)
+"""Cheaper to test than the ends: most triggers end with a digit, which no heading does."""
 
 
-_ENDINGS = {last: tuple(sign for sign in _HEADING_SIGNS if sign[-1] == last) for last in {sign[-1] for sign in _HEADING_SIGNS}}
-
-
-def has_headings(text: str, signs: list[int]) -> bool:
-    """Whether one of the signs can be a heading of a section; most signs end with a digit, which no heading does."""
-    return any((endings := _ENDINGS.get(text[sign])) is not None and text.endswith(endings, 0, sign + 1) for sign in signs)
+def has_headings(text: str, triggers: list[int]) -> bool:
+    """Whether one of the triggers, given by the offsets of their last characters, can be in the heading of a section."""
+    return any(text[last] in _LAST_CHARACTERS and text.endswith(_ENDS, 0, last + 1) for last in triggers)
 
 
 def section_effects(text: str) -> Iterator[Effect]:
     """The figure of each labelled line below `After` against the line with the same label below `Before`."""
     for first_span, second_span in sections_below(text, _BEFORE, _AFTER, _REACH):
-        first, second = _figures(text, *first_span), _figures(text, *second_span)
+        first, second = _labelled_figures(text, *first_span), _labelled_figures(text, *second_span)
         matched = [
             (before, figure)
             for label, figure in second.items()
-            if (before := _figure_labelled(label, first)) and before.measures_as(figure)
+            if (before := _figure_labelled(label, first)) and before.has_metric_of(figure)
         ]
         if not matched and _names_only_a_side(text, first_span[0]) and _names_only_a_side(text, second_span[0]):
-            matched = _by_metric(_without_labels(text, *first_span), _without_labels(text, *second_span))
+            matched = _pairs_by_metric(_unlabelled_figures(text, *first_span), _unlabelled_figures(text, *second_span))
         yield from (_at_candidate(text, before, after) for before, after in matched)
 
 
@@ -106,7 +88,7 @@ def _figure_labelled(label: str, figures: dict[str, Quantity]) -> Quantity | Non
     return longer[0] if len(longer) == 1 else None
 
 
-_FIRST_LINES = re.compile(
+_LINES_BELOW_HEADING = re.compile(
     r"\s*(?:```(?:te?xt|console|bash|sh|shell\S*|log|plain\S*)?[ \t]*\n)?(?!```)"
     r"(?P<lines>(?:[ \t`]*[^\s`][^\n]*(?:\n|$)){1,4})(?=\s*(?:\n|```|$))"
 )
@@ -115,9 +97,9 @@ _FIRST_LINES = re.compile(
 _RATE_PARTS = (ClaimMetric.TIME, ClaimMetric.MEMORY)
 
 
-def _without_labels(text: str, start: int, end: int) -> list[Quantity]:
+def _unlabelled_figures(text: str, start: int, end: int) -> list[Quantity]:
     """The figures of the few lines below a heading. Beside a rate, time and volume say nothing new."""
-    block = _FIRST_LINES.match(text, start, end)
+    block = _LINES_BELOW_HEADING.match(text, start, end)
     if block is None:
         return []
     found: list[Quantity] = []
@@ -128,7 +110,7 @@ def _without_labels(text: str, start: int, end: int) -> list[Quantity]:
     return found
 
 
-def _by_metric(first: list[Quantity], second: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
+def _pairs_by_metric(first: list[Quantity], second: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
     """Each candidate figure with the baseline figure of its metric, where both sections have only one."""
     once = [{one.metric: one for one in found if [other.metric for other in found].count(one.metric) == 1} for found in (first, second)]
     return [(once[0][metric], after) for metric, after in once[1].items() if metric in once[0]]
@@ -149,7 +131,7 @@ def baseline_then_summary(text: str) -> Iterator[Effect]:
         if len(figures) < 2 or before is None:
             continue
         after, change = figures[:2]
-        if change.kind is not Kind.VALUE and before.measures_as(after):
+        if change.kind is not Kind.VALUE and before.has_metric_of(after):
             pair = Effect(before.start, change.end, before, after, change)
             end_of_bracket = _CLOSES.match(text, change.end)
             if agrees(pair, change):
@@ -157,8 +139,8 @@ def baseline_then_summary(text: str) -> Iterator[Effect]:
 
 
 _HEADING_WITH_FIGURE = r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)\W{0,4}(?:%s)\b(?P<rest>[^\n]{1,100})$"
-_HEADING_BEFORE = re.compile(_HEADING_WITH_FIGURE % _BEFORE_WORDS, re.IGNORECASE | re.MULTILINE)
-_HEADING_AFTER = re.compile(_HEADING_WITH_FIGURE % _AFTER_WORDS, re.IGNORECASE | re.MULTILINE)
+_HEADING_BEFORE = re.compile(_HEADING_WITH_FIGURE % BASELINE_HEADING, re.IGNORECASE | re.MULTILINE)
+_HEADING_AFTER = re.compile(_HEADING_WITH_FIGURE % CANDIDATE_HEADING, re.IGNORECASE | re.MULTILINE)
 
 
 def figures_in_headings(text: str) -> Iterator[Effect]:
@@ -169,7 +151,7 @@ def figures_in_headings(text: str) -> Iterator[Effect]:
             continue
         before = next(quantities(text, *heading.span("rest")), None)
         after = next(quantities(text, *later.span("rest")), None)
-        if before and after and before.measures_as(after):
+        if before and after and before.has_metric_of(after):
             yield Effect(before.start, after.end, before, after)
 
 
@@ -184,7 +166,7 @@ _RATE_LABELS = ("/s", "/sec")
 """`Transfer/sec: 20 MB` is no size."""
 
 
-def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
+def _labelled_figures(text: str, start: int, end: int) -> dict[str, Quantity]:
     """The first figure of each line, by its label; the section ends with an empty line."""
     blank = text.find("\n\n", start + 2, end)
     found: dict[str, Quantity] = {}
@@ -195,15 +177,15 @@ def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
     return found
 
 
-_BEHIND = 160
+_CHANGE_REACH = 160
 """Characters of the line behind a figure in which its change is searched."""
 
 
 def _at_candidate(text: str, before: Quantity, after: Quantity) -> Effect:
     """The pair, placed at the candidate figure, up to the change behind it."""
-    end = text.find("\n", after.end, after.end + _BEHIND)
+    end = text.find("\n", after.end, after.end + _CHANGE_REACH)
     pair = Effect(after.start, after.end, before, after)
-    behind = quantities(text, after.end, end if end >= 0 else min(len(text), after.end + _BEHIND))
+    behind = quantities(text, after.end, end if end >= 0 else min(len(text), after.end + _CHANGE_REACH))
     change = next((one for one in behind if one.kind is not Kind.VALUE and agrees(pair, one)), None)
     return pair._replace(end=change.end, change=change) if change else pair
 
@@ -211,10 +193,8 @@ def _at_candidate(text: str, before: Quantity, after: Quantity) -> Effect:
 _OUTPUT_HEADING = (
     r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[$>] |[^\n]{0,80}\d))"
 )
-_OUTPUT_BEFORE = re.compile(_OUTPUT_HEADING % "before|old|baseline|main|master|base", re.IGNORECASE | re.MULTILINE)
-_OUTPUT_AFTER = re.compile(
-    _OUTPUT_HEADING % "after|new|now|this (?:pr|branch|change|patch)|branch|with this \\w+", re.IGNORECASE | re.MULTILINE
-)
+_OUTPUT_BEFORE = re.compile(_OUTPUT_HEADING % BASELINE_OUTPUT, re.IGNORECASE | re.MULTILINE)
+_OUTPUT_AFTER = re.compile(_OUTPUT_HEADING % CANDIDATE_OUTPUT, re.IGNORECASE | re.MULTILINE)
 _OUTPUT_REACH = 1500
 """Characters below a heading in which the output is searched."""
 
@@ -224,7 +204,7 @@ _ELAPSED = re.compile(
     r"|\bTime \(mean ± σ\):[ \t]+(?P<hyperfine>\d[\d.]*[ \t]m?s)"
     r"|\b\d+ passed\b[^\n]{0,60}? in (?P<tests>\d[\d.]*s)\b"
     r"|\btime:[ \t]+\[\d[\d.]* \S{1,3} (?P<criterion>\d[\d.]* \S{1,3}) \d[\d.]* \S{1,3}\]"
-    r"|\b(?:Finished|Done|Completed|Built|Compiled|Ran)\b[^\n\d]{0,40}?\bin (?P<told>\d[\d.]*[ \t]?(?:ms|s|sec|seconds|m))\b",
+    r"|\b(?:Finished|Done|Completed|Built|Compiled|Ran)\b[^\n\d]{0,40}?\bin (?P<stated>\d[\d.]*[ \t]?(?:ms|s|sec|seconds|m))\b",
     re.MULTILINE,
 )
 """The elapsed time in the output of `time`, hyperfine, builds and runners of tests."""
@@ -235,52 +215,52 @@ _CRITERION = re.compile(r"\bchange:\s+\[[+−-]\d[\d.]*% (?P<middle>[+−-]\d[\d
 def output_effects(text: str) -> Iterator[Effect]:
     """The first elapsed time below `Before` against that below `After`, and the changes that criterion prints."""
     if "change:" in text:
-        yield from _changes(text)
+        yield from _criterion_changes(text)
     if "±" in text:
-        yield from _compared(text)
+        yield from _asv_effects(text)
     for first_span, second_span in sections_below(text, _OUTPUT_BEFORE, _OUTPUT_AFTER, _OUTPUT_REACH):
         first, second = _elapsed(text, *first_span), _elapsed(text, *second_span)
         if first and second:
             yield Effect(first.start, second.end, first, second)
-        yield from _of_wrk(text, first_span, second_span)
-        yield from _of_go(text, first_span, second_span)
+        yield from _wrk_effects(text, first_span, second_span)
+        yield from _go_benchmark_effects(text, first_span, second_span)
 
 
 _LATENCY = re.compile(r"^[ \t]*Latency[ \t]+(?P<figure>\d[\d.]*[mu]?s)[ \t]+\d", re.MULTILINE)
 _RATE = re.compile(r"^[ \t]*(?P<name>Requests/sec):[ \t]+(?P<figure>\d[\d.]*)", re.MULTILINE)
 
 
-def _of_wrk(text: str, first: Span, second: Span) -> Iterator[Effect]:
+def _wrk_effects(text: str, first: Span, second: Span) -> Iterator[Effect]:
     """The mean latency and the rate that wrk prints, below both headings."""
     for line in (_LATENCY, _RATE):
         runs = [line.search(text, *span) for span in (first, second)]
         before, after = (next(quantities(text, *run.span("figure")), None) if run else None for run in runs)
         if before and after:
             rate = unit("requests/sec") if line is _RATE else None
-            before, after = (one if one.unit else one.in_unit(rate, ToldBy.LABEL) for one in (before, after))
+            before, after = (one if one.unit else one.in_unit(rate, MeasureSource.LABEL) for one in (before, after))
             yield Effect(after.start, after.end, before, after)
 
 
-_GO = re.compile(
+_GO_BENCHMARK = re.compile(
     r"^(?P<name>Benchmark\S+)[ \t]+\d+[ \t]+(?P<time>\d[\d.]* ns/op)"
     r"(?:[ \t]+\d[\d.]* MB/s)?(?:[ \t]+(?P<memory>\d+ B/op))?(?:[ \t]+(?P<count>\d+ allocs/op))?",
     re.MULTILINE,
 )
-_OF_GO = ("time", "memory", "count")
+_GO_FIGURES = ("time", "memory", "count")
 
 
-def _of_go(text: str, first: Span, second: Span) -> Iterator[Effect]:
+def _go_benchmark_effects(text: str, first: Span, second: Span) -> Iterator[Effect]:
     """The benchmarks of Go below both headings, matched by name."""
-    known = {run["name"]: run for run in _GO.finditer(text, *first)}
-    for run in _GO.finditer(text, *second):
+    known = {run["name"]: run for run in _GO_BENCHMARK.finditer(text, *first)}
+    for run in _GO_BENCHMARK.finditer(text, *second):
         baseline_run = known.pop(run["name"], None)
-        for part in _OF_GO if baseline_run else ():
+        for part in _GO_FIGURES if baseline_run else ():
             before, after = (next(quantities(text, *one.span(part)), None) if one and one[part] else None for one in (baseline_run, run))
             if before and after:
                 yield Effect(after.start, after.end, before, after)
 
 
-_ASV = re.compile(
+_ASV_ROW = re.compile(
     r"^[ \t]{0,20}[-+!x]?[ \t]{1,40}(?P<before>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+(?P<after>\d[\d.]*±[\d.]+[nµμm]?s)"
     r"[ \t]+~?(?P<ratio>\d+\.\d\d)[ \t]+[A-Za-z]",
     re.MULTILINE,
@@ -288,8 +268,8 @@ _ASV = re.compile(
 """A row of asv: `-  149±3μs  104±2μs  0.70  bench.x`."""
 
 
-def _compared(text: str) -> Iterator[Effect]:
-    for row in _ASV.finditer(text):
+def _asv_effects(text: str) -> Iterator[Effect]:
+    for row in _ASV_ROW.finditer(text):
         before, after = (next(quantities(text, *row.span(side)), None) for side in ("before", "after"))
         if before and after:
             yield Effect(before.start, row.end("ratio"), before, after)
@@ -300,10 +280,10 @@ def _elapsed(text: str, start: int, end: int) -> Quantity | None:
     if found is None or found.lastgroup is None:
         return None
     figure = next(quantities(text, *found.span(found.lastgroup)), None)
-    return figure.in_unit(unit("s"), ToldBy.OUTPUT) if figure and figure.unit is None else figure
+    return figure.in_unit(unit("s"), MeasureSource.OUTPUT) if figure and figure.unit is None else figure
 
 
-def _changes(text: str) -> Iterator[Effect]:
+def _criterion_changes(text: str) -> Iterator[Effect]:
     for found in _CRITERION.finditer(text):
         change = next(quantities(text, *found.span("middle")), None)
         if change and change.low:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
-from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE
+from ingest.claims.words.vocabulary import ARROW, BASELINE_BESIDE, BASELINE_LEGEND, CANDIDATE_BESIDE, CANDIDATE_LEGEND, DECORATION, HEDGE
 
-_BASELINE_SIDE = r"(?:the )?(?:main|master|base|baseline|before|old|original|previous|prior|stock|upstream|parent)(?: \w+)?"
-_CANDIDATE_SIDE = r"(?:(?:this|the|new|my) )?(?:pr|branch|head|patch|change|commit|fix|after|new|now|patched|optimi[sz]ed|current)(?: \w+)?"
+_BASELINE_SIDE = rf"(?:the )?(?:{BASELINE_LEGEND})(?: \w+)?"
+_CANDIDATE_SIDE = rf"(?:(?:this|the|new|my) )?(?:{CANDIDATE_LEGEND})(?: \w+)?"
 _VERSUS = rf"[`*_]*\s?(?:vs\.?|versus|against|/|{ARROW}|compared (?:to|with))\s?[`*_]*"
 
 CANDIDATE_FIRST = re.compile(rf"\b{_CANDIDATE_SIDE}{_VERSUS}{_BASELINE_SIDE}\b[`*_]*\)?[:,]", re.IGNORECASE)
@@ -27,31 +27,23 @@ def is_stated_above(two: TwoFigures, legend: re.Pattern[str]) -> bool:
     return legend.search(two.text, start, two.first.start) is not None
 
 
-_BASELINE = (
-    r"before(?: \w+ing)?|previously|originally|formerly|earlier|(?:the )?old(?: \w+)?|main|master|base|baseline|stock|upstream|unpatched"
-    r"|un(?:cached|batched|optimi[sz]ed|indexed|fused)|sequential(?:ly)?|serial(?:ly)?|naive"
-)
-_CANDIDATE = (
-    r"after(?:wards)?|now|here|(?:the )?new(?: \w+)?|(?:this|the) (?:pr|branch|patch|change|commit|fix)|patched|optimi[sz]ed"
-    r"|cached|batched|indexed|fused|parallel|concurrent(?:ly)?"
-)
 _LABEL = (
     r"[`*_]*(?:\s?[:=]|\s[—–]|(?:,?\s(?:it|this|that))?(?:\s(?:only|just))?\s(?:is|was|takes|took|at|uses|used|needs|does|reaches|hits|sustains|holds|handles|gets"
     r"|(?:runs|finishes|completes) in))?\s*"
 )
 _WITH = r"(?:\s[\w./`-]+){0,3}"
 
-_BASELINE_LABEL = re.compile(rf"\b(?:{_BASELINE}|without{_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
-_CANDIDATE_LABEL = re.compile(rf"\b(?:{_CANDIDATE}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
+_BASELINE_LABEL = re.compile(rf"\b(?:{BASELINE_BESIDE}|without{_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
+_CANDIDATE_LABEL = re.compile(rf"\b(?:{CANDIDATE_BESIDE}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
 _SEPARATES = re.compile(
     rf"[`*_)]*(?:\s[A-Za-z/-]{{2,12}})?(?:\s?[,;./|]|\s(?:and|vs\.?|versus)|\s{ARROW})\s+(?:and |vs\.? )?(?:on "
     rf"|in )?(?P<label>[^,;.\d]{{2,30}})$"
 )
 
-_BASELINE_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{_BASELINE}|without{_WITH})\b[`*_]*", re.IGNORECASE)
+_BASELINE_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{BASELINE_BESIDE}|without{_WITH})\b[`*_]*", re.IGNORECASE)
 _WITHOUT_BEHIND = re.compile(r"[*_`]*\swithout\b", re.IGNORECASE)
 _CANDIDATE_BEHIND = re.compile(
-    rf"[`*_]*\s\(?(?:(?:(?:on|in|at|with) )?(?:{_CANDIDATE})|(?:on|in|at|for) [^.,;()\n\d]{{1,30}}? afterwards?)\b", re.IGNORECASE
+    rf"[`*_]*\s\(?(?:(?:(?:on|in|at|with) )?(?:{CANDIDATE_BESIDE})|(?:on|in|at|for) [^.,;()\n\d]{{1,30}}? afterwards?)\b", re.IGNORECASE
 )
 _AND = re.compile(rf"\)?[,;]?\s+(?:and |vs\.? |to |{ARROW} |/ )?{DECORATION}{HEDGE}")
 _ASIDE = re.compile(rf"[`*_]*(?:\s[a-z]+){{0,2}}(?:\s?\(|[,;]\s){DECORATION}{HEDGE}", re.IGNORECASE)
@@ -68,8 +60,8 @@ def by_side_labels(two: TwoFigures) -> Effect | None:
     if _SLASH.fullmatch(two.between):
         is_before_after = _BOTH_BEFORE.search(two.left) or _BOTH_BEHIND.match(two.text, two.second.end)
         if is_before_after or is_stated_above(two, BASELINE_FIRST):
-            return two.in_order
-        return two.swapped if is_stated_above(two, CANDIDATE_FIRST) else None
+            return two.baseline_first
+        return two.candidate_first if is_stated_above(two, CANDIDATE_FIRST) else None
     return _by_labels(two) or _by_labels_behind(two)
 
 
@@ -78,16 +70,16 @@ def _by_labels(two: TwoFigures) -> Effect | None:
     if parted is None:
         return None
     if _BASELINE_LABEL.search(two.left) and _CANDIDATE_LABEL.fullmatch(parted["label"]):
-        return two.in_order
-    return two.swapped if _CANDIDATE_LABEL.search(two.left) and _BASELINE_LABEL.fullmatch(parted["label"]) else None
+        return two.baseline_first
+    return two.candidate_first if _CANDIDATE_LABEL.search(two.left) and _BASELINE_LABEL.fullmatch(parted["label"]) else None
 
 
 def _by_labels_behind(two: TwoFigures) -> Effect | None:
     text, end = two.text, two.second.end
     if (baseline := _BASELINE_BEHIND.match(two.between)) and _AND.fullmatch(two.between, baseline.end()):
-        return two.in_order if _CANDIDATE_BEHIND.match(text, end) else None
+        return two.baseline_first if _CANDIDATE_BEHIND.match(text, end) else None
     candidate_label = _CANDIDATE_BEHIND.match(two.between)
-    if candidate_label is None and _WITHOUT_BEHIND.match(text, end) and two.second.sized() < two.first.sized():
+    if candidate_label is None and _WITHOUT_BEHIND.match(text, end) and two.second.in_base_units() < two.first.in_base_units():
         return None  # `10 s (5 s without the checks)`: what one can save
     joins = _AND.fullmatch(two.between, candidate_label.end()) if candidate_label else _ASIDE.fullmatch(two.between)
-    return two.swapped if joins and _BASELINE_BEHIND.match(text, end) else None
+    return two.candidate_first if joins and _BASELINE_BEHIND.match(text, end) else None

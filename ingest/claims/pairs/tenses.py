@@ -35,10 +35,10 @@ _COUNTED = re.compile(
 )
 """`issued 62 SQL queries; it now issues 4`: the counted thing is named once."""
 
-TAGGED_BEFORE = re.compile(
+BEFORE_BEHIND_FIGURE = re.compile(
     r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
 )
-TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
+AFTER_BEHIND_FIGURE = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
 _NOW = re.compile(
     rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE
 )
@@ -63,15 +63,15 @@ def by_tense(two: TwoFigures) -> Effect | None:
     if not (two.has_units or is_counted or _COUNTED.match(two.between) or _is_shorter(two)):
         return None
     if _REDUCES_IT.fullmatch(two.between):
-        return two.in_order
+        return two.baseline_first
     if _LATER.fullmatch(two.between) and EARLIER.search(two.left):
-        return two.in_order
-    tagged = TAGGED_BEFORE.fullmatch(two.between) and TAGGED_AFTER.match(two.text, two.second.end)
-    if _AND_IS.fullmatch(two.between) and TAGGED_AFTER.match(two.text, two.second.end) and EARLIER.search(two.left):
-        return two.in_order
+        return two.baseline_first
+    tagged = BEFORE_BEHIND_FIGURE.fullmatch(two.between) and AFTER_BEHIND_FIGURE.match(two.text, two.second.end)
+    if _AND_IS.fullmatch(two.between) and AFTER_BEHIND_FIGURE.match(two.text, two.second.end) and EARLIER.search(two.left):
+        return two.baseline_first
     if _NOW.fullmatch(two.between) and not _EVERY.search(two.left):
-        return two.in_order
-    return two.in_order if tagged else None
+        return two.baseline_first
+    return two.baseline_first if tagged else None
 
 
 _ENDS = re.compile(r"[*_`]*(?:[.,;)]|$)", re.MULTILINE)
@@ -97,7 +97,7 @@ def by_contrast(two: TwoFigures) -> Effect | None:
     """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`."""
     has_unit = two.first.metric is not None
     contrasts = has_unit and not EARLIER.search(two.left) and _CONTRAST.fullmatch(two.between)
-    return two.swapped if contrasts else None
+    return two.candidate_first if contrasts else None
 
 
 _DOWN_TO = re.compile(
@@ -116,15 +116,15 @@ _ONLY = re.compile(
 )
 
 
-def baseline_figure_first(two: TwoFigures) -> Effect | None:
+def by_leading_instead_of(two: TwoFigures) -> Effect | None:
     """`instead of 5 min for the whole run, only 2 min are spent`."""
     if not two.has_units or not (start := _INSTEAD_OF.search(two.left)) or not _ONLY.fullmatch(two.between):
         return None
-    return two.in_order._replace(start=two.first.start - len(two.left) + start.start())
+    return two.baseline_first._replace(start=two.first.start - len(two.left) + start.start())
 
 
-def counted_from(two: TwoFigures) -> Effect | None:
+def by_counted_noun_between(two: TwoFigures) -> Effect | None:
     """`down to 23 draw calls from 41k`: the counted thing is between the figures."""
     if not (_THINGS_FROM.fullmatch(two.between) and _DOWN_TO.search(two.left)):
         return None
-    return two.swapped
+    return two.candidate_first

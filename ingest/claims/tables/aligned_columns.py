@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import ToldBy
+from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.numbers.units import unit
 from ingest.claims.tables.cells import with_unit
@@ -24,29 +24,29 @@ _LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
 _BEHIND_A_SIGN = re.compile(r"[ \t]*(?:\)?$|\||\(p=|x \d)", re.MULTILINE)
 _ROW_ENDS = re.compile(r"[ \t]*$", re.MULTILINE)
 
-_SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
+_ONE_LETTER_UNITS = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
-_FEW = 6
+_NUMBERS_AHEAD = 6
 """Numbers of a row behind the first figure: the second figure, the change, and their measurements or parts."""
 
 
-def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
+def aligned_pair(text: str, found: list[Quantity], index: int) -> Effect | None:
     """Two comparable figures and a third that is their change. Without a word the change must have a sign and agree with them."""
     first = found[index]
-    ahead = found[index + 1 : index + 1 + _FEW]
+    ahead = found[index + 1 : index + 1 + _NUMBERS_AHEAD]
     following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or not _is_part(text, quantity)]
     if not following or not first.kind is following[0].kind is Kind.VALUE:
         return None
     if text.startswith("  ", first.end):
         if len(following) > 1 and _is_difference(first, *following[:2]):
-            if of_size := _of_functions(text, first, following[0]):
+            if of_size := _function_sizes(text, first, following[0]):
                 return of_size
             del following[1]
         if len(following) < 2 or text.find("\n", following[0].end, following[1].start) >= 0:
-            return _pair_alone(text, first, following[0])
+            return _row_without_change(text, first, following[0])
     if len(following) < 2 or following[1].kind is Kind.VALUE:
         return None
-    return _row(text, first, following[0], following[1])
+    return _row_with_change(text, first, following[0], following[1])
 
 
 def _is_part(text: str, quantity: Quantity) -> bool:
@@ -54,21 +54,25 @@ def _is_part(text: str, quantity: Quantity) -> bool:
     return text[quantity.start - 1] == "(" or (text[quantity.start - 2 : quantity.start - 1].isdigit() and text[quantity.start - 1] == "+")
 
 
-_OF_FUNCTIONS = re.compile(r"bloat-o-meter|\badd/remove: \d|^Total: Before=\d", re.IGNORECASE | re.MULTILINE)
+_FUNCTION_LIST = re.compile(r"bloat-o-meter|\badd/remove: \d|^Total: Before=\d", re.IGNORECASE | re.MULTILINE)
 
 
 @lru_cache(maxsize=2)
 def _lists_functions(text: str) -> bool:
-    return _OF_FUNCTIONS.search(text) is not None
+    return _FUNCTION_LIST.search(text) is not None
 
 
-def _of_functions(text: str, first: Quantity, second: Quantity) -> Effect | None:
+def _function_sizes(text: str, first: Quantity, second: Quantity) -> Effect | None:
     """`push_node_left   1112   1044   -68`: function sizes in bytes, as the kernel's bloat-o-meter prints them."""
     if not _lists_functions(text):
         return None
     size = unit("bytes")
     return Effect(
-        first.start, second.end, first.in_unit(size, ToldBy.OUTPUT), second.in_unit(size, ToldBy.OUTPUT), labels="size of the function "
+        first.start,
+        second.end,
+        first.in_unit(size, MeasureSource.OUTPUT),
+        second.in_unit(size, MeasureSource.OUTPUT),
+        labels="size of the function ",
     )
 
 
@@ -77,23 +81,23 @@ def _is_difference(first: Quantity, second: Quantity, third: Quantity) -> bool:
     return third.kind is Kind.VALUE and bool(third.sign) and math.isclose(abs(second.low - first.low), third.low, rel_tol=0.01)
 
 
-def _pair_alone(text: str, first: Quantity, second: Quantity) -> Effect | None:
+def _row_without_change(text: str, first: Quantity, second: Quantity) -> Effect | None:
     """Two comparable figures at the end of a line, below header cells that name the sides."""
-    is_row = first.measures_as(second) and _ROW_ENDS.match(text, second.end) and _WIDE_GAP.fullmatch(text, first.end, second.start)
+    is_row = first.has_metric_of(second) and _ROW_ENDS.match(text, second.end) and _WIDE_GAP.fullmatch(text, first.end, second.start)
     if not is_row:
         return None
     return _under_headers(text, Effect(first.start, second.end, first, second))
 
 
-def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
+def _row_with_change(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
     signed = bool(change.sign) and bool(_BEHIND_A_SIGN.match(text, change.end))
     gap = (_GAP if signed else _WIDE_GAP).fullmatch(text, first.end, second.start)
     if gap is None and signed and _ARROW.fullmatch(text, first.end, second.start) and first.unit is second.unit is None:
-        return _under_a_title(text, Effect(first.start, change.end, first, second, change))
+        return _under_metric_title(text, Effect(first.start, change.end, first, second, change))
     behind = _GAP.match(text, second.end, change.start)
     if gap is None or not (signed or _LAST_COLUMN.match(text, change.end)):
         return None
-    before, after = _sized(first, gap), _sized(second, behind)
+    before, after = _with_one_letter_unit(first, gap), _with_one_letter_unit(second, behind)
     if before.unit and after.unit and before.unit.metric is not after.unit.metric:
         return None
     whole = Effect(first.start, change.end, before, after, change)
@@ -105,30 +109,30 @@ def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effe
     return _under_headers(text, whole) or (whole if is_change else None)
 
 
-_HEADS_ABOVE = 30
+_MOST_LINES_ABOVE = 30
 """Lines above a row in which its header cells are searched."""
 
-_WIDEST = 400
+_LONGEST_HEADER = 400
 """The most characters of a line of header cells: a longer line is data."""
 
 _LABEL = 60
 """The most characters of a row label."""
 
 _ARROW = re.compile(rf"[ \t]{{0,3}}{ARROW}[ \t]{{0,3}}")
-_OF_A_TITLE = re.compile(rf"[^\n]*{BEGINS}(?:{'|'.join(METRICS.values())})[^\n]*:[*_ \t]*$", re.IGNORECASE)
-_TITLE_ABOVE = 12
+_METRIC_TITLE = re.compile(rf"[^\n]*{BEGINS}(?:{'|'.join(METRICS.values())})[^\n]*:[*_ \t]*$", re.IGNORECASE)
+_TITLE_LINES_ABOVE = 12
 """Lines above a row in which the title of the list is searched."""
 
 
-def _under_a_title(text: str, effect: Effect) -> Effect | None:
+def _under_metric_title(text: str, effect: Effect) -> Effect | None:
     """`alpha 4000 -> 5000 +25%` in the lines below `Compile time:`, if the percentage agrees with the bare numbers."""
     start = text.rfind("\n", 0, effect.start) + 1
     row = text[start : effect.start].strip(" -*:")[:_LABEL]
-    for _ in range(_TITLE_ABOVE if effect.change and agrees(effect, effect.change) else 0):
+    for _ in range(_TITLE_LINES_ABOVE if effect.change and agrees(effect, effect.change) else 0):
         end, start = start - 1, text.rfind("\n", 0, max(start - 1, 0)) + 1
         if end <= 0:
             return None
-        if end - start <= _WIDEST and _OF_A_TITLE.match(text, start, end):
+        if end - start <= _LONGEST_HEADER and _METRIC_TITLE.match(text, start, end):
             return effect._replace(labels=f"{text[start:end]} {row} ")
     return None
 
@@ -139,9 +143,9 @@ _COLUMN = re.compile(r"\S+(?: \S+)*")
 def _under_headers(text: str, effect: Effect) -> Effect | None:
     """The effect with its header cells, if a line above names both sides."""
     end = text.rfind("\n", 0, effect.start)
-    for _ in range(_HEADS_ABOVE):
+    for _ in range(_MOST_LINES_ABOVE):
         start = text.rfind("\n", 0, max(end, 0)) + 1
-        headers = _COLUMN.findall(text[start : max(end, 0)]) if end - start <= _WIDEST else []
+        headers = _COLUMN.findall(text[start : max(end, 0)]) if end - start <= _LONGEST_HEADER else []
         if not headers:
             return None
         roles = [role_of(header) for header in headers]
@@ -157,10 +161,10 @@ def _under_headers(text: str, effect: Effect) -> Effect | None:
     return None
 
 
-def _sized(figure: Quantity, behind: re.Match[str] | None) -> Quantity:
+def _with_one_letter_unit(figure: Quantity, behind: re.Match[str] | None) -> Quantity:
     """The figure with the one-letter unit behind it."""
     if behind is None or figure.unit is not None:
         return figure
     if behind["parts"]:  # user time + system time
-        return figure.in_unit(unit("s"), ToldBy.OUTPUT)
-    return figure.in_unit(_SIZES[behind["size"]], ToldBy.FIGURE) if behind["size"] else figure
+        return figure.in_unit(unit("s"), MeasureSource.OUTPUT)
+    return figure.in_unit(_ONE_LETTER_UNITS[behind["size"]], MeasureSource.FIGURE) if behind["size"] else figure

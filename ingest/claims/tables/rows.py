@@ -79,7 +79,7 @@ def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_
     if not (gains and (is_bare or change.kind is Kind.TIMES)) and not (is_bare and change in own and change.kind is Kind.TIMES):
         return whole
     is_loss = change.high < 1 if change.kind is Kind.TIMES else change.sign == "-"
-    return whole._replace(swaps=is_loss, sense=Sense.LOSS if is_loss else Sense.GAIN, word=gains[0].lower() if gains else "")
+    return whole._replace(is_order_open=is_loss, sense=Sense.LOSS if is_loss else Sense.GAIN, word=gains[0].lower() if gains else "")
 
 
 def changes(row: Row, column: int | None, headers: tuple[str, ...]) -> list[Quantity]:
@@ -95,7 +95,7 @@ _OF_FACTORS = re.compile(r"speed-?ups?(?! ?\(?%)", re.IGNORECASE)
 """The header cell of a column of factors, which may leave out the `x`."""
 
 
-def each_against_baseline(text: str, row: Row, columns: Columns) -> list[Effect]:
+def cells_with_own_change(text: str, row: Row, columns: Columns) -> list[Effect]:
     """`Baseline | Warm | Cold`, `25 s | 2 s (12x faster) | 6 s (4x faster)`: each cell has its change against the baseline."""
     if columns.before is None or columns.before >= len(row) or sum(len(cell.quantities) > 1 for cell in row) < 2:
         return []
@@ -133,7 +133,7 @@ _FALLS = re.compile(FALL_HEADERS, re.IGNORECASE)
 _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 
 
-def change_without_figures(row: Row, columns: Columns) -> Effect | None:
+def change_of_change_column(row: Row, columns: Columns) -> Effect | None:
     """A change in a column of changes, without figures. The row that all others are compared with has none."""
     found = changes(row, columns.change, columns.headers)
     if columns.change is not None and columns.has_goals:
@@ -166,7 +166,7 @@ def change_without_figures(row: Row, columns: Columns) -> Effect | None:
 _NAME = re.compile(r"[*_`]*\s(?P<name>[A-Za-z][\w-]*)")
 
 
-def named_changes(text: str, row: Row, columns: Columns) -> list[Effect]:
+def signed_changes_by_name(text: str, row: Row, columns: Columns) -> list[Effect]:
     """`+111% semantic, +49% hybrid` in a column of gains: several signed percentages, each with the name of what it measures."""
     if columns.change is None or columns.change >= len(row) or not GAIN_HEADER.search(columns.headers[columns.change]):
         return []
@@ -199,7 +199,7 @@ def _change_beside_goal(row: Row, column: int) -> Effect | None:
 _SAYS_GAINS = re.compile(rf"\b(?:{GAIN_HEADERS})s?\b", re.IGNORECASE)
 
 
-def changes_by_cell(text: str, start: int, headers: Row, row: Row) -> list[Effect]:
+def signed_percentages_under_gain_caption(text: str, start: int, headers: Row, row: Row) -> list[Effect]:
     """`Average speedups by instance` above cells with nothing but a signed percentage: each is a change."""
     cells = [cell.quantities for cell in row[1:] if cell.words]
     are_percentages = all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign in _SIGNS for found in cells)

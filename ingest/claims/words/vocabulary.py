@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from enum import Enum
 
-from ingest.claims.words.tables import alternation, table
-from ingest.claims.words.tables import words as listed
+from ingest.claims.words.word_tables import alternation, table
+from ingest.claims.words.word_tables import words as listed
 from schemas.rows.claim import ClaimMetric, Scope
 
 
@@ -49,7 +49,8 @@ def sense_in(found: re.Match[str]) -> Sense:
 
 
 def _senses(kind: str) -> dict[Sense, str]:
-    return {Sense[section.upper()]: alternation(kind, section).replace("{HEDGES}", HEDGES) for section in table(kind)}
+    names = [name for name in table(kind) if name.upper() in Sense.__members__]
+    return {Sense[name.upper()]: alternation(kind, name).replace("{HEDGES}", HEDGES) for name in names}
 
 
 # --- before a number, and between two
@@ -85,7 +86,7 @@ VERBS = _senses("verbs")
 CJK_CHANGES = _senses("cjk_changes")
 METRICS = {ClaimMetric(section): alternation("metrics", section) for section in table("metrics")}
 
-UNNAMED = "("
+BARE_FACTOR = "("
 """Takes the place of the word of comparison for a factor that has none, in a bracket or bare; in a text about speed it is one of speed."""
 
 OTHER_SPEEDS = re.compile(
@@ -104,6 +105,12 @@ NOT_PERFORMANCE = "|".join([alternation("not_performance", "people"), GAMES, alt
 BASELINE_LABELS = alternation("labels", "baseline")
 CANDIDATE_LABELS = alternation("labels", "candidate")
 CHANGE_LABELS = alternation("labels", "change")
+BASELINE_BESIDE, CANDIDATE_BESIDE = alternation("labels", "baseline_beside"), alternation("labels", "candidate_beside")
+BASELINE_LEGEND, CANDIDATE_LEGEND = alternation("labels", "baseline_legend"), alternation("labels", "candidate_legend")
+BASELINE_HEADING, CANDIDATE_HEADING = alternation("labels", "baseline_heading"), alternation("labels", "candidate_heading")
+BASELINE_VERSION_HEADING = alternation("labels", "baseline_version_heading")
+CANDIDATE_VERSION_HEADING = alternation("labels", "candidate_version_heading")
+BASELINE_OUTPUT, CANDIDATE_OUTPUT = alternation("labels", "baseline_output"), alternation("labels", "candidate_output")
 GAIN_HEADERS = alternation("labels", "gain")
 FALL_HEADERS = alternation("labels", "fall")
 RECIPROCAL_HEADERS = re.compile(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", re.IGNORECASE)

@@ -7,21 +7,21 @@ from itertools import pairwise
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
 from ingest.claims.numbers.quantities import Kind, Quantity
-from ingest.claims.pairs.pairs import pair_by_words
+from ingest.claims.pairs.running_text import pair_by_words
 from ingest.claims.words.vocabulary import DECORATION, HEDGE
 
-_TOGETHER = 4
+_MOST_TOGETHER = 4
 """The most effects in parallel."""
 
-_WIDE = 90
+_CHARACTERS_EACH = 90
 """The most characters per effect, on average."""
 
-_LEFT = 60
+_LEFT_REACH = 60
 """Characters before the first figure in which the word is searched that makes it a pair."""
 
-_NO_JOINT = r"(?!(?:to|vs|from|now|was|against|versus|down|instead|compared|before|after|previously|then)\b)"
-_JOINS = re.compile(
-    rf"(?:\s{_NO_JOINT}[\w-]+){{0,2}}\s*(?:/|,\sand\b|[,·+&]|\band\b|\bwith\b|\bat\b)\s*(?:{_NO_JOINT}[a-z-]+\s){{0,2}}{DECORATION}{HEDGE}",
+_NO_CONJUNCTION = r"(?!(?:to|vs|from|now|was|against|versus|down|instead|compared|before|after|previously|then)\b)"
+_CONJUNCTION = re.compile(
+    rf"(?:\s{_NO_CONJUNCTION}[\w-]+){{0,2}}\s*(?:/|,\sand\b|[,·+&]|\band\b|\bwith\b|\bat\b)\s*(?:{_NO_CONJUNCTION}[a-z-]+\s){{0,2}}{DECORATION}{HEDGE}",
     re.IGNORECASE,
 )
 
@@ -34,9 +34,9 @@ def parallel_pairs(text: str, found: list[Quantity], index: int, floor: int) -> 
     if joined < 2 or _length_of_list(text, found, index + joined) < joined:
         return []
     baselines, candidates = found[index : index + joined], found[index + joined : index + 2 * joined]
-    if not all(map(Quantity.measures_as, baselines, candidates)) or candidates[-1].start - baselines[0].end > joined * _WIDE:
+    if not all(map(Quantity.has_metric_of, baselines, candidates)) or candidates[-1].start - baselines[0].end > joined * _CHARACTERS_EACH:
         return []
-    left = text[max(floor, baselines[0].start - _LEFT) : baselines[0].start]
+    left = text[max(floor, baselines[0].start - _LEFT_REACH) : baselines[0].start]
     whole = candidates[0]._replace(end=candidates[-1].end)  # the words behind the list say what it measures
     pair = pair_by_words(TwoFigures(text, baselines[0], whole, text[baselines[-1].end : candidates[0].start], left))
     if pair is None:
@@ -59,14 +59,14 @@ def _may_repeat(found: list[Quantity], index: int) -> bool:
     first, second = found[index], found[index + 1] if index + 1 < len(found) else None
     if first.unit is None or second is None or second.unit is None:
         return False
-    further = found[index + 2 : index + 2 + _TOGETHER]
-    return any(first.measures_as(one) and second.measures_as(other) for one, other in pairwise(further))
+    further = found[index + 2 : index + 2 + _MOST_TOGETHER]
+    return any(first.has_metric_of(one) and second.has_metric_of(other) for one, other in pairwise(further))
 
 
 def _length_of_list(text: str, found: list[Quantity], index: int) -> int:
     """The length of the list that starts with that figure, each of another metric: `40 ms, 0.3 MB, and 900 allocations`."""
-    last = min(len(found), index + _TOGETHER)
-    ends = (at for at in range(index + 1, last) if not _JOINS.fullmatch(text, found[at - 1].end, found[at].start))
+    last = min(len(found), index + _MOST_TOGETHER)
+    ends = (at for at in range(index + 1, last) if not _CONJUNCTION.fullmatch(text, found[at - 1].end, found[at].start))
     return next(ends, last) - index
 
 
@@ -81,12 +81,12 @@ _APPLIED = re.compile(r"[*_`]*\s+(?:on|at|with|for|in|under)\b")
 
 def second_candidate_figure(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
     """`from 620 MB to 812 MB on two cores and 982 MB on eight`: a second candidate figure for the same baseline."""
-    if last is None or not (last.before and last.after) or quantity.kind is not Kind.VALUE or not quantity.measures_as(last.after):
+    if last is None or not (last.before and last.after) or quantity.kind is not Kind.VALUE or not quantity.has_metric_of(last.after):
         return None
     if _AND_TO.fullmatch(text, last.end, quantity.start):
         return Effect(quantity.start, quantity.end, last.before, quantity)
     if last.change or not (_ALSO.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)):
         return None
-    falls = last.after.sized() < last.before.sized()
-    goes_as = (quantity.sized() < last.before.sized()) is falls
+    falls = last.after.in_base_units() < last.before.in_base_units()
+    goes_as = (quantity.in_base_units() < last.before.in_base_units()) is falls
     return Effect(quantity.start, quantity.end, last.before, quantity) if goes_as else None

@@ -6,63 +6,63 @@ import re
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
 from ingest.claims.pairs.side_labels import BASELINE_FIRST, CANDIDATE_FIRST, is_stated_above
-from ingest.claims.pairs.tenses import EARLIER, TAGGED_AFTER, TAGGED_BEFORE
+from ingest.claims.pairs.tenses import AFTER_BEHIND_FIGURE, BEFORE_BEHIND_FIGURE, EARLIER
 from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE, SAME_SENTENCE, Sense
 from schemas.rows.claim import ClaimMetric
 
-_COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
+_PLURAL_BEHIND = re.compile(r"\s[a-z]{3,}s\b")
 """`10 seconds, instead of 10 iterations`: two different things."""
 
 _LABELLED_BEFORE = re.compile(r"\s*\((?:before|old|was)[:\s]\s*", re.IGNORECASE)
 _LABELLED_AFTER = re.compile(r"\s*[,;/]\s*(?:after|new|now)\b", re.IGNORECASE)
 """`by 300 ms (before: 857, after: 538)`: both figures are in the bracket."""
 
-_NEVER_COUNTED = (ClaimMetric.TIME, ClaimMetric.MEMORY)
-_OTHER_THINGS = re.compile(r"[\s-][a-z]{3,}")
+_NOT_COUNTS = (ClaimMetric.TIME, ClaimMetric.MEMORY)
+_NOUN_BEHIND = re.compile(r"[\s-][a-z]{3,}")
 """`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first counts something."""
 
 _WISHED = re.compile(r"\b(?:like|want|wish|prefer|need)(?:ed|s)? to\b[^.;]*$", re.IGNORECASE)
-_OWNED = re.compile(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
+_EQUIPMENT = re.compile(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
 """`runners have 64 GB of memory, compared to 32 GB`: equipment, which no change improved."""
 
-_MODEL = re.compile(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
+_PRODUCT_NAME = re.compile(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
 """`28 fps on the RTX 3060, down from 92 fps`"""
 
 _COSTS = re.compile(r"\bcosts?\b\W*$", re.IGNORECASE)
 _OF_ANOTHER = re.compile(r"\s(?:to|for)\s\w")
 """`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one thing."""
 
-_AIMED_AT = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
+_TARGET = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
 """`30 FPS cap vs 60 FPS target`: neither was measured."""
 
 
-def are_not_a_pair(two: TwoFigures) -> bool:
+def are_unrelated_figures(two: TwoFigures) -> bool:
     """Whether words around the figures show that they are not one thing before and after, but things counted, wished for or aimed at."""
-    return _count_different_things(two) or _have_own_labels(two) or _are_wishes_or_limits(two)
+    return _count_different_things(two) or _are_read_by_their_labels(two) or _are_wishes_or_limits(two)
 
 
 def _count_different_things(two: TwoFigures) -> bool:
     text, first, second = two.text, two.first, two.second
-    if second.unit is None and _COUNTED_THINGS.match(text, second.end):
+    if second.unit is None and _PLURAL_BEHIND.match(text, second.end):
         return True
     is_bare = first.unit is None and second.unit is not None
-    if is_bare and (_MODEL.search(two.left) or (second.metric in _NEVER_COUNTED and _OTHER_THINGS.match(two.between))):
+    if is_bare and (_PRODUCT_NAME.search(two.left) or (second.metric in _NOT_COUNTS and _NOUN_BEHIND.match(two.between))):
         return True
     return bool(_COSTS.search(two.left) and _OF_ANOTHER.match(text, second.end))
 
 
-def _have_own_labels(two: TwoFigures) -> bool:
+def _are_read_by_their_labels(two: TwoFigures) -> bool:
     """Whether each has a label of its own, by which another way reads them."""
     text, end = two.text, two.second.end
-    if TAGGED_BEFORE.fullmatch(two.between) and TAGGED_AFTER.match(text, end):
+    if BEFORE_BEHIND_FIGURE.fullmatch(two.between) and AFTER_BEHIND_FIGURE.match(text, end):
         return True
     return bool(_LABELLED_BEFORE.fullmatch(two.between) and _LABELLED_AFTER.match(text, end))
 
 
 def _are_wishes_or_limits(two: TwoFigures) -> bool:
-    if _WISHED.search(two.left) or (two.first.metric is ClaimMetric.MEMORY and _OWNED.search(two.left)):
+    if _WISHED.search(two.left) or (two.first.metric is ClaimMetric.MEMORY and _EQUIPMENT.search(two.left)):
         return True
-    return bool(_AIMED_AT.match(two.text, two.second.end) or _AIMED_AT.match(two.between))
+    return bool(_TARGET.match(two.text, two.second.end) or _TARGET.match(two.between))
 
 
 _BASELINE_WORD = re.compile(
@@ -98,15 +98,15 @@ _CANDIDATE_BEFORE = re.compile(rf"(?:\bto\s+|\(\s*){HEDGE}$", re.IGNORECASE)
 """`to 5 s from 20 s`, `(5 s from 20 s)`"""
 
 
-def candidate_figure_first(two: TwoFigures) -> Effect | None:
+def by_marked_baseline(two: TwoFigures) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
     has_unit = two.first.metric is not None or two.second.metric is not None
     baseline = _BASELINE_WORD.fullmatch(two.between) if has_unit or _BASELINE_IN_BRACKET.fullmatch(two.between) else None
-    if baseline is None or are_not_a_pair(two):
+    if baseline is None or are_unrelated_figures(two):
         return None
     word = baseline["word"].lower().rstrip(":")
     if word.startswith(_EITHER_ORDER) and (_ON_BASELINE.match(two.between) or is_stated_above(two, BASELINE_FIRST)):
-        return two.in_order
+        return two.baseline_first
     is_aside = _ASIDE.search(two.between) and (two.first.unit or not _NAMED_OTHERWISE.match(two.between))
     comes_first = _CANDIDATE_BEFORE.search(two.left) or (
         _IN_BRACKET.search(two.between) and two.second.unit and not _GOES_ON.match(two.text, two.second.end)
@@ -115,7 +115,7 @@ def candidate_figure_first(two: TwoFigures) -> Effect | None:
         return None
     is_open = word.startswith(_EITHER_ORDER) and not _names_the_baseline(two)
     sense = Sense.LOSS if is_open and _is_worse(two) else None
-    return two.swapped._replace(sense=sense, swaps=is_open, word=word)
+    return two.candidate_first._replace(sense=sense, is_order_open=is_open, word=word)
 
 
 _WORSE = re.compile(r"\b(?:worse|slower|regress\w*|slow-?downs?|heavier|more (?:memory|time|cpu|ram|disk|space)|longer)\b", re.IGNORECASE)
@@ -141,8 +141,8 @@ _WITHOUT = re.compile(
 )
 
 
-_CANDIDATE_SIDE = re.compile(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
-_BASELINE_SIDE = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
+_CANDIDATE_NAME = re.compile(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
+_BASELINE_NAME = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
 
 
 def _names_the_baseline(two: TwoFigures) -> bool:
@@ -150,7 +150,7 @@ def _names_the_baseline(two: TwoFigures) -> bool:
     text, end = two.text, two.second.end
     if _WITHOUT.match(text, end) or is_stated_above(two, CANDIDATE_FIRST):
         return True
-    if _CANDIDATE_SIDE.search(two.left) and _BASELINE_SIDE.search(two.between):
+    if _CANDIDATE_NAME.search(two.left) and _BASELINE_NAME.search(two.between):
         return True
     return bool(_REFERENCE.fullmatch(two.between)) and not EARLIER.search(two.left) and not _CANDIDATE_BEHIND.match(text, end)
 

@@ -7,18 +7,26 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ingest.claims.judge.ratios import agrees
-from ingest.claims.numbers.effect import Effect, Way, first_found
+from ingest.claims.numbers.effect import Effect, ReadingRule, first_result
 from ingest.claims.numbers.quantities import Kind
-from ingest.claims.prose import effects
-from ingest.claims.tables.cells import Row, layout, with_unit
-from ingest.claims.tables.header_cells import BASE_BRANCH, Columns, columns_by_headers, completed_by_rows, proven, role_of, side_by_side
+from ingest.claims.prose import effects_of_quantities
+from ingest.claims.tables.cells import Row, header_and_rows, with_unit
+from ingest.claims.tables.header_cells import (
+    BASE_BRANCH,
+    Columns,
+    columns_by_headers,
+    pair_proven_by_change,
+    repeated_side_columns,
+    role_of,
+    with_columns_proven_by_rows,
+)
 from ingest.claims.tables.rows import (
-    change_without_figures,
-    changes_by_cell,
-    each_against_baseline,
+    cells_with_own_change,
+    change_of_change_column,
     end_of_bracket,
-    named_changes,
     pairs_by_headers,
+    signed_changes_by_name,
+    signed_percentages_under_gain_caption,
     with_candidate_figure,
 )
 from ingest.claims.words.vocabulary import Sense
@@ -28,7 +36,7 @@ _SPREAD = re.compile(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECAS
 """Columns of spread around the mean, which measure nothing else."""
 
 
-def transposed(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
+def transposed_table_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
     """A table on its side: the figures of each candidate row against those of the baseline row, with a row of changes below it."""
     roles = [role_of(row[0].words) if row else None for row in rows]
     for index, role in enumerate(roles[1:], 1):
@@ -55,26 +63,26 @@ def _column_pairs(headers: Row, before: Row, after: Row, changes: Row) -> Iterat
 
 
 _SIGNS = ("+", "-")
-_OF_SETTINGS = re.compile(
+_SETTINGS_HEADER = re.compile(
     r"(?:[\w-]+ )?(?:settings?|config\w*|options?|parameters?|flags?|limits?|quotas?|env\w*|variables?)$", re.IGNORECASE
 )
 """The header cell above the row labels in a table of settings."""
 
 
-def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
+def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
     """The effects of the table's rows; with each, the row label and header cells that say what it measures, and the rest of its cell."""
-    headers, rows = _with_labels_first(*layout(text, start, end))
+    headers, rows = _with_labels_first(*header_and_rows(text, start, end))
     first = columns_by_headers(headers)
     if _is_table_of_settings(headers, first):
         return
     is_of_sides = first.change is None or all(row[0].words.isalpha() for row in rows if row)  # no `Base size | 5 MB | 2 MB | 60%`
-    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed(headers, rows))):
+    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed_table_effects(headers, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
-    several = side_by_side(headers)
-    columns = several[0] if several else completed_by_rows(first, rows)
+    several = repeated_side_columns(headers)
+    columns = several[0] if several else with_columns_proven_by_rows(first, rows)
     for row in rows:
-        for effect in changes_by_cell(text, start, headers, row) or _effects(text, row, columns):
+        for effect in signed_percentages_under_gain_caption(text, start, headers, row) or _row_effects(text, row, columns):
             yield effect, _words_for_metric(row, columns, effect), _rest_of_cell(text, row, effect)
         for others in several[1:]:
             for effect in pairs_by_headers(row, others):
@@ -91,7 +99,7 @@ def _with_labels_first(headers: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
 def _is_table_of_settings(headers: Row, columns: Columns) -> bool:
     """Whether the rows are settings, not measurements with them: `Config | Time | Speedup`, `Config | main | #12`."""
     is_measured = columns.change is not None or (columns.before is not None and BASE_BRANCH.search(headers[columns.before].words))
-    return bool(headers) and not is_measured and _OF_SETTINGS.match(headers[0].words) is not None
+    return bool(headers) and not is_measured and _SETTINGS_HEADER.match(headers[0].words) is not None
 
 
 class TableRow(NamedTuple):
@@ -108,10 +116,10 @@ class TableRow(NamedTuple):
         return any(effect.is_pair for effect in self.inline)
 
 
-def _effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
-    inline = [effect for cell in cells for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
+def _row_effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
+    inline = [effect for cell in cells for effect in effects_of_quantities(text, list(cell.quantities), cell.start, cell.end)]
     row = TableRow(text, cells, columns, inline)
-    found = first_found(WAYS, row) or []
+    found = first_result(RULES, row) or []
     return [] if not row.has_pairs and _are_audit_scores(cells, found) else found
 
 
@@ -122,7 +130,7 @@ def _pairs_within_cells(row: TableRow) -> list[Effect]:
 
 
 def _change_filling_its_cell(row: TableRow) -> list[Effect]:
-    alone, column = change_without_figures(row.cells, row.columns), row.columns.change
+    alone, column = change_of_change_column(row.cells, row.columns), row.columns.change
     is_full = alone and column is not None and row.cells[column].words in row.text[alone.start : alone.end]
     return [alone] if alone and is_full else []
 
@@ -131,57 +139,59 @@ def _signed_percentages_only(row: TableRow) -> list[Effect]:
     return [effect._replace(word="change") for effect in row.inline] if _holds_only_changes(row.cells) else []
 
 
-WAYS: tuple[Way[TableRow, list[Effect]], ...] = (
-    Way(
+RULES: tuple[ReadingRule[TableRow, list[Effect]], ...] = (
+    ReadingRule(
         "pairs within cells",
         _pairs_within_cells,
         "| Item | Change | Δ tokens |\n|---|---|---|\n| a | 6,802 → 3,401 | −3,401 (−50%) |",
         "tokens 2",
     ),
-    Way(
+    ReadingRule(
         "each against the baseline",
-        lambda row: each_against_baseline(row.text, row.cells, row.columns),
+        lambda row: cells_with_own_change(row.text, row.cells, row.columns),
         "| Case | Baseline | Warm | Cold |\n|---|---|---|---|\n| load | 24 s | 2 s (12x faster) | 6 s (4x faster) |",
         "time 12",
     ),
-    Way(
+    ReadingRule(
         "baseline and candidate columns",
         lambda row: pairs_by_headers(row.cells, row.columns),
         "| Case | Before | After |\n|---|---|---|\n| load | 30 s | 10 s |",
         "time 3",
     ),
-    Way(
+    ReadingRule(
         "figures proven by their change",
-        lambda row: [found] if (found := proven(row.cells, row.columns)) else None,
+        lambda row: [found] if (found := pair_proven_by_change(row.cells, row.columns)) else None,
         "| conns | copy rps | splice rps |  |\n|---|---|---|---|\n| 1 | 2,000 | 4,000 | 2.0x |",
         "throughput 2",
     ),
-    Way(
+    ReadingRule(
         "change that fills its cell",
         _change_filling_its_cell,
         "| Case | Notes | Speedup |\n|---|---|---|\n| load | 30% less memory | 3x |",
         "time 3",
     ),
-    Way(
+    ReadingRule(
         "named changes",
-        lambda row: named_changes(row.text, row.cells, row.columns),
+        lambda row: signed_changes_by_name(row.text, row.cells, row.columns),
         "| Case | semantic | hybrid | Speedup |\n|---|---|---|---|\n| query time | a | b | +111% semantic, +49% hybrid |",
         "time 2.11",
     ),
-    Way("signed percentages only", _signed_percentages_only, "| Case | Linux | Mac |\n|---|---|---|\n| latency | -50% | -20% |", "time 2"),
-    Way(
+    ReadingRule(
+        "signed percentages only", _signed_percentages_only, "| Case | Linux | Mac |\n|---|---|---|\n| latency | -50% | -20% |", "time 2"
+    ),
+    ReadingRule(
         "changes in words",
         lambda row: [effect for effect in row.inline if effect.word not in _SIGNS],
         "| step | Gain |\n|---|---|\n| batching | 20% reduction in overhead |",
         "time 1.25",
     ),
-    Way(
+    ReadingRule(
         "column of changes",
-        lambda row: [alone] if (alone := change_without_figures(row.cells, row.columns)) else None,
+        lambda row: [alone] if (alone := change_of_change_column(row.cells, row.columns)) else None,
         "| Metric | Goal | Achieved |\n|---|---|---|\n| Copy reduction | 40% | ~50% (pool) |",
         "operations 2",
     ),
-    Way(
+    ReadingRule(
         "change behind its figure",
         lambda row: [with_candidate_figure(row.text, effect, row.cells) for effect in row.inline],
         "| Case | Size |\n|---|---|\n| bundle | 26.1 KB (-20%) |",
@@ -197,14 +207,14 @@ def _holds_only_changes(row: Row) -> bool:
     return len(cells) > 1 and all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign for found in cells)
 
 
-_AUDIT, _BEST_SCORE = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
+_AUDIT_ROW, _BEST_SCORE = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
 
 
 def _are_audit_scores(row: Row, found: list[Effect]) -> bool:
     """Whether they are scores of an audit: whole numbers up to a hundred, with only `Performance` as row label."""
     figures = [figure for effect in found for figure in (effect.before, effect.after) if figure]
     are_marks = all(figure.unit is None and figure.low.is_integer() and figure.within(0, _BEST_SCORE) for figure in figures)
-    return bool(figures) and are_marks and _AUDIT.match(row[0].words) is not None
+    return bool(figures) and are_marks and _AUDIT_ROW.match(row[0].words) is not None
 
 
 def _figures_with_change(inline: list[Effect], pairs: list[Effect]) -> list[Effect]:
