@@ -1,4 +1,4 @@
-"""From a text to its claims."""
+"""The path from a text to its claims; `ingest.claims` has a map of it."""
 
 from __future__ import annotations
 
@@ -29,35 +29,36 @@ from ingest.claims.words.vocabulary import Sense
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence
 
 MOST_CLAIMS, MOST_TRIGGERS = 1000, 5000
-"""The most claims and signs that are read of a text; a text with more is data, not a summary."""
+"""The most claims and triggers read of a text; a text with more is data, not a summary."""
 
 _MOST_PAIRS = 50
-"""The most pairs of a text that a factor is compared with."""
+"""The most pairs of a text compared with a factor, to find its evidence."""
 
 _MOST_SECTION_EFFECTS = 100
-"""The most pairs that are read from sections."""
+"""The most effects read from sections of a text."""
 
 _POSITION = attrgetter("start", "end")
 Judged = tuple[Effect, Measure | None, Surroundings]
-"""An effect, what it measures if it is of performance, and the words around it."""
+"""An effect, its measure (None if it is not performance), and the words around it."""
 
 _EVIDENCE_BY_STRENGTH = list(Evidence)
 """Evidence, strongest first."""
 
 
 def extract(text: str) -> tuple[Claim, ...]:
-    """The performance claims of the text, ordered by where they start. Any text will do; one without claims gives none."""
+    """The performance claims of the text, in the order of their starts; empty if it has none. Any text is accepted, nothing is raised."""
     plain = drawn_tables_as_markdown(text)
-    numbers, phrases = find_triggers(plain)
-    if not numbers and not phrases:
+    triggers, phrases = find_triggers(plain)
+    if not triggers and not phrases:
         return ()
-    quantified = _quantified(plain, numbers[:MOST_TRIGGERS]) if numbers else []
+    quantified = _quantified(plain, triggers[:MOST_TRIGGERS]) if triggers else []
     claims = sorted([*quantified, *qualitative_claims(plain, phrases, quantified)], key=_POSITION)
     return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 
 
-def _quantified(text: str, numbers: list[int]) -> list[Claim]:
-    effects = _without_restatements(text, islice(_effects(text, numbers), MOST_TRIGGERS))
+def _quantified(text: str, triggers: list[int]) -> list[Claim]:
+    """The quantified claims around the triggers, in order. A change takes the evidence of the pair it agrees with."""
+    effects = _without_restatements(text, islice(_effects(text, triggers), MOST_TRIGGERS))
     judged = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
     found = list(islice(_with_measure(judged), MOST_CLAIMS))
     pairs = [(effect, evidence_and_scope.evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
@@ -70,7 +71,7 @@ def _quantified(text: str, numbers: list[int]) -> list[Claim]:
 
 
 def _without_restatements(text: str, effects: Iterable[tuple[Effect, Surroundings]]) -> list[tuple[Effect, Surroundings]]:
-    """The effects; one that is stated on two neighbouring lines only once."""
+    """The effects, with those joined that state one change on two neighbouring lines: `After: 51 ms` / `This is a 10x improvement`."""
     found: list[tuple[Effect, Surroundings]] = []
     for effect, nearby in effects:
         if found and is_restated_on_next_line(text, found[-1][0], effect):
@@ -82,9 +83,10 @@ def _without_restatements(text: str, effects: Iterable[tuple[Effect, Surrounding
 
 
 def _with_measure(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
-    """The effects of performance; of changes without a noun only those that the other claims of the text let us understand.
+    """The effects with a measure. A change without a noun takes the measure of other claims of the text.
 
-    A signed percentage measures the same as the equal percentage elsewhere in the text; a `98% reduction` the same as all other claims.
+    A signed percentage takes the metric of an equal percentage elsewhere in the text; a bare `98% reduction` that of all other claims, if
+    they have the same metric.
     """
     signed = {_signed_value(effect): measure.metric for effect, measure, _ in judged if measure and effect.change and effect.change.sign}
     metrics = {measure.metric for _, measure, _ in judged if measure}
@@ -100,35 +102,38 @@ def _with_measure(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surro
 
 
 def _signed_value(effect: Effect) -> tuple[str, float, float] | None:
+    """Sign, lower and upper end of the change; None for a pair without one."""
     return (effect.change.sign, effect.change.low, effect.change.high) if effect.change else None
 
 
 def _evidence_of_change(text: str, effect: Effect, nearby: Surroundings, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
-    """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, that of the best pair of the text."""
+    """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, the strongest of all pairs."""
     is_title = effect.start <= nearby.title.end
     same = [evidence for pair, evidence in pairs[:_MOST_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
     return evidence_and_scope.evidence_of(text, effect, nearby, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
 
 
-def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:
+def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:
+    """The effects of sections first, then passage by passage those that overlap none of them."""
     title = title_of(text)
-    of_sections = list(_section_effects(text, numbers, title))
+    of_sections = list(_section_effects(text, triggers, title))
     yield from of_sections
-    for passage in passages(text, numbers):
+    for passage in passages(text, triggers):
         for effect, nearby in (_table_effects if passage.is_table else _prose_effects)(text, passage, title):
             if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
                 yield effect, nearby
 
 
-def _section_effects(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
-    if not has_headings(text, numbers):
+def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+    """The pairs of the sections below `Before` and `After`, each candidate figure once."""
+    if not has_headings(text, triggers):
         return
     read: set[int] = set()
     for effect in islice(
         chain(section_effects(text), figures_in_headings(text), baseline_then_summary(text), output_effects(text)), _MOST_SECTION_EFFECTS
     ):
         figure = effect.after.start if effect.after else effect.start
-        if figure in read:  # a line of a section that is the output of a tool
+        if figure in read:  # a line of a section may be the output of a tool as well
             continue
         read.add(figure)
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
@@ -137,6 +142,7 @@ def _section_effects(text: str, numbers: list[int], title: Title) -> Iterator[tu
 
 
 def _prose_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+    """The effects of a paragraph, bullet or run of labelled lines, each with the words up to its neighbours."""
     low, high = passage.start, passage.end
     of_passage = (
         labelled_effects(text, passage)
@@ -152,7 +158,7 @@ def _prose_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[
 
 
 def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
-    """Both in order; where they overlap, the one with a numeral wins."""
+    """Effects and idioms in the order of the text; of two that overlap, the one with a numeral is kept: `halves it (from 8 s to 4 s)`."""
     if not idioms:
         return effects
     kept: list[Effect] = []
@@ -165,6 +171,7 @@ def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
 
 
 def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+    """The effects of a table, with caption, row label and header cells as the words around them."""
     found = list(table_effects(text, passage.start, passage.end))
     above = f"{caption_above(text, passage.start)} | {unit_words_above(text, passage.start)}" if found else ""
     for effect, words, rest in found:
@@ -172,6 +179,7 @@ def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[
 
 
 def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence) -> Claim | None:
+    """The claim of an effect with its measure; None for a change whose ratio would be infinite, zero or implausible."""
     metric, unit = measure.metric, measure.unit
     effect = effect._replace(sense=sense_of(effect, metric, nearby))
     ends = ratio_of(effect, metric)
@@ -201,11 +209,12 @@ def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, ev
 
 
 def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direction:
+    """Better, worse or the same: by the ratio, else by the figures, else by the word of comparison."""
     if ends is not None:
         ratio = geometric_mean(ends)
         return Direction.SAME if ratio == 1 else Direction.BETTER if ratio > 1 else Direction.WORSE
     if effect.before is not None and effect.after is not None:
-        if effect.after.in_base_units() == effect.before.in_base_units():  # `0 → 0 allocs/op` has no ratio, and is no change
+        if effect.after.in_base_units() == effect.before.in_base_units():  # `0 → 0 allocs/op` has no ratio
             return Direction.SAME
         is_less = effect.after.low < effect.before.low
         return Direction.BETTER if is_less is (metric not in HIGHER_IS_BETTER) else Direction.WORSE
@@ -213,7 +222,7 @@ def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direc
 
 
 def _figure(quantity: Quantity | None, unit: Unit | None) -> float | None:
-    """The figure of a pair in the unit of both; None for a range."""
+    """The figure of a pair in the unit of the claim; None for a range."""
     if quantity is None or quantity.kind is not Kind.VALUE or quantity.is_range:
         return None
     own = quantity.unit or unit

@@ -1,6 +1,6 @@
 """Running text: the effects of its quantities, pairs of two and changes of one.
 
-Tried at each quantity in this order: parallel lists, a pair of this and a later figure, a second candidate figure for the last pair, a change.
+Tried at each quantity, in this order: parallel lists; a pair with a later figure; a second candidate figure for the last pair; a change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ingest.claims.words.vocabulary import SETTINGS
 
 
 def effects_of_quantities(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
-    """The effects of the quantities of the passage, in order. None reads text that another has used."""
+    """The effects of the quantities `found` between `start` and `end`, in order; no part of the text is used by two of them."""
     index, floor = 0, start
     last = pair = None
     while index < len(found):
@@ -48,7 +48,7 @@ _ANNOUNCES = re.compile(r"[*_`]*\s?(?:[:(]|[—–-]\s)\s?[*_`(]*")
 
 
 def _with_factor_before(text: str, before: Quantity, effect: Effect, floor: int) -> Effect:
-    """`8x: 1.16 => 0.14`: a factor right before a pair, if they agree."""
+    """The pair with the factor right before it, if they agree: `8x: 1.16 => 0.14`."""
     if before.kind is not Kind.TIMES or before.start < floor or effect.change or before.end > effect.start:
         return effect
     is_own = _ANNOUNCES.fullmatch(text, before.end, effect.start) and agrees(effect, before)
@@ -60,7 +60,7 @@ _SETTINGS = re.compile(SETTINGS, re.IGNORECASE)
 
 
 def _with_unit_of_list(text: str, effect: Effect, last: Effect | None) -> Effect:
-    """`SHA-256 284 ms → 119 ms, ChaCha20 115 → 68`: a list gives the unit once, unless a name is of another metric."""
+    """The effect with the unit of the list: `SHA-256 284 ms → 119 ms, ChaCha20 115 → 68`. Not after a name with another metric."""
     first = last.after.unit if last and last.is_pair and last.after else None
     if first is None or last is None or not (effect.before and effect.after) or effect.before.unit or effect.after.unit:
         return effect

@@ -16,7 +16,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 class LiteralSearch:
     """Finds all of a list of literals in texts. A match names its literal by the index in the list.
 
-    Of overlapping matches, the one that ends first is reported; with `leftmost`, which is faster for few literals, the one that begins first.
+    Of overlapping matches the one that ends first is reported; with `leftmost`, faster for few literals, the one that begins first.
     """
 
     def __init__(self, words: Sequence[str], *, leftmost: bool = False) -> None:

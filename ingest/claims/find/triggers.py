@@ -1,8 +1,8 @@
 """Triggers: literals, at least one of which is in every claim. A text without any is not read further.
 
 Most texts claim nothing, so most of the time is spent here. One automaton searches all literals at once (10 µs for a text of 3,000
-characters; forty calls of `str.find` take five times that). A trigger beside a number is expanded with each digit, `to 0` to `to 9`, so that
-plain prose seldom has one. The triggers are in the tables `[triggers.…]` of `words/*.toml`.
+characters; forty calls of `str.find` take five times that). A trigger beside a number is expanded with each digit, `to 0`, `to 1`, …, so
+that plain prose seldom has one. The triggers are in the tables `[triggers.…]` of `words/*.toml`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _SPELLED_OUT: dict[str, Callable[[list[str]], Iterable[str]]] = {
 
 
 def literals(section: str) -> list[str]:
-    """The strings searched for the triggers of a table, `units` say: `ms saved`, `ms savings`, …"""
+    """The strings searched for the triggers of a table, `units` say: `ms saved`, `ms savings` and so on."""
     listed: list[str] = trigger_tables()[section]["triggers"]
     return list(_SPELLED_OUT[section](listed)) if section in _SPELLED_OUT else listed
 

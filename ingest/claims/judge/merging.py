@@ -1,4 +1,4 @@
-"""Numbers that describe the same effect are one: `2822 → 2172 ms (23% faster)`."""
+"""Joins numbers that describe one effect: `2822 → 2172 ms (23% faster)`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ingest.claims.numbers.quantities import Kind
 from ingest.claims.words.vocabulary import ARROW, BULLETS, Sense
 
 _REACH = 90
-"""Characters between two expressions of one effect, at most."""
+"""The most characters between two expressions of one effect."""
 
 _OPENS = re.compile(rf"[\s*_`]*(?:[\w/-]+\s+){{0,3}}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|{ARROW}|\|)[^.;\d]{{0,30}}")
 _LEADS_TO = re.compile(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
-"""`by over 15%, bringing the time from 27 s to 22.5 s`: the pair explains the percentage, even if both do not agree."""
+"""`by over 15%, bringing the time from 27 s to 22.5 s`: the pair belongs to the percentage, even if they disagree."""
 
 _TAKES_UP = re.compile(
     r"\.\s+(?:This|That|Which|It|(?:So|Thus|Hence),? (?:this|that|it)) "
     r"(?:(?:is|was|represents|amounts to|makes for) )?(?:an? |the )?(?:[\w-]+ )?[~*_]*$"
 )
-"""`at 50 s, against 40 s. This 25% regression`: the next sentence takes up the pair."""
+"""`at 50 s, against 40 s. This 25% regression`: the next sentence refers to the pair."""
 
 _OPENS_BRACKET = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")
-"""`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket behind the percentage has its figures, rounded or not."""
+"""`+8.6% throughput (2.84 → 3.04 GB/s)`: the bracket behind a percentage has its figures, even if they disagree."""
 
 _RESTATES = re.compile(r"[*_`]*(?:,|\s[-–—])\s(?:an?|roughly an?|about an?|nearly an?)\s[*_`~]*")
-"""`from 40 s to 15 s - a 74% reduction`, and `by 25%, from 191 s to 147 s`: figures and percentage in one clause, rounded or not."""
+"""`from 40 s to 15 s - a 74% reduction`, `by 25%, from 191 s to 147 s`: figures and percentage in one clause, even if they disagree."""
 
 _BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
 _SENTENCE_ENDS = re.compile(rf"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[{BULLETS}]")
@@ -36,7 +36,7 @@ _BRACKET_BEHIND = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s
 
 
 def with_expressions_joined(text: str, effects: Iterable[Effect]) -> list[Effect]:
-    """The effects, each with all the expressions of it."""
+    """The effects, in order, with neighbouring expressions of one effect joined: a pair and its percentage, say."""
     out: list[Effect] = []
     for effect in effects:
         if out and _are_one_effect(text, out[-1], effect):
@@ -47,6 +47,7 @@ def with_expressions_joined(text: str, effects: Iterable[Effect]) -> list[Effect
 
 
 def _are_one_effect(text: str, first: Effect, second: Effect) -> bool:
+    """Whether two neighbouring effects are expressions of one. Two pairs never are."""
     gap = text[first.end : second.start] if second.start - first.end <= _REACH else None
     if gap is None or (first.is_pair and second.is_pair):
         return False
@@ -58,7 +59,7 @@ def _are_one_effect(text: str, first: Effect, second: Effect) -> bool:
 
 
 def _belongs_to_pair(gap: str, first: Effect, second: Effect) -> bool:
-    """Whether the change, or the saving, belongs to the pair."""
+    """Whether the change or saving belongs to the pair: agreeing figures in one sentence, or a wording that says so."""
     pair, other = (first, second) if first.is_pair else (second, first)
     if pair.before == pair.after:  # `unchanged at 6.3 s (64% speedup kept)`
         return False
@@ -84,7 +85,7 @@ def _belongs_to_pair(gap: str, first: Effect, second: Effect) -> bool:
 
 
 def joined(first: Effect, second: Effect) -> Effect:
-    """One effect of two expressions of it."""
+    """Two expressions of one effect as one, with the span of both, the pair and the change."""
     pair = first if first.is_pair else second
     change = first if first.change else second
     pair = _ordered_by_sense(pair, change) if pair.is_order_open and pair is second else pair
@@ -101,7 +102,7 @@ def joined(first: Effect, second: Effect) -> Effect:
 
 
 def _ordered_by_sense(pair: Effect, change: Effect) -> Effect:
-    """`-12% throughput (440 vs 500 ops/sec)`: a word for less or more says which of the two figures is the baseline."""
+    """The pair in the order that the change implies: `-12% throughput (440 vs 500 ops/sec)` makes 500 the baseline."""
     assert pair.before
     assert pair.after
     if change.change is None or change.sense not in (Sense.RISE, Sense.FALL) or not agrees(pair, change.change):
@@ -120,7 +121,7 @@ _THEN_FIGURES = re.compile(r"[*_`).!]*[ \t]*\n[ \t]*[-*•+]?[ \t]*[*_]*(?:befor
 
 
 def is_restated_on_next_line(text: str, first: Effect, second: Effect) -> bool:
-    """Whether one of two neighbouring lines has the figures and the other their change.
+    """Whether the pair and its change are on two neighbouring lines.
 
     `After: 51 ms` / `This is a roughly 10x improvement`; `Size reduction: 70%` / `Before: 1.6 MB → After: 480 KB`.
     """
@@ -135,7 +136,7 @@ def is_restated_on_next_line(text: str, first: Effect, second: Effect) -> bool:
 
 
 def with_trailing_bracket(text: str, effect: Effect, end: int) -> Effect:
-    """A pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`; a bracket that was opened is closed."""
+    """The effect with its span extended up to `end`: a pair by a bracketed change behind it, `3.3s → 0.6s (-82%)`, any by a missing `)`."""
     if effect.is_pair and (bracket := _BRACKET_BEHIND.match(text, effect.end, min(end, effect.end + 110))):
         return effect._replace(end=bracket.end())
     is_open = text.rfind("(", effect.start, effect.end) > text.rfind(")", effect.start, effect.end)

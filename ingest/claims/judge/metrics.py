@@ -1,4 +1,4 @@
-"""Which performance quantity an effect measures, if any."""
+"""The metric of an effect: by its unit, else by the nearest noun, else inferred; None if it is not performance."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from ingest.claims.words.word_tables import words
 from schemas.rows.claim import ClaimMetric
 
 _NOT_PERFORMANCE = "NONE"
-"""The group of the nouns that make a number no claim on performance."""
+"""The name of the group of nouns beside which a number is not performance: `40% better conversion`."""
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{nouns})" for metric, nouns in METRICS.items())
 NOUNS = re.compile(f"{BEGINS}(?:{_GROUPS}|(?P<{_NOT_PERFORMANCE}>{NOT_PERFORMANCE}))")
 PREFIX = re.compile(r"^\W*(?:[\w-]+ )?perf(?:\([^)]*\))?!?:")
-"""`perf: …` of a title, which says nothing of the figures behind it."""
+"""The prefix `perf: ` of a title, which does not name the metric of the figures behind it."""
 
 SIGNED = ("+", "-")
-"""The words of effects that have only a sign."""
+"""The words of comparison of signed percentages without any other."""
 
 NOUN_REACH = 25
 """Characters behind a figure in which a noun belongs to the figure."""
 
 
 def measure_of(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """What changed, and what says so; None where it is no performance quantity.
+    """The measure of an effect; None if it is a setting or anything else that is not performance.
 
-    The unit of a figure decides first, then the nearest noun; without a noun it is inferred.
+    The unit of a figure decides first, then the nearest noun (`nearest_noun`); without a noun the metric is inferred (`_inferred`).
     """
     if is_a_setting(effect, nearby) if effect.before or effect.after else is_a_threshold(nearby):
         return None
@@ -48,13 +48,13 @@ def measure_of(effect: Effect, nearby: Surroundings) -> Measure | None:
 
 
 def is_signed_without_noun(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether it is a signed percentage without a noun next to it."""
+    """Whether it is a signed percentage without a noun near it: `−30%` in a list."""
     is_bare = effect.word in SIGNED and effect.change is not None and not effect.is_pair and not nearby.is_table
     return is_bare and nearest_noun(effect, nearby) is None and not NOUNS.search(nearby.left[-_SUBJECT_REACH:])
 
 
 def is_change_without_noun(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether it is a reduction, or a table row whose change agrees with its figures, without a noun next to it."""
+    """Whether no noun is near a `98% reduction`, or near a table row whose change agrees with its figures."""
     if effect.change is None or is_a_setting(effect, nearby) or nearest_noun(effect, nearby) is not None:
         return False
     if nearby.is_table:
@@ -68,16 +68,17 @@ _BURDEN = re.compile(
     r"(?:disk|block|page) (?:reads|writes|hits|faults)|seeks|wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls"
     r"|collections|misses|evictions"
 )
-"""What is done per second without any use to the user."""
+"""Events per second of which less is better."""
 
 
 def _by_unit(figure: Quantity, effect: Effect, nearby: Surroundings) -> Measure | None:
+    """The measure by the unit of a figure: bytes may be a size, cycles are time, `faults/s` operations."""
     metric = figure.metric
     if metric is ClaimMetric.OPERATIONS and _is_of_cycles(effect):
         metric = ClaimMetric.TIME
     elif metric is ClaimMetric.MEMORY:
         metric = _memory_or_size(nearby)
-    elif metric is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
+    elif metric is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # from nothing: a new feature
         metric = None
     elif metric is ClaimMetric.THROUGHPUT and _BURDEN.search(nearby.left[-40:]):
         metric = ClaimMetric.OPERATIONS
@@ -85,11 +86,12 @@ def _by_unit(figure: Quantity, effect: Effect, nearby: Surroundings) -> Measure 
 
 
 def _is_of_cycles(effect: Effect) -> bool:
+    """Whether the figures are CPU cycles."""
     return any(figure.unit.name.lower().startswith("cyc") for figure in (effect.before, effect.after) if figure and figure.unit)
 
 
 def _memory_or_size(nearby: Surroundings) -> ClaimMetric:
-    """Whether bytes are memory or the size of a file, by the nearest noun that decides it."""
+    """Whether bytes are memory or the size of a file: by the nearest noun of either, memory without one."""
     for part in (nearby.right[:40], nearby.left[-100:], nearby.inside, nearby.title.lower):
         for match in NOUNS.finditer(part):
             if match.lastgroup in ("MEMORY", "SIZE"):
@@ -103,7 +105,7 @@ _FASTER = re.compile(r"\b(?:faster|speed-?ups?)\b")
 
 
 def _are_speedups(effect: Effect, nearby: Surroundings) -> bool:
-    """`1.28x faster → 1.38x faster`: of speedups, more is better."""
+    """Whether the pair is one of speedups, of which more is better: `1.28x faster → 1.38x faster`."""
     assert effect.before
     return effect.before.kind is Kind.TIMES and bool(_FASTER.search(nearby.inside) or _FASTER.search(nearby.left[-40:]))
 
@@ -112,14 +114,15 @@ def _are_speedups(effect: Effect, nearby: Surroundings) -> bool:
 
 _OF_GAMES = re.compile(f"{BEGINS}(?:{GAMES})")
 _SCORE_HEADER = re.compile(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
-"""The header cell of a column of scores, whatever the row is called."""
+"""The header cell of a column of scores, which are not performance."""
 
 _COUNTED_ROW = re.compile(r"\| (?:(?:number|count) of )?(?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
 _OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
-"""Without one of these words, bare numbers beside a file or an image count files, or are versions."""
+"""Without one of these words, bare numbers beside a file or image are counts or versions."""
 
 
 def _by_noun(effect: Effect, nearby: Surroundings) -> Measure | None:
+    """The measure by the nearest noun, else inferred; None for scores, games and nouns that are not performance."""
     if OTHER_SPEEDS.match(nearby.right) or (nearby.is_table and _SCORE_HEADER.search(nearby.left)) or _OF_GAMES.search(nearby.left[-40:]):
         return None
     noun = nearest_noun(effect, nearby)
@@ -131,7 +134,7 @@ def _by_noun(effect: Effect, nearby: Surroundings) -> Measure | None:
 
 
 def _counts_files(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether bare numbers beside a file or image count files, or are versions."""
+    """Whether bare numbers beside a file or image are counts or versions, not sizes."""
     is_load = effect.before is not None and effect.before.kind is Kind.PERCENT
     if not effect.is_pair or is_load or _OF_SIZE.search(nearby.left) or _OF_SIZE.search(nearby.right):
         return False
@@ -139,27 +142,31 @@ def _counts_files(effect: Effect, nearby: Surroundings) -> bool:
 
 
 _SPEED_WORDS = tuple(words("comparisons", "alone_speed"))
-"""Comparisons that mean time by themselves."""
+"""Comparisons that mean time without any noun: `faster`."""
 
 _PERCENTILES = ("p50", "p90", "p95", "p99")
-"""Percentiles mean time, unless they touch another noun: `TPS p50`."""
+"""Percentiles mean time, unless right behind another noun: `TPS p50`."""
 
 _TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
-"""`3 times` is no time."""
+"""`3 times`: not the noun of time."""
 
 _SEPARATES_NOUN = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
-"""Separates a noun behind a pair of bare numbers from the numbers."""
+"""Words between a pair of bare numbers and a noun behind it that does not belong to it."""
 
 
 class Noun(NamedTuple):
-    """A noun that says what a number measures: the name of its metric, or `NONE` where that is no performance; and where it was found."""
+    """The noun of a number: the name of its metric, or `NONE` if it is not performance, and where it was found."""
 
     group: str
     source: MeasureSource
 
 
 def nearest_noun(effect: Effect, nearby: Surroundings) -> Noun | None:
-    """The noun nearest to the effect: its word of comparison, then inside it, touching it, right behind, before, farther behind."""
+    """The noun of the effect; None without one.
+
+    Searched in this order: the word of comparison; inside the effect; beside a signed percentage; `number of …`; right behind the effect;
+    before it; farther behind it.
+    """
     if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_SPEED_WORDS):
         words_near = nearby.left if nearby.is_table else nearby.inside
         is_rate = any(match.lastgroup == "THROUGHPUT" for match in NOUNS.finditer(words_near))
@@ -179,13 +186,14 @@ def nearest_noun(effect: Effect, nearby: Surroundings) -> Noun | None:
 
 
 def _as_noun(found: re.Match[str] | None, source: MeasureSource = MeasureSource.NOUN) -> Noun | None:
+    """The noun of a match of `NOUNS`."""
     return Noun(found.lastgroup, source) if found and found.lastgroup else None
 
 
 def _head_noun(part: str, compared: str) -> re.Match[str] | None:
-    """The first noun, or the last of a compound: `boot time memory` is memory, and `query time` is time.
+    """The first noun, or the last of a compound: `boot time memory` is memory, `query time` is time.
 
-    The word of comparison, `memory compression`, is not part of it.
+    The word of comparison, as in `memory compression`, is not part of the compound.
     """
     head = None
     for match in NOUNS.finditer(part):
@@ -198,14 +206,14 @@ def _head_noun(part: str, compared: str) -> re.Match[str] | None:
 
 
 _CLAUSE_ENDS = re.compile(r"[*_`]*[,;]")
-"""`throughput up 35%, latency down 20%`: what follows belongs to another number, if a noun comes before this one."""
+"""`throughput up 35%, latency down 20%`: the noun behind the clause belongs to another number, if there is one before this number."""
 
 _CONDITION_BEHIND = re.compile(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s)")
-"""`by about 12% (using the tests)`, `5-10% at all batch sizes`: the words behind say where it was measured, not what."""
+"""`by about 12% (using the tests)`, `5-10% at all batch sizes`: a condition of the measurement, not its metric."""
 
 
 def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
-    """The noun behind the effect, unless it belongs to something else."""
+    """The first noun behind the effect, unless it belongs to another number or to a condition."""
     behind = NOUNS.search(nearby.right)
     if behind and behind.lastgroup == _NOT_PERFORMANCE and _CONDITION_BEHIND.match(nearby.right):
         return None
@@ -220,7 +228,7 @@ _TOUCHING_REACH = 12
 
 
 def _noun_of_count_or_cjk(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
-    """The noun of `the number of …`, or the one before a Chinese or Japanese word of change, which touches it."""
+    """The noun of `the number of …`, or the one right before a Chinese, Japanese or Korean word of change."""
     if effect.word and not effect.word.isascii():
         return last_noun(nearby.left[-_TOUCHING_REACH:])
     counted = _NUMBER_OF.search(nearby.left) if effect.is_pair and "of " in nearby.left else None
@@ -232,13 +240,13 @@ _PER_ONE = re.compile(r"\sper (?!(?:sec|s|second|min|minute)\b)[\w-]+(?=[\s*_`]*
 
 
 def _noun_before(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
-    """The noun before the effect; `perf: …` of a title says nothing of bare figures."""
+    """The last noun before the effect, in its sentence; for a pair, not in the prefix `perf:` of a title."""
     left = PREFIX.sub("", nearby.left) if effect.is_pair else nearby.left
     return last_noun(_PER_ONE.sub(" ", left[-80:]))
 
 
 def _noun_of_row(nearby: Surroundings) -> Noun | None:
-    """The noun of row label and header cells, else one of performance in the line above the table, unless that is the title."""
+    """The last noun of row label and header cells, else of the line above the table, if that is performance and not the title."""
     caption, _, labels = nearby.left.partition(" | ")
     above = last_noun(caption[-80:]) if caption != nearby.title.lower else None
     if of_row := last_noun(labels[-80:]):
@@ -247,6 +255,7 @@ def _noun_of_row(nearby: Surroundings) -> Noun | None:
 
 
 def last_noun(part: str) -> re.Match[str] | None:
+    """The last noun of that part of the text; of `TPS p50`, the first."""
     last = None
     for match in NOUNS.finditer(part):
         if last is None or match.start() - last.end() > 1 or not match[0].startswith(_PERCENTILES):  # `TPS p50` measures TPS
@@ -258,10 +267,10 @@ _WORDS_BEHIND = re.compile(
     r"[\s*_`]+(?!(?:on|in|for|at|with|from|vs|over|to|of|and|or|when|by|across|compared|against|under|per|after|via)\b)"
     r"(?:[a-z][\w/-]*(?: (?=[a-z])|(?![\w/-]))){1,3}"
 )
-"""The words right behind a signed percentage that it measures: `-4% inference time`."""
+"""The words right behind a signed percentage: `-4% inference time`."""
 
 _PER_PIECE = re.compile(r"\sper\s")
-"""`-34% tokens per request` counts tokens, not requests."""
+"""`-34% tokens per request`: of tokens, not of requests."""
 
 _HEDGED_LAST = re.compile(rf"\s(?:{HEDGES})$")
 _BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
@@ -269,11 +278,11 @@ _BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
 
 
 def _adjacent_noun(nearby: Surroundings) -> re.Match[str] | None:
-    """The noun that touches a signed percentage: `-30% latency`, `latency: -30%`."""
+    """The noun right behind or before a signed percentage: `-30% latency`, `latency: -30%`."""
     if own := _WORDS_BEHIND.match(nearby.right):
         if behind := last_noun(_PER_PIECE.split(own[0], 1)[0]):
             return behind
-        if nearby.left.endswith("("):  # `kernels (+4.1% decode)` is not of kernels
+        if nearby.left.endswith("("):  # `kernels (+4.1% decode)`: not of kernels
             return None
     left = _HEDGED_LAST.sub("", PREFIX.sub("", nearby.left)[-60:].rstrip(" *_`:|~≈"))
     left = _BRACKET_LAST.sub("", left.rstrip(" *_`:|")).rstrip(" *_`:(|")
@@ -299,21 +308,21 @@ _SPEED_GROUPS = frozenset({"TIME", "THROUGHPUT"})
 
 
 def _by_title_of_speed(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """`decode 1.03×`: a factor without a word means time, if the title is about speed and no noun makes it something else."""
+    """Time for a factor without a word of comparison, `decode 1.03×`, if the title is about speed and no noun says otherwise."""
     noun = nearest_noun(effect, nearby)
     is_other = noun is not None and noun.group == _NOT_PERFORMANCE
     return Measure(ClaimMetric.TIME, MeasureSource.TITLE) if not is_other and _is_title_of_speed(nearby) else None
 
 
 def _is_title_of_speed(nearby: Surroundings) -> bool:
-    """Whether the title is about speed or about making something fast."""
+    """Whether the title is about speed, `perf: …`, or names time or throughput."""
     if _SPEED_TITLE.search(nearby.title.lower):
         return True
     return any(match.lastgroup in _SPEED_GROUPS for match in NOUNS.finditer(nearby.title.lower))
 
 
 def _inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """What `40% better` measures: by its word, by the title, or because the text is about speed. Bare pairs measure nothing."""
+    """The measure of an effect without a noun, `40% better`: by sign, by word of comparison, or by title. None for bare pairs."""
     if effect.is_pair and effect.change is None:
         return None
     if effect.change is not None and effect.change.sign and not effect.word.startswith(_BETTER):
@@ -325,6 +334,7 @@ def _inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
 
 
 def _metric_of_title(effect: Effect, nearby: Surroundings) -> ClaimMetric | None:
+    """The metric of the first noun of the title; time without one, if the title or an improvement in the text is about speed."""
     noun = NOUNS.search(nearby.title.lower)
     if noun is None:
         is_of_speed = _is_title_of_speed(nearby) or (effect.word.startswith(_BETTER) and _speaks_of_speed(nearby.text))
@@ -340,12 +350,12 @@ _SPEED_TEXT = re.compile(
 
 @lru_cache(maxsize=2)
 def _speaks_of_speed(text: str) -> bool:
-    """Whether the text is about speed anywhere: `AES improves by 35%` does not say in what AES improves."""
+    """Whether any word of the text is about speed: then `AES improves by 35%` is taken as speed."""
     return _SPEED_TEXT.search(text) is not None
 
 
 def _metric_of_comparison(effect: Effect) -> ClaimMetric | None:
-    """The metric that the word of comparison implies by itself."""
+    """The metric implied by the word of comparison: size for `3x smaller`; None for words that imply none."""
     for comparisons, metric in _METRIC_OF_COMPARISON:
         if effect.word.startswith(comparisons):
             return metric
@@ -361,10 +371,10 @@ _LABEL_ALONE = re.compile(r"[\s*_`-]*[\w`./()-]{1,40}(?: [\w`./()-]{1,40}){0,3}[
 
 
 def _by_sign(change: Quantity, effect: Effect, nearby: Surroundings) -> Measure | None:
-    """What a signed percentage without a noun measures.
+    """The measure of a signed percentage without a noun.
 
-    More generation, or more in a text titled `perf: …`, is more speed; less under that title is less time. `- Richards: +24%` below
-    `Median gains:` is more speed, too.
+    A plus beside generation (`decode +4%`), in a text titled `perf: …`, or in a list below `Median gains:` is throughput. A minus under
+    that title is time.
     """
     is_label_alone = _LABEL_ALONE.fullmatch(nearby.left) is not None
     if change.sign == "+":
@@ -379,7 +389,7 @@ def _by_sign(change: Quantity, effect: Effect, nearby: Surroundings) -> Measure 
     return Measure(ClaimMetric.THROUGHPUT, MeasureSource.LIST_HEADING, effect.unit) if is_gain else None
 
 
-# --- what the change means for that metric
+# --- the sense of the change for its metric
 
 _BETTER_IF_MORE = re.compile(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
 _SUBJECT_REACH = 60
@@ -387,9 +397,10 @@ _SUBJECT_REACH = 60
 
 
 def sense_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Sense | None:
-    """What the change means for the metric: more time is worse; more speed or performance, which count as time too, is better.
+    """The sense of the change, adapted to its metric.
 
-    `20% throughput loss` says how much is gone, not how much slower it is.
+    Of time, more is a rise; but more speed or performance, whose metric is time too, is a gain. A `20% throughput loss` is a fall: it says
+    how much is gone, not how much slower it became.
     """
     if metric is ClaimMetric.THROUGHPUT and effect.sense is Sense.LOSS and effect.word.startswith(_LOST) and not effect.is_pair:
         return Sense.FALL

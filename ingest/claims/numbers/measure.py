@@ -1,4 +1,4 @@
-"""What figures measure, in which unit, and what says so: one object, wherever the text says it."""
+"""Metric and unit of an effect, and the part of the text that states them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schemas.rows.claim import ClaimMetric
 
 
 class MeasureSource(Enum):
-    """What says what a figure measures. The first group names it; from the second it is inferred."""
+    """The part of the text that states what a figure measures. The first group names the metric; the second only implies it."""
 
     FIGURE = "the unit behind the figure, or behind the other figure of the pair"
     LIST = "the unit of an earlier pair of the same list"
@@ -30,7 +30,7 @@ _INFERRED = frozenset({MeasureSource.COMPARISON, MeasureSource.TITLE, MeasureSou
 
 
 class Measure(NamedTuple):
-    """What a change measures: the metric, what says so, and the unit of the pair where a figure has one."""
+    """What an effect measures. `unit` is the unit of a pair; None for bare numbers and for changes without figures."""
 
     metric: ClaimMetric
     source: MeasureSource
@@ -38,5 +38,5 @@ class Measure(NamedTuple):
 
     @property
     def is_named(self) -> bool:
-        """Whether the text names it near the figures; otherwise it is inferred."""
+        """Whether the text names the metric near the figures; otherwise the metric is inferred."""
         return self.source not in _INFERRED

@@ -14,7 +14,7 @@ from schemas.rows.claim import ClaimMetric
 
 
 class Kind(Enum):
-    """What a number is by itself."""
+    """Kinds of quantities."""
 
     VALUE = "a value, with a unit or bare"
     TIMES = "a multiplier"
@@ -22,7 +22,7 @@ class Kind(Enum):
 
 
 class Quantity(NamedTuple):
-    """A number or range of a text; `low` and `high` are as written, in `unit`. `sign`: `+`, `-`, or empty."""
+    """A number or range of a text. `low` and `high` are as written, in `unit`; `sign` is `+`, `-` or empty."""
 
     start: int
     end: int
@@ -33,11 +33,11 @@ class Quantity(NamedTuple):
     hedged: bool
     sign: str
     source: MeasureSource = MeasureSource.FIGURE
-    """Where the unit was found; means nothing without a unit."""
+    """Where the unit was found; without a unit it has no meaning."""
 
-    def in_unit(self, target: Unit | None, source: MeasureSource) -> Quantity:
-        """The figure with a unit from elsewhere in the text; unchanged, if `target` is None."""
-        return self._replace(unit=target, source=source) if target else self
+    def in_unit(self, stated: Unit | None, source: MeasureSource) -> Quantity:
+        """The bare number with a unit stated elsewhere in the text; unchanged, if `stated` is None."""
+        return self._replace(unit=stated, source=source) if stated else self
 
     @property
     def metric(self) -> ClaimMetric | None:
@@ -46,31 +46,31 @@ class Quantity(NamedTuple):
 
     @property
     def is_range(self) -> bool:
-        """Whether it says from what to what."""
+        """Whether it is a range: `10-50x`."""
         return self.low != self.high
 
     def has_metric_of(self, other: Quantity) -> bool:
-        """Whether both are figures with units of one metric."""
+        """Whether both are values with units of the same metric: `2 s` and `300 ms`."""
         return self.kind is other.kind is Kind.VALUE and self.metric is not None and self.metric is other.metric
 
     def within(self, low: float, high: float) -> bool:
-        """Whether the number is between both, as it is written."""
+        """Whether the number, as written, is between the bounds, both inclusive."""
         return low <= self.low <= self.high <= high
 
     def in_base_units(self) -> tuple[float, float]:
-        """The number in base units (seconds, bytes, per second, pieces)."""
+        """Lower and upper end in base units: seconds, bytes, per second, pieces."""
         size = self.unit.size if self.unit else 1.0
         return self.low * size, self.high * size
 
 
 CLOCK = Unit("s", ClaimMetric.TIME, 1.0)
-"""The unit of `3:15`, which may also be a time of day, a ratio or a line of a file: a pair only where something is timed."""
+"""The unit of `3:15`, which may also be a time of day, a ratio or a line number: a pair only beside a word for a timed task."""
 
 _SPREAD = r"(?:\s{0,2}±\s{0,4}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
-"""The uncertainty of a measured number; it is skipped."""
+"""The uncertainty of a measured number, `± 10 ms`; it is skipped."""
 
 _SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
-"""The number and its uncertainty, before a unit that follows both: `840 ± 10 ms`."""
+"""A number and its uncertainty, in `840 ± 10 ms`: the unit that follows belongs to both."""
 
 _NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
 """`x86`, `x509`: names of machines and formats, no factors."""
@@ -79,14 +79,14 @@ _GROUPED = (
     r"(?:(?<=from\s)|(?<=\sto\s))\d{1,3}(?:\ \d{3}){1,5}(?!\d)|\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?"
     r"|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
 )
-"""Thousands; with a common space only in `from … to`, or where a cell or a bracket ends the number."""
+"""Grouped thousands: `1,234`; `1 234` only in `from … to`, or at the end of a cell or before a bracket."""
 
 _RANGE_DASH = (
     r"(?:--?|[–—]|~(?=\d)|\.{2,3}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{1,9}\s?[x×%])"
     r"|(?<=[\dx×%])\s-\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b))"
     r"|(?(from)(?!)|\sto\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))))"
 )
-"""Between the lower and the upper end of a range; `to` only between factors and percentages, and not in `from … to`, which is a pair."""
+"""Between the ends of a range; the word `to` only between factors and percentages, and not in `from … to`, which is a pair."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
@@ -133,7 +133,7 @@ _QUANTITY = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _NUMBER_GOES_ON = re.compile(r"[^\W_]|/\d")
-"""`3rd`, `1/60`: the number is part of a word or of a fraction."""
+"""`3rd`, `1/60`: the number is part of a word or fraction."""
 
 _SECOND_LENGTH = re.compile(r"(?<=\s[x×X])\s?\d")
 """`1024 x 768` is a size."""
@@ -141,16 +141,16 @@ _SECOND_LENGTH = re.compile(r"(?<=\s[x×X])\s?\d")
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
 _PERCENT = {"%", "٪", "pct", "percent", "Percent", "Prozent"}
 _MOST_MINUTES = 240
-"""`512m` is no time but memory."""
+"""`512m` is memory, not minutes."""
 
 _MODEL_NUMBER = 1000
-"""`7950X` is a processor, no factor."""
+"""`7950X` is a processor, not a factor."""
 
 _SPEED_BEHIND = re.compile(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
 
 
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
-    """The quantities of that part of the text, in order."""
+    """The quantities of the text between `start` and `end`, in order."""
     for match in _QUANTITY.finditer(text, start, end):
         found = _quantity(match) if match["low"] else _composed_quantity(match)
         if found is not None:
@@ -161,12 +161,12 @@ _SIGNS = {"m": "-", "M": "-", "−": "-", "–": "-", "↓": "-", "⬇": "-", "�
 
 
 def _sign(written: str | None) -> str:
-    """The sign of a number, plus or minus however it is written; an arrow up or down is one."""
+    """`+`, `-` or empty for a sign as written: `−`, `minus`, `↓`."""
     return _SIGNS.get(written[0], written) if written else ""
 
 
 def _composed_quantity(match: re.Match[str]) -> Quantity:
-    """`1m30s`, `2h10m`, `three times`, `ten seconds`, `sub-second`."""
+    """The quantity of several numbers or of words: `1m30s`, `2h10m`, `three times`, `ten seconds`, `sub-second`."""
     kind, is_below = Kind.VALUE, False
     if duration := _duration(match):
         low, high, named = duration
@@ -186,7 +186,7 @@ def _composed_quantity(match: re.Match[str]) -> Quantity:
 
 
 def _duration(match: re.Match[str]) -> tuple[float, float, Unit | None] | None:
-    """`1m30s`, `3m10-3m50`, `2h10m`, `3:15`: lower end, upper end and unit."""
+    """Lower end, upper end and unit of `1m30s`, `3m10-3m50`, `2h10m`, `3:15`; None for anything else."""
     if match["minutes"]:
         low = _seconds(match["minutes"], match["seconds"])
         return low, max(low, _seconds(match["most_minutes"], match["most_seconds"])), unit("s")
@@ -205,11 +205,12 @@ def _duration(match: re.Match[str]) -> tuple[float, float, Unit | None] | None:
 
 
 def _seconds(minutes: str | None, seconds: str | None) -> float:
+    """`1`, `30` of `1m30s` are 90."""
     return float(minutes or 0) * 60 + float(seconds or 0)
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:
-    """The quantity that was matched; None where the number is part of a word: `5x100`, `3rd`."""
+    """The quantity of a match; None if the number is part of a word: `5x100`, `3rd`."""
     low = _number(match["low"], match["low_scale"])
     high = _number(match["high"], match["high_scale"]) if match["high"] else low
     if match["high"] and match["high_scale"] and not match["low_scale"]:
@@ -225,7 +226,7 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
 
 
 def _relative_size(low_unit: str | None, named: Unit | None) -> float:
-    """`800 ms-1.5 s`: how much smaller the unit of the lower end is."""
+    """The unit of the lower end relative to that of the range: 0.001 for `800 ms-1.5 s`, 1 where both are the same."""
     own = unit(low_unit) if low_unit and named else None
     return own.size / named.size if own and named and own.metric is named.metric else 1.0
 
@@ -235,7 +236,7 @@ _THOUSANDS_SEPARATORS = re.compile("[,' \u00a0\u2009\u202f]")
 
 
 def _number(digits: str, scale: str | None) -> float:
-    """Thousands are grouped by commas in threes; a comma before one or two digits is the decimal sign of half the world."""
+    """The number as written: `1,234` is 1234, `2,5` is 2.5 (a decimal comma before one or two digits), `5k` is 5000, `1½` is 1.5."""
     if digits[-1] in _FRACTIONS:
         return float(digits[:-1]) + _FRACTIONS[digits[-1]]
     head, comma, tail = digits.rpartition(",")
@@ -244,7 +245,7 @@ def _number(digits: str, scale: str | None) -> float:
 
 
 def _kind_and_unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
-    """The kind of quantity, its unit, and where it ends. Words that are no unit are not part of it."""
+    """Kind, unit and end of the quantity. A word behind the number that is no known unit is not part of the quantity."""
     written = match["unit"]
     bare = written.strip() if written else ""
     if bare in _MULTIPLIERS and not (

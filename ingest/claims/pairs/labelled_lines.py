@@ -19,13 +19,16 @@ from ingest.claims.words.vocabulary import BULLETS, Sense
 Line = tuple[Quantity, ...]
 
 _MOST_FIGURES = 8
-"""The most quantities of a line that are compared with those of another: a labelled line has few."""
+"""The most quantities of a line that are read: a labelled line has few."""
 
 _LINE = re.compile(r"[^\n]+")
 
 
 def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
-    """The effects of the lines: the figures of later lines against the comparable figure of the first, with the change that follows."""
+    """The effects of a run of labelled lines: figures of later lines against those of the baseline line, each with the change behind it.
+
+    Lines that give no pair are read as running text.
+    """
     spans = [match.span() for match in _LINE.finditer(text, passage.start, passage.end)]
     above = text[text.rfind("\n", 0, max(0, passage.start - 1)) + 1 : max(0, passage.start - 1)].rstrip(" *_`:")
     lines = [_line(text, low, high, above) for low, high in spans]
@@ -50,14 +53,14 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
 
 
 _BRANCH = re.compile(rf"[\s{BULLETS}]{{0,12}}[*_]{{0,3}}`[^`\n]+`[*_]{{0,3}}:")
-"""`main`: the label is the name of a branch."""
+"""A label that is a name in backticks: "`main`: 30 s"."""
 
 _LABEL_WORDS = re.compile(r"[\W\d_]{0,12}((?:[\w/]{1,20} ){1,3}?)(?:before|after|old|new)\b[*_`]*:", re.IGNORECASE)
 _AMBIGUOUS_UNITS = frozenset({"min", "m", "h", "d", "b", "s", "w", "j"})
 
 
 def _line(text: str, start: int, end: int, above: str) -> Line:
-    """The figures of a line, with a unit from the line above or from the label, `NPS before: 4000`."""
+    """The figures of a line; bare numbers with the unit of the line above or of the label, `NPS before: 4000`."""
     found = tuple(with_unit(figure, above, source=MeasureSource.LABEL) for figure in islice(quantities(text, start, end), _MOST_FIGURES))
     if not found or found[0].unit or found[0].kind is not Kind.VALUE or not (words := _LABEL_WORDS.match(text, start, end)):
         return found
@@ -66,7 +69,7 @@ def _line(text: str, start: int, end: int, above: str) -> Line:
 
 
 def _pair_with_candidate_line_first(lines: list[Line]) -> Iterator[Effect]:
-    """The first comparable figures of two lines, the second of which is the baseline."""
+    """`this branch: 2 s` / `main: 3 s`: the first comparable figures of two lines, the second line being the baseline."""
     for pair in _comparable_figures(lines[1], lines[0])[:1]:
         first, second = pair.after, pair.before
         if first and second:
@@ -74,12 +77,12 @@ def _pair_with_candidate_line_first(lines: list[Line]) -> Iterator[Effect]:
 
 
 def _is_another_change(last: Line, role: str | None, pairs: list[Effect]) -> bool:
-    """Whether the last line is a change without a label that agrees with no pair above it."""
+    """Whether the last line is a change without a label, `24% faster`, that agrees with none of the pairs."""
     return bool(last) and role is None and last[0].kind is not Kind.VALUE and not any(agrees(pair, last[0]) for pair in pairs)
 
 
 def _pairs_within_lines(text: str, pairs: list[Effect], lines: list[Line], spans: list[tuple[int, int]]) -> Iterator[Effect]:
-    """`After: longest pause 2 s. Import 41 s → 52 s`: further pairs within a line, behind its figures."""
+    """The further pairs within single lines, behind the figures used: `After: longest pause 2 s. Import 41 s → 52 s`."""
     used = max(pair.end for pair in pairs)
     for (low, high), line in zip(spans, lines, strict=True):
         behind = [figure for figure in line if figure.start >= used]
@@ -89,21 +92,24 @@ def _pairs_within_lines(text: str, pairs: list[Effect], lines: list[Line], spans
 
 _LABEL = re.compile(r"[^\n:=]{0,60}[:=]")
 _SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|user|sys|σ|range|samples|runs", re.IGNORECASE)
-"""Words for other statistics of the same measurement."""
+"""Statistics of one measurement: of several, only the first figure is read."""
 
 
 _BRACKETS = re.compile(r"\([^()\n]{1,30}\)")
 
 
 def _words_before_figures(text: str, start: int, line: Line) -> tuple[str, ...]:
-    """The words before each figure of the line, without the label of the line."""
+    """The words before each figure, in lower case, without the label of the line: `indexing` in `After: rebuild 109 s; indexing 81 s`."""
     label_of_line = _LABEL.match(text, start)
     begins = [label_of_line.end() if label_of_line else line[0].start if line else start, *(figure.end for figure in line)]
     return tuple(_BRACKETS.sub("", text[low : figure.start]).strip(" *_`,;/|(~").lower() for low, figure in zip(begins, line, strict=False))
 
 
 def _pairs_in_order(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
-    """`full rebuild 141 s; indexing 114 s` against `full rebuild 109 s; indexing 81 s`; of several statistics, only the first."""
+    """The pairs of two lines with the same words before their figures, in order; none if the words do not tell the figures apart.
+
+    `full rebuild 141 s; indexing 114 s` above `full rebuild 109 s; indexing 81 s` gives two pairs.
+    """
     are_comparable = all(before.has_metric_of(after) for before, after in zip(first, line, strict=False))
     if len(first) != len(line) or len(first) < 2 or names != other_names or not are_comparable or any(map(_SPREAD.search, names)):
         return []
@@ -115,7 +121,7 @@ def _pairs_in_order(first: Line, line: Line, names: tuple[str, ...], other_names
 
 
 def _have_different_names(names: tuple[str, ...]) -> bool:
-    """Whether every figure but the first, which follows the label, has a name, and no two the same."""
+    """Whether all figures behind the first have names, and all different ones; the first may have only the label of the line."""
     behind = names[1:]
     return all(behind) and len(set(behind)) == len(behind)
 
@@ -125,7 +131,10 @@ _NO_NAMES = frozenset({"and", "with", "at", "in", "of", "the", "a", "is", "was",
 
 
 def _pairs_by_name(first: Line, line: Line, names: tuple[str, ...], other_names: tuple[str, ...]) -> list[Effect]:
-    """`longest write pause 40 s (all of it), max read latency 20 s` against `longest pause 2 s, max latency 5 s`; two at least."""
+    """The pairs of figures of which one name contains the words of the other; none if fewer than two.
+
+    `longest write pause 40 s (all of it), max read latency 20 s` above `longest pause 2 s, max latency 5 s` gives two pairs.
+    """
     known = [(figure, words) for figure, name in zip(first, names, strict=True) if figure.unit and (words := _name_words(name))]
     found: list[Effect] = []
     for figure, name in zip(line, other_names, strict=True):
@@ -139,17 +148,17 @@ def _pairs_by_name(first: Line, line: Line, names: tuple[str, ...], other_names:
     if len(found) < 2 or not is_one_to_one:
         return []
     totals = [figure.start for figure, name in zip(line, other_names, strict=True) if "total" in name]
-    return [effect for effect in found if effect.after and effect.after.start in totals] or found  # its parts may only have moved
+    return [effect for effect in found if effect.after and effect.after.start in totals] or found  # its parts may only have shifted
 
 
 def _name_words(name: str) -> frozenset[str]:
-    """The words that name a figure, from the clause right before it; a word of statistics, such as `max`, is no name."""
+    """The words of the clause right before a figure; empty if that is only a statistic, such as `max`."""
     clause = _CLAUSES.split(name)[-1].strip(" *_`")
     return frozenset() if _SPREAD.fullmatch(clause) else frozenset(clause.split()) - _NO_NAMES
 
 
 def _pairs_with_baseline_line(lines: list[Line], roles: list[str | None], named: list[tuple[str, ...]]) -> Iterator[Effect]:
-    """The figure of each later line that is labelled as candidate, or that the change stated for it proves."""
+    """The pairs of the first line, the baseline, with each later line labelled as candidate, or with a change that agrees."""
     for index, line in enumerate(lines[1:], 1):
         if roles[index] == "after" and (each := _pairs_in_order(lines[0], line, named[0], named[index])):
             yield from each
@@ -157,7 +166,7 @@ def _pairs_with_baseline_line(lines: list[Line], roles: list[str | None], named:
         if roles[index] == "after" and (each := _pairs_by_name(lines[0], line, named[0], named[index])):
             yield from each
             continue
-        if roles[index] == "change" and "after" in roles[:index]:  # `Reduction: 100 KB (50%)` is a difference
+        if roles[index] == "change" and "after" in roles[:index]:  # `Reduction: 100 KB (50%)` is a difference, not a candidate figure
             continue
         candidates = _comparable_figures(lines[0], line)
         changes = [*line, *lines[index + 1]] if index + 1 < len(lines) and roles[index + 1] == "change" else list(line)
@@ -167,7 +176,7 @@ def _pairs_with_baseline_line(lines: list[Line], roles: list[str | None], named:
 
 
 def _pair_proven_by_change(lines: list[Line]) -> Iterator[Effect]:
-    """Two figures whose labels name no side, and a change in the last line that agrees with them."""
+    """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`: the pair of the first two lines that the change agrees with."""
     proven = _pairs_with_agreeing_change(_comparable_figures(lines[0], lines[1]), lines[-1])
     if proven:
         is_loss = any(change.kind is Kind.TIMES and change.high < 1 for change in lines[-1])  # `Speedup: 0.98x`
@@ -175,16 +184,18 @@ def _pair_proven_by_change(lines: list[Line]) -> Iterator[Effect]:
 
 
 def _comparable_figures(first: Line, second: Line) -> list[Effect]:
+    """All pairs of a figure of the first line and one of the second with the same metric."""
     return [Effect(before.start, after.end, before, after) for before in first for after in second if before.has_metric_of(after)]
 
 
 def _pairs_with_agreeing_change(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Effect]:
+    """The pairs that agree with a factor or percentage behind them."""
     stated = [change for change in changes if change.kind is not Kind.VALUE]
     return [pair for pair in candidates for change in stated if change.start >= pair.end and agrees(pair, change)]
 
 
 def _with_change(pair: Effect, lines: list[Line], end: int) -> Effect:
-    """The pair with the factor or percentage that agrees with it."""
+    """The pair with the factor or percentage, behind it and before `end`, that agrees with it; else the pair as it is."""
     for quantity in (quantity for line in lines for quantity in line):
         if pair.end <= quantity.start < end and quantity.kind is not Kind.VALUE and agrees(pair, quantity):
             return pair._replace(end=quantity.end, change=quantity)

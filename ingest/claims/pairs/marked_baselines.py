@@ -1,4 +1,4 @@
-"""Pairs whose words mark the baseline figure: `12 ms (was 36 ms)`, `0.2 s instead of 11 s`, `82 ms vs 84 ms`."""
+"""Pairs with a word right before the baseline figure: `12 ms (was 36 ms)`, `0.2 s instead of 11 s`, `82 ms vs 84 ms`."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE, SAME_SENTEN
 from schemas.rows.claim import ClaimMetric
 
 _PLURAL_BEHIND = re.compile(r"\s[a-z]{3,}s\b")
-"""`10 seconds, instead of 10 iterations`: two different things."""
+"""`10 seconds, instead of 10 iterations`: a time and a count, no pair."""
 
 _LABELLED_BEFORE = re.compile(r"\s*\((?:before|old|was)[:\s]\s*", re.IGNORECASE)
 _LABELLED_AFTER = re.compile(r"\s*[,;/]\s*(?:after|new|now)\b", re.IGNORECASE)
-"""`by 300 ms (before: 857, after: 538)`: both figures are in the bracket."""
+"""`by 300 ms (before: 857, after: 538)`: the pair is inside the bracket, and `300 ms` is not part of it."""
 
 _NOT_COUNTS = (ClaimMetric.TIME, ClaimMetric.MEMORY)
 _NOUN_BEHIND = re.compile(r"[\s-][a-z]{3,}")
-"""`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first counts something."""
+"""`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first figure is a count."""
 
 _WISHED = re.compile(r"\b(?:like|want|wish|prefer|need)(?:ed|s)? to\b[^.;]*$", re.IGNORECASE)
 _EQUIPMENT = re.compile(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
-"""`runners have 64 GB of memory, compared to 32 GB`: equipment, which no change improved."""
+"""`runners have 64 GB of memory, compared to 32 GB`: equipment, not usage."""
 
 _PRODUCT_NAME = re.compile(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
-"""`28 fps on the RTX 3060, down from 92 fps`"""
+"""`28 fps on the RTX 3060, down from 92 fps`: `3060` is part of a name."""
 
 _COSTS = re.compile(r"\bcosts?\b\W*$", re.IGNORECASE)
 _OF_ANOTHER = re.compile(r"\s(?:to|for)\s\w")
-"""`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one thing."""
+"""`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one whole."""
 
 _TARGET = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
 """`30 FPS cap vs 60 FPS target`: neither was measured."""
 
 
 def are_unrelated_figures(two: TwoFigures) -> bool:
-    """Whether words around the figures show that they are not one thing before and after, but things counted, wished for or aimed at."""
+    """Whether the words around the figures show that they are no pair, but counts, wishes, targets, or figures with labels."""
     return _count_different_things(two) or _are_read_by_their_labels(two) or _are_wishes_or_limits(two)
 
 
 def _count_different_things(two: TwoFigures) -> bool:
+    """Whether one figure counts things or is part of a name, or both are parts of one whole: `10 s, instead of 10 iterations`."""
     text, first, second = two.text, two.first, two.second
     if second.unit is None and _PLURAL_BEHIND.match(text, second.end):
         return True
@@ -52,7 +53,7 @@ def _count_different_things(two: TwoFigures) -> bool:
 
 
 def _are_read_by_their_labels(two: TwoFigures) -> bool:
-    """Whether each has a label of its own, by which another way reads them."""
+    """Whether both figures have labels, `20 s before, 5 s after`: another rule reads those."""
     text, end = two.text, two.second.end
     if BEFORE_BEHIND_FIGURE.fullmatch(two.between) and AFTER_BEHIND_FIGURE.match(text, end):
         return True
@@ -60,6 +61,7 @@ def _are_read_by_their_labels(two: TwoFigures) -> bool:
 
 
 def _are_wishes_or_limits(two: TwoFigures) -> bool:
+    """Whether the figures are wishes, equipment or targets: `30 FPS cap vs 60 FPS target`."""
     if _WISHED.search(two.left) or (two.first.metric is ClaimMetric.MEMORY and _EQUIPMENT.search(two.left)):
         return True
     return bool(_TARGET.match(two.text, two.second.end) or _TARGET.match(two.between))
@@ -75,19 +77,19 @@ _BASELINE_WORD = re.compile(
     re.IGNORECASE,
 )
 _EITHER_ORDER = ("vs", "versus", "against", "compared")
-"""Words that leave open which figure is the baseline."""
+"""Beginnings of words that do not say which figure is the baseline: `46 ms vs 51 ms`."""
 
 _AMBIGUOUS = ("was", "before", "antes", "avant", "vorher", "zuvor")
-"""Words that mark a baseline figure only in brackets or behind a comma."""
+"""Words that mark a baseline figure only in brackets or behind a comma: `5 s, was 20 s`."""
 
 _BASELINE_IN_BRACKET = re.compile(
     rf"[*_`]*\s?\((?:was|from|down from|up from|previously|formerly|before:?)\s{DECORATION}{HEDGE}", re.IGNORECASE
 )
-"""`5.8k (was ~384k)`: the label or header cell names the metric."""
+"""`5.8k (was ~384k)`: accepted without units, since a label or header cell may name the metric."""
 
 _ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
 _NAMED_OTHERWISE = re.compile(r"\s*[A-Za-z]")
-"""`a 2.2 GHz board, where AES was at 250 MB/s`: the figures measure different things."""
+"""`a 2.2 GHz board, where AES was at 250 MB/s`: a unit that is not known follows the first figure, so it is no pair."""
 
 _IN_BRACKET = re.compile(rf"\(from\s{DECORATION}{HEDGE}$", re.IGNORECASE)
 """`12 s (from 16 s)`"""
@@ -99,7 +101,11 @@ _CANDIDATE_BEFORE = re.compile(rf"(?:\bto\s+|\(\s*){HEDGE}$", re.IGNORECASE)
 
 
 def by_marked_baseline(two: TwoFigures) -> Effect | None:
-    """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
+    """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`: the candidate, then the baseline.
+
+    Around `vs` and the like, labels give the order (`3.3 ms on main vs 3.2 ms`), or it stays open: `judge.ratios` then assumes a gain,
+    unless a word says that it is a loss.
+    """
     has_unit = two.first.metric is not None or two.second.metric is not None
     baseline = _BASELINE_WORD.fullmatch(two.between) if has_unit or _BASELINE_IN_BRACKET.fullmatch(two.between) else None
     if baseline is None or are_unrelated_figures(two):
@@ -126,7 +132,7 @@ _MORE, _FEWER = (
 
 
 def _is_worse(two: TwoFigures) -> bool:
-    """`uses more memory, 735 MB vs 479 MB`, `378 ms vs 365 ms slower`: a word of comparison shows which is the baseline."""
+    """Whether words near the figures say that it became worse: `uses more memory, 735 MB vs 479 MB`, `378 ms vs 365 ms slower`."""
     words_near = two.left[-50:] + two.text[two.second.end : two.second.end + 20]
     words = _FEWER if ClaimMetric.THROUGHPUT in (two.first.metric, two.second.metric) else _MORE
     return bool(_WORSE.search(words_near) or words.search(two.left[-50:]))
@@ -146,7 +152,7 @@ _BASELINE_NAME = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original
 
 
 def _names_the_baseline(two: TwoFigures) -> bool:
-    """`126 ms (vs 86 ms)`, `18.6 MB vs 17.8 MB without`: the figure in the bracket, or the one without something, is the baseline."""
+    """Whether the second figure is surely the baseline: in brackets, `126 ms (vs 86 ms)`, or labelled, `18.6 MB vs 17.8 MB without`."""
     text, end = two.text, two.second.end
     if _WITHOUT.match(text, end) or is_stated_above(two, CANDIDATE_FIRST):
         return True

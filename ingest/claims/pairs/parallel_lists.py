@@ -1,4 +1,4 @@
-"""Two effects in parallel: `from 2 s / 300 MB to 1 s / 80 MB`, `from 9 s to 4 s on Linux and 3 s on macOS`."""
+"""Pairs from parallel lists, `from 2 s / 300 MB to 1 s / 80 MB`, or with two candidates, `from 9 s to 4 s on Linux and 3 s on macOS`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ingest.claims.pairs.running_text import pair_by_words
 from ingest.claims.words.vocabulary import DECORATION, HEDGE
 
 _MOST_TOGETHER = 4
-"""The most effects in parallel."""
+"""The most figures of a list."""
 
 _CHARACTERS_EACH = 90
-"""The most characters per effect, on average."""
+"""The most characters per pair, on average."""
 
 _LEFT_REACH = 60
-"""Characters before the first figure in which the word is searched that makes it a pair."""
+"""Characters before the first figure in which words such as `from` are searched."""
 
 _NO_CONJUNCTION = r"(?!(?:to|vs|from|now|was|against|versus|down|instead|compared|before|after|previously|then)\b)"
 _CONJUNCTION = re.compile(
@@ -27,7 +27,10 @@ _CONJUNCTION = re.compile(
 
 
 def parallel_pairs(text: str, found: list[Quantity], index: int, floor: int) -> list[Effect]:
-    """Each figure of a list against the comparable one of the list that follows, if the first of both are a pair; else none."""
+    """The pairs of two lists of equal length, figure by figure, if the first figures of both are a pair; else none.
+
+    `from 2 s / 300 MB to 1 s / 80 MB` gives `2 s → 1 s` and `300 MB → 80 MB`. The first list begins with `found[index]`.
+    """
     if not _may_repeat(found, index):
         return []
     joined = _length_of_list(text, found, index)
@@ -37,7 +40,7 @@ def parallel_pairs(text: str, found: list[Quantity], index: int, floor: int) -> 
     if not all(map(Quantity.has_metric_of, baselines, candidates)) or candidates[-1].start - baselines[0].end > joined * _CHARACTERS_EACH:
         return []
     left = text[max(floor, baselines[0].start - _LEFT_REACH) : baselines[0].start]
-    whole = candidates[0]._replace(end=candidates[-1].end)  # the words behind the list say what it measures
+    whole = candidates[0]._replace(end=candidates[-1].end)  # the noun of the metric may be behind the list
     pair = pair_by_words(TwoFigures(text, baselines[0], whole, text[baselines[-1].end : candidates[0].start], left))
     if pair is None:
         return []
@@ -55,7 +58,7 @@ def parallel_pairs(text: str, found: list[Quantity], index: int, floor: int) -> 
 
 
 def _may_repeat(found: list[Quantity], index: int) -> bool:
-    """Whether the next two figures have comparable ones two, three or four further on: cheaper to test than the words between."""
+    """Whether the next two figures have comparable ones two to four quantities later; cheaper to test than the words between."""
     first, second = found[index], found[index + 1] if index + 1 < len(found) else None
     if first.unit is None or second is None or second.unit is None:
         return False
@@ -64,7 +67,7 @@ def _may_repeat(found: list[Quantity], index: int) -> bool:
 
 
 def _length_of_list(text: str, found: list[Quantity], index: int) -> int:
-    """The length of the list that starts with that figure, each of another metric: `40 ms, 0.3 MB, and 900 allocations`."""
+    """The number of figures in the list that begins with `found[index]`: 3 for `40 ms, 0.3 MB, and 900 allocations`."""
     last = min(len(found), index + _MOST_TOGETHER)
     ends = (at for at in range(index + 1, last) if not _CONJUNCTION.fullmatch(text, found[at - 1].end, found[at].start))
     return next(ends, last) - index

@@ -25,6 +25,7 @@ ARROW_BETWEEN = re.compile(
 
 
 def by_arrow(two: TwoFigures) -> Effect | None:
+    """`2822 → 2172 ms`, `60 s before → 5 s`, `~~24 s~~ 12 s`. Not for a numbered name, a setting or a condition (`> 10 MB → 413`)."""
     if (
         not ARROW_BETWEEN.fullmatch(two.between)
         and not _STRIKETHROUGH.fullmatch(two.between)
@@ -40,11 +41,11 @@ def by_arrow(two: TwoFigures) -> Effect | None:
 
 
 _SET_TO = re.compile(r"\w\s?=\s?$")
-"""`qps = 4 => 43 ms`: a measurement at that setting."""
+"""`qps = 4 => 43 ms`: the bare number is a setting, not a baseline."""
 
 
 def _is_numbered(two: TwoFigures) -> bool:
-    """`Kernel 11 → 349.0` above or below `Kernel 12 → 355.0`: the first number is part of a name."""
+    """Whether the first number belongs to a name: `Kernel 11 → 349.0` above or below `Kernel 12 → 355.0`."""
     text, start = two.text, two.first.start
     line = text.rfind("\n", 0, start) + 1
     name = text[line:start]
@@ -64,11 +65,11 @@ _BEFORE_ARROW = re.compile(
 """`60 s under bursts of reconnects before → 5 s`"""
 
 _NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
-"""`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
+"""`{36-bitmaps.conf => 76-bitmaps.conf}`: the numbers belong to file names."""
 
 
 MOST_BETWEEN = 4
-"""The most figures between the two of a pair, and one behind them."""
+"""The most quantities ahead of the first figure among which the second is searched."""
 
 _BRACKETED_BASELINE = re.compile(r"[*_`]*\s*\((?:was|from)\b")
 _VERSION = re.compile(r"[*_`]*\s(?:in|on|with|for)\s(?:v|version\s)?\d+(?:\.\d+){1,3}")
@@ -78,7 +79,10 @@ _BRACKET = re.compile(r"\s*\([^()\n]{1,60}\)\s*")
 
 
 def steps_to_second_figure(text: str, ahead: list[Quantity]) -> int:
-    """How many quantities further the second figure of a pair is: `562 s (was 1.09 in 1573 s)`, `from 40 min (2 × 20 min) to 7 min`."""
+    """The distance, in quantities, from the first figure of a pair to the second: 1, or more where numbers between them are skipped.
+
+    2 for `562 s (was 1.09 in 1573 s)`, 3 for `from 40 min (2x 20 min) to 7 min`. `ahead` begins with the first figure.
+    """
     first = ahead[0]
     if len(ahead) < 3 or first.unit is None:
         return 1
@@ -104,7 +108,7 @@ _PER = re.compile(r"\s(?:\w+\s)?per\s$")
 
 
 def _is_sample_count(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether the second counts samples of the first: `2 s over 20 runs`, `40 queries per 500 rows`."""
+    """Whether the second counts the samples of the first: `2 s over 20 runs`, `40 queries per 500 rows`."""
     if second.start - first.end > 30 or second.kind is not Kind.VALUE:
         return False
     if _PER.search(text, first.end, second.start):
@@ -113,6 +117,7 @@ def _is_sample_count(text: str, first: Quantity, second: Quantity) -> bool:
 
 
 def _steps_over_bracket(text: str, ahead: list[Quantity]) -> int:
+    """The distance to the figure behind a bracket: 3 for `from 40 min (2x 20 min) to 7 min`; 1 without a bracket."""
     first = ahead[0]
     bracket = _BRACKET.match(text, first.end) if text.find("(", first.end, first.end + 3) >= 0 else None
     if bracket is None:
@@ -127,21 +132,24 @@ _PAIR_GOES_ON = re.compile(rf"(?:down |up )?to\s|{ARROW}|\((?:was|previously|for
 
 
 _REACH = 90
-"""Characters that may be between the two figures of a pair."""
+"""The most characters between the two figures of a pair."""
 
 _LINK_REACH = 200
 _LINK_TARGET = re.compile(r"\]\(https?://[^()\s]{1,190}\)")
-"""The target of a link, which is skipped: so many more characters may be between the figures."""
+"""The target of a Markdown link, which is skipped; with one, `_LINK_REACH` more characters may be between the figures."""
 
 _LEFT_REACH = 60
-"""Characters before a pair in which the word is searched that makes it one."""
+"""Characters before a pair in which words such as `from` are searched."""
 
 _MOST_LINKS = 2
-"""The most figures of a chain beyond the first two."""
+"""The most figures of a chain behind the first two."""
 
 
 def pair_starting_at(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
-    """The pair that begins with that quantity, if any, and how many quantities were used. Nothing before `floor` is read."""
+    """The pair whose first figure is `found[index]`, and the number of quantities it uses; None and the number to skip if there is none.
+
+    No text before `floor` is read.
+    """
     if row := aligned_pair(text, found, index):
         return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
     if _are_two_percentages(text, found, index):
@@ -157,11 +165,11 @@ _LOAD = re.compile(
     r"[:*_`\s]*(?:(?:reduced|dropped|drops|fell|falls|went|goes|decreased|decreases|cut|down|is|now)\s)?(?:by\s)?(?:from\s)?[~*_`]*$",
     re.IGNORECASE,
 )
-"""Parts of a machine that are used to so many percent."""
+"""Resources whose usage is given as a percentage: `RAM usage from 80% to 40%` is a pair of memory."""
 
 
 def _are_two_percentages(text: str, found: list[Quantity], index: int) -> bool:
-    """`overhead: 5% → 1%`: neither is a change."""
+    """Whether the next two quantities are shares at two times, not changes: `overhead: 5% → 1%`."""
     first, second = found[index], found[index + 1] if index + 1 < len(found) else found[index]
     is_short = first.kind is second.kind is Kind.PERCENT and 0 < second.start - first.end <= 12 and not second.sign
     is_short = is_short and not _LOAD.search(text, max(0, first.start - _LEFT_REACH), first.start)
@@ -169,7 +177,7 @@ def _are_two_percentages(text: str, found: list[Quantity], index: int) -> bool:
 
 
 def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
-    """The pair of two neighbouring quantities, if the text between them makes it one."""
+    """The pair of two quantities, if their units are comparable and a rule applies to the text between and before them."""
     between = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINK_REACH else ""
     between = _LINK_TARGET.sub("]", between) if len(between) > _REACH else between
     first = with_bytes_of_other(text, first, second)
@@ -184,26 +192,26 @@ _OF_MEMORY = re.compile(r"[*_`]*\s(?:of\s)?(?:heap|rss|ram|v?ram|memory|resident
 
 
 def with_bytes_of_other(text: str, figure: Quantity, other: Quantity) -> Quantity:
-    """The figure with bytes as its unit, if it has only a suffix and the other is in bytes: `50M` in `28 GB → 50M`."""
+    """The figure in bytes, if it has only a suffix and the other figure is in bytes: `50M` in `28 GB → 50M`; else unchanged."""
     is_scaled = figure.unit is None and figure.kind is Kind.VALUE and text[figure.end - 1] in SCALES
     is_of_bytes = is_scaled and (other.metric is ClaimMetric.MEMORY or _OF_MEMORY.match(text, figure.end))
     return figure.in_unit(unit("bytes"), MeasureSource.FIGURE) if is_of_bytes else figure
 
 
 def pair_by_words(two: TwoFigures) -> Effect | None:
-    """The pair of two comparable figures, if a way to write pairs fits."""
+    """The pair of two comparable figures, if one of `RULES` applies; or a change with both as the ends of its range."""
     first, second = two.first, two.second
     if first.unit is second.unit is CLOCK and not _TIMED.search(two.left):
         return None
     if _OF_FACTOR.search(two.left):  # by a factor of 2 to 3
         return None
-    is_rate = first.kind is Kind.PERCENT and not _LOAD.search(two.left)  # 62% → 95% is a rate, and no rate is performance
+    is_rate = first.kind is Kind.PERCENT and not _LOAD.search(two.left)  # 62% → 95%: a pass rate or coverage, not performance
     is_pair = first.kind is second.kind and not is_rate
     return _range_between(two) or (first_result(RULES, two) if is_pair else None)
 
 
 def _are_comparable(first: Quantity, second: Quantity) -> bool:
-    """Whether two quantities can measure the same: kinds agree, and units where both have one."""
+    """Whether two quantities can measure the same: of one kind and, where both have units, of one metric."""
     if (first.unit is CLOCK or second.unit is CLOCK) and not (first.unit and second.unit):
         return False
     if first.kind is not second.kind:
@@ -216,7 +224,7 @@ _TIMED = re.compile(
     r"|(?:load|execution|processing|response|sync) times?)\b",
     re.IGNORECASE,
 )
-"""What takes minutes and seconds, so that `3:15` is no time of day."""
+"""Tasks that take minutes and seconds: beside them, `3:15` is a duration, not a time of day."""
 
 _FROM = re.compile(
     rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+|an?\s(?:[\w-]+\s){{1,3}}of\s+)?{DECORATION}{HEDGE}{DECORATION}$|[从由]\s*$",
@@ -229,6 +237,7 @@ _TO = re.compile(
 
 
 def _from_to(two: TwoFigures) -> Effect | None:
+    """`from 85 s to 25 s`, `de 30 s à 10 s`, `从 30 s 降到 10 s`."""
     if not _TO.fullmatch(two.between) or not (start := _FROM.search(two.left)):
         return None
     return two.baseline_first._replace(start=two.first.start - len(two.left) + start.start())
@@ -269,7 +278,7 @@ _COMPARED = re.compile(
 
 
 def _range_between(two: TwoFigures) -> Effect | None:
-    """`between 2.5 and 5 times faster`, `from 10x up to 70x faster`: the ends of a range."""
+    """`between 2.5 and 5 times faster`, `from 10x up to 70x faster`: not a pair, but a change with a range."""
     first, second = two.first, two.second
     compared = _COMPARED.match(two.text, second.end) if second.kind is not Kind.VALUE else None
     if compared is None or not (_BOUNDED.fullmatch(two.between) and _BOUNDS.search(two.left)) or first.low >= second.high:
@@ -314,13 +323,13 @@ def _by_verb(two: TwoFigures) -> Effect | None:
 
 
 def _are_two_rates(two: TwoFigures) -> bool:
-    """`36 FPS to 75 FPS`: of a range the unit is given once."""
+    """Whether both are rates with a unit each, `36 FPS to 75 FPS`: a range would give the unit once."""
     first, second = two.first, two.second
     return first.metric is second.metric is ClaimMetric.THROUGHPUT and not (first.is_range or second.is_range)
 
 
 def _are_counts(two: TwoFigures) -> bool:
-    """`cuts 101 queries down to 2`, `340 to 20 allocations`: the counted thing is named once."""
+    """Whether both are counts with the noun given once: `cuts 101 queries down to 2`, `340 to 20 allocations`."""
     first, second = two.first, two.second
     is_count = first.metric is ClaimMetric.OPERATIONS and second.unit is None
     if is_count and (_CHANGED.search(two.left) or "down to" in two.between):
@@ -329,7 +338,7 @@ def _are_counts(two: TwoFigures) -> bool:
 
 
 def _falls_with_unit_given_last(two: TwoFigures) -> bool:
-    """`89.0 to 1.6 ms`: a range goes up."""
+    """Whether it falls with the unit behind the second figure, `89.0 to 1.6 ms`: a range would rise."""
     first, second = two.first, two.second
     return first.unit is None and second.metric in (ClaimMetric.TIME, ClaimMetric.MEMORY) and first.low > second.high
 
@@ -338,7 +347,7 @@ _FALLS_ON = re.compile(r"[*_`]*(?:[,.;:)](?!\d)|\s*$|\s(?:for|on|in|with|when|af
 
 
 def _falls_with_unit_given_first(two: TwoFigures) -> bool:
-    """`nine minutes to four and a half`: the unit is given once, and nothing else is counted behind."""
+    """Whether it falls with the unit behind the first figure only: `nine minutes to four and a half`."""
     first, second = two.first, two.second
     return first.unit is not None and first.unit is not CLOCK and second.unit is None and first.low > second.high
 
@@ -351,9 +360,9 @@ _LINKS_FIGURES = re.compile(
 
 
 def _by_bracket(two: TwoFigures) -> Effect | None:
-    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: the percentage in the bracket agrees with the figures and shows their order.
+    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: a percentage in brackets agrees with the figures, and its sign gives their order.
 
-    Without a sign, `2822 to 2172 ms (23% faster)`, only `to` shows it.
+    A percentage without a sign does not, `2822 to 2172 ms (23% faster)`: then only `to` is accepted, which gives the order itself.
     """
     delta = _DELTA.match(two.text, two.second.end) or _UNSIGNED_CHANGE.match(two.text, two.second.end)
     joined = _LINKS_FIGURES.fullmatch(two.between) if delta else None
@@ -386,11 +395,11 @@ RULES: tuple[ReadingRule[TwoFigures, Effect], ...] = (
     ReadingRule("counted things between", by_counted_noun_between, "down to 20 draw calls from 100", "operations 5"),
     ReadingRule("labels of both sides", by_side_labels, "5 s on main, 1 s with this PR", "time 5"),
 )
-"""The ways to write a pair of two neighbouring figures, in the order in which they are tried."""
+"""The rules for a pair of two neighbouring figures, in the order in which they are tried."""
 
 
 def _with_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
-    """`85s → 40s → 25s` goes from the first to the last; a longer chain is a schedule, no effect."""
+    """`85s → 40s → 25s`: the pair of first and last figure (None for a longer chain, a schedule) and the quantities used."""
     links = 0
     while index < len(found) and (longer := _next_in_chain(text, effect, found[index])):
         effect, index, taken, links = longer, index + 1, taken + 1, links + 1
@@ -398,6 +407,7 @@ def _with_chain(text: str, found: list[Quantity], index: int, effect: Effect, ta
 
 
 def _next_in_chain(text: str, effect: Effect, further: Quantity) -> Effect | None:
+    """The pair with a further figure behind another arrow, as the `25s` of `85s → 40s → 25s`; None if there is no arrow."""
     between = text[effect.end : further.start] if further.start - effect.end <= 12 else ""
     if between and effect.before and _are_comparable(effect.before, further) and ARROW_BETWEEN.fullmatch(between):
         return effect._replace(end=further.end, after=further)

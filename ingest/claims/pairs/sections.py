@@ -1,6 +1,7 @@
-"""Pairs in two sections: `### Before` / `- First launch: 10 min` and, further down, `### After` / `- First launch: 2 min`.
+"""Pairs across two sections: `### Before` / `- First launch: 10 min` and, further down, `### After` / `- First launch: 2 min`.
 
-The sections may also hold outputs of tools that measure, such as the time of a command; criterion prints the change itself.
+A section may also have the output of a measuring tool: `time`, hyperfine, pytest, wrk, `go test -bench`. Criterion and asv print the
+comparison themselves. The words of the headings are in `words/labels.toml`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def has_headings(text: str, triggers: list[int]) -> bool:
 
 
 def section_effects(text: str) -> Iterator[Effect]:
-    """The figure of each labelled line below `After` against the line with the same label below `Before`."""
+    """The pairs of labelled lines with the same label below `Before` and `After`; without labels, of the only figures of a metric."""
     for first_span, second_span in sections_below(text, _BEFORE, _AFTER, _REACH):
         first, second = _labelled_figures(text, *first_span), _labelled_figures(text, *second_span)
         matched = [
@@ -76,12 +77,12 @@ _BARE_HEADING = re.compile(r"\W*\w+(?: (?:this|the|my) \w+)?\W*$")
 
 
 def _names_only_a_side(text: str, end: int) -> bool:
-    """Whether the heading that ends there names only the side: `Before:`, `After this patch:`."""
+    """Whether the heading that ends at that offset names only the side: `Before:`, `After this patch:`, not `Before the merge, on CI`."""
     return _BARE_HEADING.match(text[text.rfind("\n", 0, end) + 1 : end]) is not None
 
 
 def _figure_labelled(label: str, figures: dict[str, Quantity]) -> Quantity | None:
-    """The figure with that label, or with the only label that begins like it: `Cold start to import app` is a `Cold start`."""
+    """The figure with that label, else with the only label that extends it or is extended by it: `Cold start`, `Cold start to import`."""
     if label in figures:
         return figures[label]
     longer = [figure for other, figure in figures.items() if other.startswith(f"{label} ") or label.startswith(f"{other} ")]
@@ -92,13 +93,13 @@ _LINES_BELOW_HEADING = re.compile(
     r"\s*(?:```(?:te?xt|console|bash|sh|shell\S*|log|plain\S*)?[ \t]*\n)?(?!```)"
     r"(?P<lines>(?:[ \t`]*[^\s`][^\n]*(?:\n|$)){1,4})(?=\s*(?:\n|```|$))"
 )
-"""The few lines right below a heading, in a fence or not; a fence with a programming language holds code."""
+"""Up to four lines right below a heading, fenced or not. A fence with the name of a programming language is skipped: it has code."""
 
 _RATE_PARTS = (ClaimMetric.TIME, ClaimMetric.MEMORY)
 
 
 def _unlabelled_figures(text: str, start: int, end: int) -> list[Quantity]:
-    """The figures of the few lines below a heading. Beside a rate, time and volume say nothing new."""
+    """The figures of the lines below a heading; of a line with a rate, only the rate: `500 MB in 2 s (250 MB/s)`."""
     block = _LINES_BELOW_HEADING.match(text, start, end)
     if block is None:
         return []
@@ -111,7 +112,7 @@ def _unlabelled_figures(text: str, start: int, end: int) -> list[Quantity]:
 
 
 def _pairs_by_metric(first: list[Quantity], second: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
-    """Each candidate figure with the baseline figure of its metric, where both sections have only one."""
+    """The pairs of the metrics of which each section has only one figure."""
     once = [{one.metric: one for one in found if [other.metric for other in found].count(one.metric) == 1} for found in (first, second)]
     return [(once[0][metric], after) for metric, after in once[1].items() if metric in once[0]]
 
@@ -123,7 +124,7 @@ _CLOSES = re.compile(r"[^()\n]{0,20}\)")
 
 
 def baseline_then_summary(text: str) -> Iterator[Effect]:
-    """`Baseline: 500 s`, the runs, `Median: 200 s (60% faster)`: the pair, if the change agrees with it."""
+    """`Baseline: 500 s`, single runs, `Median: 200 s (60% faster)`: the pair of first and last line, if the change agrees with it."""
     for base in islice(_BASE_LINE.finditer(text), _MOST_HEADINGS):
         later = _SUMMED_LINE.search(text, base.end() + 1, base.end() + _REACH)
         before = next(quantities(text, *base.span("rest")), None)
@@ -144,7 +145,7 @@ _HEADING_AFTER = re.compile(_HEADING_WITH_FIGURE % CANDIDATE_HEADING, re.IGNOREC
 
 
 def figures_in_headings(text: str) -> Iterator[Effect]:
-    """`### Before: 4.2 s`, a picture or an output, `### After: 1.1 s`."""
+    """`### Before: 4.2 s` and, below a picture or output, `### After: 1.1 s`."""
     for heading in islice(_HEADING_BEFORE.finditer(text), _MOST_HEADINGS):
         later = _HEADING_AFTER.search(text, heading.end(), heading.end() + _REACH)
         if later is None or later.start() < heading.end() + 2:  # on the next line: those are labelled lines
@@ -156,18 +157,18 @@ def figures_in_headings(text: str) -> Iterator[Effect]:
 
 
 def sections_below(text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int) -> Iterator[tuple[Span, Span]]:
-    """The spans of text below each heading `before`, and below the heading `after` that follows within so many characters."""
+    """The spans below each heading `before` and below the next heading `after`, searched and read `reach` characters far."""
     for heading in islice(before.finditer(text), _MOST_HEADINGS):
         if later := after.search(text, heading.end(), heading.end() + reach):
             yield (heading.end(), later.start()), (later.end(), later.end() + reach)
 
 
 _RATE_LABELS = ("/s", "/sec")
-"""`Transfer/sec: 20 MB` is no size."""
+"""`Transfer/sec: 20 MB`: a rate whose unit looks like a size."""
 
 
 def _labelled_figures(text: str, start: int, end: int) -> dict[str, Quantity]:
-    """The first figure of each line, by its label; the section ends with an empty line."""
+    """The first figure of each labelled line, by its label in lower case; the section ends at a blank line."""
     blank = text.find("\n\n", start + 2, end)
     found: dict[str, Quantity] = {}
     for line in _LINE.finditer(text, start, blank if blank >= 0 else end):
@@ -178,11 +179,11 @@ def _labelled_figures(text: str, start: int, end: int) -> dict[str, Quantity]:
 
 
 _CHANGE_REACH = 160
-"""Characters of the line behind a figure in which its change is searched."""
+"""Characters behind a figure, on its line, in which its change is searched."""
 
 
 def _at_candidate(text: str, before: Quantity, after: Quantity) -> Effect:
-    """The pair, placed at the candidate figure, up to the change behind it."""
+    """The pair, with the span of the candidate figure and the change behind it."""
     end = text.find("\n", after.end, after.end + _CHANGE_REACH)
     pair = Effect(after.start, after.end, before, after)
     behind = quantities(text, after.end, end if end >= 0 else min(len(text), after.end + _CHANGE_REACH))
@@ -196,7 +197,7 @@ _OUTPUT_HEADING = (
 _OUTPUT_BEFORE = re.compile(_OUTPUT_HEADING % BASELINE_OUTPUT, re.IGNORECASE | re.MULTILINE)
 _OUTPUT_AFTER = re.compile(_OUTPUT_HEADING % CANDIDATE_OUTPUT, re.IGNORECASE | re.MULTILINE)
 _OUTPUT_REACH = 1500
-"""Characters below a heading in which the output is searched."""
+"""Characters below a heading in which output is searched."""
 
 _ELAPSED = re.compile(
     r"\bcpu (?P<shell>\d+(?:\.\d+)?(?=\s+total\b)|\d{1,2}:\d\d\.\d+(?=\s+total\b))"
@@ -207,13 +208,13 @@ _ELAPSED = re.compile(
     r"|\b(?:Finished|Done|Completed|Built|Compiled|Ran)\b[^\n\d]{0,40}?\bin (?P<stated>\d[\d.]*[ \t]?(?:ms|s|sec|seconds|m))\b",
     re.MULTILINE,
 )
-"""The elapsed time in the output of `time`, hyperfine, builds and runners of tests."""
+"""The elapsed time in the output of `time`, hyperfine, criterion, pytest and build tools."""
 
 _CRITERION = re.compile(r"\bchange:\s+\[[+−-]\d[\d.]*% (?P<middle>[+−-]\d[\d.]*%) [+−-]\d[\d.]*%\]")
 
 
 def output_effects(text: str) -> Iterator[Effect]:
-    """The first elapsed time below `Before` against that below `After`, and the changes that criterion prints."""
+    """The pairs of tool outputs below `Before` and `After`, and the changes that criterion and asv print."""
     if "change:" in text:
         yield from _criterion_changes(text)
     if "±" in text:
@@ -231,7 +232,7 @@ _RATE = re.compile(r"^[ \t]*(?P<name>Requests/sec):[ \t]+(?P<figure>\d[\d.]*)", 
 
 
 def _wrk_effects(text: str, first: Span, second: Span) -> Iterator[Effect]:
-    """The mean latency and the rate that wrk prints, below both headings."""
+    """The pairs of mean latency and rate in two outputs of wrk."""
     for line in (_LATENCY, _RATE):
         runs = [line.search(text, *span) for span in (first, second)]
         before, after = (next(quantities(text, *run.span("figure")), None) if run else None for run in runs)
@@ -250,7 +251,7 @@ _GO_FIGURES = ("time", "memory", "count")
 
 
 def _go_benchmark_effects(text: str, first: Span, second: Span) -> Iterator[Effect]:
-    """The benchmarks of Go below both headings, matched by name."""
+    """The pairs of time, memory and allocations in two outputs of `go test -bench`, matched by benchmark name."""
     known = {run["name"]: run for run in _GO_BENCHMARK.finditer(text, *first)}
     for run in _GO_BENCHMARK.finditer(text, *second):
         baseline_run = known.pop(run["name"], None)
@@ -269,6 +270,7 @@ _ASV_ROW = re.compile(
 
 
 def _asv_effects(text: str) -> Iterator[Effect]:
+    """The pairs of the rows that asv prints: `-  149±3μs  104±2μs  0.70  bench.x`."""
     for row in _ASV_ROW.finditer(text):
         before, after = (next(quantities(text, *row.span(side)), None) for side in ("before", "after"))
         if before and after:
@@ -276,6 +278,7 @@ def _asv_effects(text: str) -> Iterator[Effect]:
 
 
 def _elapsed(text: str, start: int, end: int) -> Quantity | None:
+    """The first elapsed time between `start` and `end`; seconds where the tool prints no unit."""
     found = _ELAPSED.search(text, start, end)
     if found is None or found.lastgroup is None:
         return None
@@ -284,6 +287,7 @@ def _elapsed(text: str, start: int, end: int) -> Quantity | None:
 
 
 def _criterion_changes(text: str) -> Iterator[Effect]:
+    """The changes that criterion prints: `change: [-12.1% -11.4% -10.8%]`, of which the middle is the estimate."""
     for found in _CRITERION.finditer(text):
         change = next(quantities(text, *found.span("middle")), None)
         if change and change.low:

@@ -1,4 +1,4 @@
-"""What the columns of a table hold: by their header cells, or by a change in a row that agrees with two of its figures."""
+"""Baseline, candidate and change columns of a table: by header cells, or by a row whose change agrees with two of its figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from schemas.rows.claim import ClaimMetric
 
 
 class Columns(NamedTuple):
-    """Which columns hold what. If several hold candidate figures, the change of the row decides which is meant."""
+    """The roles of columns, by index. Of several candidate columns, the change of each row decides."""
 
     before: int | None = None
     after: tuple[int, ...] = ()
@@ -26,9 +26,9 @@ class Columns(NamedTuple):
     is_reciprocal: bool = False
     headers: tuple[str, ...] = ()
     is_inferred: bool = False
-    """Whether a row proved it, not the header cells."""
+    """Whether a row, not the header cells, gave the sides."""
     has_goals: bool = False
-    """Whether the change is beside the goal for it."""
+    """Whether a goal for the change is in another column: `Target | Achieved`."""
 
 
 _ROLE_WORDS = re.compile(
@@ -41,7 +41,7 @@ GAIN_HEADER = re.compile(GAIN_HEADERS, re.IGNORECASE)
 
 
 _BOTH_SIDES = re.compile(ARROW)
-"""`Errors before→after`: each cell of the column holds a pair."""
+"""`Errors before→after`: each cell of the column has a pair."""
 
 
 _VERSUS = re.compile(r"\w\W{1,4}(?:vs|versus)\b", re.IGNORECASE)
@@ -49,7 +49,7 @@ _VERSUS = re.compile(r"\w\W{1,4}(?:vs|versus)\b", re.IGNORECASE)
 
 
 def role_of(words: str) -> str | None:
-    """The role that the label of a row or column names: `before`, `after` or `change`."""
+    """What the label of a row or column names: `before` (baseline), `after` (candidate) or `change`; None for any other label."""
     found = _ROLE_WORDS.match(words)
     return "change" if found and _VERSUS.search(words) else found.lastgroup if found else None
 
@@ -57,14 +57,14 @@ def role_of(words: str) -> str | None:
 _NOT_A_SIDE = re.compile(
     r"\b(?:session|sprint|week|month|quarter|year|retro|loop|day|run) ?#?\d*\b|^\W*(?:%|percent(?:age)?|share) of\b", re.IGNORECASE
 )
-"""`Previous (session 57)`, `this week`: figures of two periods, between which nothing need have changed. `% of bill`: shares."""
+"""`Previous (session 57)`, `this week`: columns of two periods, not of a change. `% of bill`: a column of shares."""
 
 _DIFFERENCE = re.compile(r"(?:Δ|delta|diff\w*|change|sav(?:ed|ings?))(?![^%]*%)", re.IGNORECASE)
-"""The header cell of a column of differences; beside a column of percentages, that one holds the changes."""
+"""A column of absolute differences. Beside a column of percentages, it is not the change column."""
 
 
 def columns_by_headers(headers: Row) -> Columns:
-    """The columns, as their header cells name them."""
+    """The columns by their header cells alone: `Case | Before | After | Speedup`."""
     before: int | None = None
     change: int | None = None
     after: list[int] = []
@@ -88,22 +88,19 @@ def columns_by_headers(headers: Row) -> Columns:
 
 
 _MAIN_BRANCH = re.compile(r"(?:dev|head)(?: \([^()]*\))?", re.IGNORECASE)
-"""`dev | This PR`: of two candidate columns, the one that is a main branch is the baseline."""
+"""`dev | This PR`: of two candidate columns, the one of a main branch is the baseline."""
 
 _BEFORE = re.compile(rf"[*_`\s]*\b(?:{BASELINE_LABELS})(?![A-Za-z])\s*", re.IGNORECASE)
 
 
 def _candidates_named_as_baseline(headers: Row, before: int, after: list[int]) -> list[int]:
-    """`new rows | old median | new median`: of several candidate columns, those with the name of the baseline column."""
+    """`new rows | old median | new median`: of several candidate columns, those named like the baseline column, else all."""
     name = _BEFORE.sub("", headers[before].words, 1).lower()
     return [index for index in after if name and _AFTER.sub("", headers[index].words, 1).strip().lower() == name] or after
 
 
 def _column_named_as_baseline(headers: Row, before: int) -> list[int]:
-    """The column with the name of the baseline column, without the word for the side.
-
-    `Baseline mean | Mean`, and with a unit first `t/s master | t/s wide`.
-    """
+    """The column named like the baseline column without its word for the side: `Baseline mean | Mean`, `t/s master | t/s wide`."""
     name = _BEFORE.sub("", headers[before].words, 1).lower()
     if not name:
         return []
@@ -120,13 +117,13 @@ _ACHIEVED = re.compile(r"(?:achieved|reached|measured|actual|result)", re.IGNORE
 
 
 def _achieved_column(headers: Row) -> int | None:
-    """Achieved`|`Target | Achieved`: the column of the changes that were achieved; the row label names what the goal is for."""
+    """The column of achieved changes beside their goals: `Target | Achieved`."""
     goal = next((index for index, header in enumerate(headers) if index and _GOAL.match(header.words)), None)
     return next((index for index, header in enumerate(headers) if goal and _ACHIEVED.match(header.words)), None)
 
 
 def repeated_side_columns(headers: Row) -> list[Columns]:
-    """`p50 before | p50 after | p99 before | p99 after`: as many baseline as candidate columns, in pairs; else none."""
+    """The pairs of columns of `p50 before | p50 after | p99 before | p99 after`; none if there are not several of each side."""
     roles = [role_of(header.words) if index and not _BOTH_SIDES.search(header.words) else None for index, header in enumerate(headers)]
     before = [index for index, role in enumerate(roles) if role == "before"]
     after = [index for index, role in enumerate(roles) if role == "after"]
@@ -139,7 +136,7 @@ def repeated_side_columns(headers: Row) -> list[Columns]:
 
 
 def with_columns_proven_by_rows(columns: Columns, rows: list[Row]) -> Columns:
-    """The columns, completed with the sides that a row proves, where the header cells do not name both."""
+    """The columns with both sides: where the header cells do not name both, from the first row whose change agrees with two figures."""
     if columns.before is not None and (columns.after or (columns := _with_only_other_column(columns)).after):
         return columns
     for row in rows:
@@ -156,11 +153,11 @@ _NOT_A_CANDIDATE = re.compile(
 )
 _AMBIGUOUS_BASELINE = re.compile(r"current|from|was", re.IGNORECASE)
 BASE_BRANCH = re.compile(r"\b(?:main|master|develop|trunk|upstream)\b", re.IGNORECASE)
-"""A main branch is the baseline, wherever its column is."""
+"""A main branch: the baseline, even right of the candidate column."""
 
 
 def _with_only_other_column(columns: Columns) -> Columns:
-    """`Case | Without | CACHE=1`: the only column that is neither baseline nor change, if its header cell names nothing else."""
+    """`Case | Without | CACHE=1`: the only column that is neither label, baseline nor change becomes the candidate column."""
     if columns.before is None or columns.after or _AMBIGUOUS_BASELINE.match(columns.headers[columns.before]):
         return columns
     others = [index for index, header in enumerate(columns.headers) if index and header and index not in (columns.before, columns.change)]
@@ -171,7 +168,10 @@ def _with_only_other_column(columns: Columns) -> Columns:
 
 
 def pair_proven_by_change(row: Row, columns: Columns) -> Effect | None:
-    """Two neighbouring figures with a factor or percentage behind them that agrees with them, whatever the header cells say."""
+    """Two figures in neighbouring cells and a change behind them that agrees with them, whatever the header cells say.
+
+    `| 1 | 2,000 | 4,000 | 2.0x |` gives the pair of 2,000 and 4,000. None if no change agrees.
+    """
     for index, (first, second) in enumerate(pairwise(row)):
         if first.quantities and second.quantities and first.quantities[0].kind is second.quantities[0].kind:
             one, other = (
@@ -186,7 +186,7 @@ def pair_proven_by_change(row: Row, columns: Columns) -> Effect | None:
 
 
 def _changes_behind(row: Row, column: int, columns: Columns) -> Iterator[tuple[Quantity, str, str]]:
-    """The changes behind the figure of the column and in the next cell, each with its header cell and the words of its cell."""
+    """The changes behind the figure in that column and in the next one, each with header cell and words of its cell."""
     yield from ((change, "change", row[column].words) for change in row[column].quantities[1:])
     if column + 1 < len(row):
         header = columns.headers[column + 1] if column + 1 < len(columns.headers) else ""
@@ -194,7 +194,7 @@ def _changes_behind(row: Row, column: int, columns: Columns) -> Iterator[tuple[Q
 
 
 def _pair_with_change(pair: Effect, change: Quantity, header: str, *, is_fall: bool) -> Effect | None:
-    """The pair with its change, if they agree. A sign shows the order of the figures, unless the column is one of gains."""
+    """The pair with its change, if they agree. The sign of the change gives the order of the figures, except in a column of gains."""
     one, other = pair.before, pair.after
     assert one
     assert other

@@ -1,4 +1,4 @@
-"""Tables: which columns hold the baseline, the candidate and the change; one row of one metric is one effect."""
+"""The effects of a table. One row of one metric is one effect."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ from ingest.claims.words.vocabulary import Sense
 
 _MEAN = re.compile(r"mean|avg|average|median", re.IGNORECASE)
 _SPREAD = re.compile(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECASE)
-"""Columns of spread around the mean, which measure nothing else."""
+"""Columns with statistics of spread: beside a mean, no effects of their metric."""
 
 
 def transposed_table_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
-    """A table on its side: the figures of each candidate row against those of the baseline row, with a row of changes below it."""
+    """The effects of a transposed table, with their labels: baseline and candidate are rows, not columns.
+
+    `| Before | 8 s | 40 MB |` above `| After | 2 s | 10 MB |`, and maybe a row of changes.
+    """
     roles = [role_of(row[0].words) if row else None for row in rows]
     for index, role in enumerate(roles[1:], 1):
         if role == "after" and roles[index - 1] == "before":
@@ -46,6 +49,7 @@ def transposed_table_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Ef
 
 
 def _column_pairs(headers: Row, before: Row, after: Row, changes: Row) -> Iterator[tuple[Effect, str]]:
+    """The pairs of two rows, column by column, each with row label and header cell."""
     has_mean = any(_MEAN.match(header.words) for header in headers)
     for column in range(1, min(len(before), len(after))):
         if has_mean and column < len(headers) and _SPREAD.match(headers[column].words):
@@ -70,7 +74,7 @@ _SETTINGS_HEADER = re.compile(
 
 
 def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
-    """The effects of the table's rows; with each, the row label and header cells that say what it measures, and the rest of its cell."""
+    """The effects of the table between `start` and `end`, each with its row label and header cells, and the rest of its cell."""
     headers, rows = _with_labels_first(*header_and_rows(text, start, end))
     first = columns_by_headers(headers)
     if _is_table_of_settings(headers, first):
@@ -90,20 +94,20 @@ def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str
 
 
 def _with_labels_first(headers: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
-    """`before | after | ratio | benchmark`, as asv prints it: with the column of labels, which is the last one, ahead of the others."""
+    """The table with its last column first, if that has the labels: `before | after | ratio | benchmark`, as asv prints it."""
     if len(headers) < 3 or role_of(headers[0].words) != "before" or role_of(headers[1].words) != "after":
         return headers, rows
     return headers[-1:] + headers[:-1], [row[-1:] + row[:-1] for row in rows]
 
 
 def _is_table_of_settings(headers: Row, columns: Columns) -> bool:
-    """Whether the rows are settings, not measurements with them: `Config | Time | Speedup`, `Config | main | #12`."""
+    """Whether the rows are settings, `Setting | Before | After`; not so measurements by setting, `Config | Time | Speedup`."""
     is_measured = columns.change is not None or (columns.before is not None and BASE_BRANCH.search(headers[columns.before].words))
     return bool(headers) and not is_measured and _SETTINGS_HEADER.match(headers[0].words) is not None
 
 
 class TableRow(NamedTuple):
-    """A row with its columns, and the effects that its cells make by themselves."""
+    """A row with the roles of its columns, and `inline`, the effects within single cells."""
 
     text: str
     cells: Row
@@ -112,11 +116,12 @@ class TableRow(NamedTuple):
 
     @property
     def has_pairs(self) -> bool:
-        """Whether a single cell holds a pair."""
+        """Whether a single cell has a pair."""
         return any(effect.is_pair for effect in self.inline)
 
 
 def _row_effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
+    """The effects of a row by the first rule that applies; none for scores of an audit."""
     inline = [effect for cell in cells for effect in effects_of_quantities(text, list(cell.quantities), cell.start, cell.end)]
     row = TableRow(text, cells, columns, inline)
     found = first_result(RULES, row) or []
@@ -124,18 +129,21 @@ def _row_effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
 
 
 def _pairs_within_cells(row: TableRow) -> list[Effect]:
+    """`| 6,802 → 3,401 | −50% |`: the pairs within single cells, with changes and pairs of other columns."""
     pairs = [effect for effect in row.inline if effect.is_pair]
     whole = [_with_next_cell(row.text, effect, row.cells) for effect in pairs]
     return [*_pairs_of_other_columns(pairs, row.cells, row.columns), *whole, *_figures_with_change(row.inline, whole)] if pairs else []
 
 
 def _change_filling_its_cell(row: TableRow) -> list[Effect]:
+    """The change of the change column, if it is all that its cell has."""
     alone, column = change_of_change_column(row.cells, row.columns), row.columns.change
     is_full = alone and column is not None and row.cells[column].words in row.text[alone.start : alone.end]
     return [alone] if alone and is_full else []
 
 
 def _signed_percentages_only(row: TableRow) -> list[Effect]:
+    """`| latency | -50% | -20% |`: each signed percentage is a change."""
     return [effect._replace(word="change") for effect in row.inline] if _holds_only_changes(row.cells) else []
 
 
@@ -198,11 +206,11 @@ RULES: tuple[ReadingRule[TableRow, list[Effect]], ...] = (
         "size 1.25",
     ),
 )
-"""The ways to read a row, in the order in which they are tried."""
+"""The rules for a row, in the order in which they are tried."""
 
 
 def _holds_only_changes(row: Row) -> bool:
-    """Whether several cells of the row hold a signed percentage and no other number: row label and header cell say what they measure."""
+    """Whether several cells of the row have a signed percentage, and none any other number."""
     cells = [cell.quantities for cell in row[1:] if cell.quantities]
     return len(cells) > 1 and all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign for found in cells)
 
@@ -211,27 +219,27 @@ _AUDIT_ROW, _BEST_SCORE = re.compile(r"(?:.* )?(?:performance|accessib\w+|best p
 
 
 def _are_audit_scores(row: Row, found: list[Effect]) -> bool:
-    """Whether they are scores of an audit: whole numbers up to a hundred, with only `Performance` as row label."""
+    """Whether they are scores of a web audit: integers from 0 to 100 in a row labelled `Performance`."""
     figures = [figure for effect in found for figure in (effect.before, effect.after) if figure]
     are_marks = all(figure.unit is None and figure.low.is_integer() and figure.within(0, _BEST_SCORE) for figure in figures)
     return bool(figures) and are_marks and _AUDIT_ROW.match(row[0].words) is not None
 
 
 def _figures_with_change(inline: list[Effect], pairs: list[Effect]) -> list[Effect]:
-    """`+0.7 tok/s (+0.45%)` in a cell of its own, beside a cell that holds a pair."""
+    """The figures with a change in brackets, `+0.7 tok/s (+0.45%)`, outside the cells with pairs."""
     figures = [effect for effect in inline if effect.after and effect.change and not effect.is_pair]
     return [effect for effect in figures if not any(pair.start < effect.end and effect.start < pair.end for pair in pairs)]
 
 
 def _pairs_of_other_columns(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
-    """The pairs of the baseline and candidate columns, where the pairs within single cells are in other columns."""
+    """The pairs of baseline and candidate column that do not overlap the pairs within single cells."""
     figures = () if columns.is_inferred else ((pair, (pair.before, pair.after)) for pair in pairs_by_headers(row, columns))
     taken = [(pair.start, pair.end) for pair in pairs]
     return [pair for pair, both in figures if not any(low <= one.start < high for low, high in taken for one in both if one)]
 
 
 def _with_next_cell(text: str, effect: Effect, row: Row) -> Effect:
-    """A pair in a cell, with the change in the next cell."""
+    """A pair within a cell with the change in the next cell, if they agree."""
     following = next((cell for cell in row if cell.start > effect.end), None)
     stated = [change for change in following.quantities if change.kind is not Kind.VALUE] if following else []
     if not stated or not agrees(effect, stated[0]):
@@ -240,7 +248,7 @@ def _with_next_cell(text: str, effect: Effect, row: Row) -> Effect:
 
 
 def _words_for_metric(row: Row, columns: Columns, effect: Effect) -> str:
-    """The words that name the metric: the row labels, and the header cells above the effect."""
+    """The words around the effect that can name its metric: row labels and header cells, separated by bars."""
     labels: list[str] = [row[0].words]
     inside: list[str] = []
     beside: tuple[str, ...] = ()
@@ -250,7 +258,7 @@ def _words_for_metric(row: Row, columns: Columns, effect: Effect) -> str:
         elif index and cell.end <= effect.start and not cell.quantities:
             labels.append(cell.words)
         elif index and cell.end <= effect.start and not columns.has_goals:
-            beside = columns.headers[index : index + 1]  # of the last figure before it
+            beside = columns.headers[index : index + 1]  # the header cell of the last figure before the effect
     rate = ("per second",) if _is_rate_by_speedup(effect) else ()
     return " | ".join([*rate, *(() if effect.is_pair else beside), *labels, *inside, *filter(None, [effect.labels])])
 
@@ -259,7 +267,7 @@ _OF_SPEED = ("speed", "faster")
 
 
 def _is_rate_by_speedup(effect: Effect) -> bool:
-    """Whether bare figures rise with a speedup, or fall without one: then they are a rate."""
+    """Whether bare numbers are a rate: they rise beside a speedup above 1, or fall beside one below 1."""
     before, after, change = effect.before, effect.after, effect.change
     if before is None or after is None or change is None or before.unit or after.unit or not effect.word.startswith(_OF_SPEED):
         return False
@@ -268,6 +276,6 @@ def _is_rate_by_speedup(effect: Effect) -> bool:
 
 
 def _rest_of_cell(text: str, row: Row, effect: Effect) -> str:
-    """The text behind the effect in its cell."""
+    """The text behind the effect in its cell; empty for a pair."""
     cell = next((cell for cell in row if cell.start < effect.end <= cell.end), None)
     return text[effect.end : cell.end] if cell and not effect.is_pair else ""

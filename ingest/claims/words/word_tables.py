@@ -32,6 +32,7 @@ def table(kind: str) -> dict[str, list[Any]]:
 
 @cache
 def _document(kind: str) -> dict[str, Any]:
+    """The TOML file of that kind, parsed once."""
     return tomllib.loads(files(__package__).joinpath(f"{kind}.toml").read_text(encoding="utf-8"))
 
 
