@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import ingest
+import schemas
 from ingest.claims import extract
 from ingest.claims.find.triggers import find_triggers, literals
 from ingest.claims.words.vocabulary import BEGINS, HEDGES
@@ -99,3 +106,30 @@ def test_the_triggers_of_a_table_alone_mark_its_example(section: str) -> None:
 
 def test_every_table_is_proven_here() -> None:
     assert set(KINDS) == {*OF_THREE_COLUMNS, "units", "numbers", "qualitative", "triggers"}
+
+
+NEW_WORDS = [
+    ("units", "time", ["jiffy jiffies", 0.004], "Load: 30 jiffies -> 10 jiffies", ["time", 3.0]),
+    ("verbs", "fall", ["chop(?:s|ped)?"], "The cache chops latency by 50%.", ["time", 2.0]),
+    ("comparisons", "gain", ["snappier"], "Startup is 3x snappier.", ["time", 3.0]),
+    ("labels", "baseline", ["reference"], "Reference: 30 s\nAfter: 10 s", ["time", 3.0]),
+    ("labels", "baseline_beside", ["reference"], "Load: reference 30 s, with this PR: 10 s", ["time", 3.0]),
+]
+"""A word that no table has: its kind and section, the entry up to its example, the example, and its claim."""
+READ = "import json, sys; from ingest.claims import extract; print(json.dumps([[c.metric.value, c.ratio] for c in extract(sys.argv[1])]))"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "section", "entry", "example", "claim"), NEW_WORDS)
+def test_a_new_word_is_one_entry_in_one_file(
+    kind: str, section: str, entry: list[object], example: str, claim: list[object], tmp_path: Path
+) -> None:
+    assert first_claim(example, "metric", "ratio") == "none"
+    for package in (ingest, schemas):
+        root = Path(package.__path__[0])
+        shutil.copytree(root, tmp_path / root.name, ignore=shutil.ignore_patterns("__pycache__"))
+    file = tmp_path / "ingest/claims/words" / f"{kind}.toml"
+    row = json.dumps([*entry, example, "time 3"])
+    file.write_text(file.read_text(encoding="utf-8").replace(f"\n{section} = [\n", f"\n{section} = [\n  {row},\n"), encoding="utf-8")
+    answer = subprocess.run([sys.executable, "-c", READ, example], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(answer.stdout) == [claim]
