@@ -20,12 +20,12 @@ from schemas.catalogue.unit_names import Unit
 
 ROW = 34
 FEW = 5
-"""Groups of fewer runs are drawn, but nothing is said of them."""
+"""The fewest runs of a group that a finding mentions; smaller ones are only drawn."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """One distribution: rows of `queries_measures.bins`, and what and how it is called."""
+    """One distribution: rows of `app.queries.distributions.bins`, with its label and colour in the legend."""
 
     bins: pa.Table
     label: str
@@ -33,7 +33,7 @@ class Outline:
 
 
 def histogram(measure: Measure, on: Scale | None, outlines: Sequence[Outline], marks: Mapping[str, float], page: str | None) -> go.Figure:
-    """How many runs lie where; several outlines show shares instead, since cohorts differ in size. `marks` are named values."""
+    """Runs per bin; of several outlines the shares of runs, since cohorts differ in size. `marks` are values with names, drawn as lines."""
     if on is None:
         return nothing(f"No run has a {measure.label.lower()}.")
     edges = on.edges()
@@ -51,7 +51,7 @@ def _mark(drawn: go.Figure, label: str, value: float, *, logarithmic: bool) -> N
     """A named line at a value, unless a logarithmic axis has no place for it."""
     if value > 0 or not logarithmic:
         drawn.add_vline(value, line={"color": "#7A7A7A", "width": 1, "dash": "dot"})
-        place = math.log10(value) if logarithmic else value  # where a note stands is told in the axis's own units
+        place = math.log10(value) if logarithmic else value  # Plotly places annotations of a logarithmic axis by their logarithm
         drawn.add_annotation(x=place, y=1.0, yref="paper", yanchor="bottom", text=safe(label), showarrow=False, font={"size": 12})
 
 
@@ -114,7 +114,7 @@ def _box(place: int, row: Mapping[str, Any], looks: Looks | None) -> go.Box:
 
 
 def _medians(rows: Sequence[Mapping[str, Any]], measure: Measure) -> go.Scatter:
-    """A mark at each median, to hover over: boxes of given quantiles tell bare numbers only."""
+    """A mark at each median with the hover text: Plotly's own for boxes of given quantiles has only bare numbers."""
     return go.Scatter(
         x=[row["p50"] for row in rows],
         y=list(range(len(rows))),
@@ -160,7 +160,7 @@ def spread_finding(measure: Measure, whole: Mapping[str, Any] | None) -> str:
 
 
 def groups_finding(measure: Measure, quantiles: pa.Table) -> str:
-    """Which group is highest and which lowest, where there are enough runs of both; that there are smaller ones is said."""
+    """The groups with the highest and lowest median, among those with enough runs; mentions that there are smaller ones."""
     named = [row for row in quantiles.to_pylist() if row["known"] and row["group"] is not None]
     rows = sorted((row for row in named if row["known"] >= FEW), key=lambda row: row["p50"])
     if len(rows) < 2:
