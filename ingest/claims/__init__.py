@@ -15,7 +15,7 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 | 3 sections `Before` and `After` | `pairs.sections`, called by `extraction._section_effects` | pairs across headings or tool outputs |
 | 4 the passage around each trigger | `find.passages.passage_at` | a bullet, paragraph or table cut at the wrong place |
 | 5 numbers with units | `numbers.quantities.quantities`, `numbers.units.unit` | a wrong number, range, sign or unit |
-| 6a effects of running text | `prose.effects_of_quantities` | the kinds of effects tried at each number, in order |
+| 6a effects of running text | `prose.prose_effects` | the kinds of effects tried at each number, in order |
 |    pairs | `pairs.running_text.pair_starting_at`, its `RULES` | baseline and candidate missed or swapped |
 |    changes | `changes.single_numbers.change_effect`, its `RULES_…` | a factor or percentage missed, its sense wrong |
 |    idioms | `changes.idioms.idiom_effects` | `twice as fast`, `halved` |

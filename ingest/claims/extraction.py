@@ -22,7 +22,7 @@ from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
 from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, has_headings, output_effects, section_effects
-from ingest.claims.prose import effects_of_quantities
+from ingest.claims.prose import prose_effects
 from ingest.claims.tables.captions import caption_above, unit_words_above
 from ingest.claims.tables.table_effects import table_effects
 from ingest.claims.words.vocabulary import Sense
@@ -119,7 +119,7 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundi
     of_sections = list(_section_effects(text, triggers, title))
     yield from of_sections
     for passage in passages(text, triggers):
-        for effect, nearby in (_table_effects if passage.is_table else _prose_effects)(text, passage, title):
+        for effect, nearby in (_table_effects if passage.is_table else _passage_effects)(text, passage, title):
             if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
                 yield effect, nearby
 
@@ -141,13 +141,11 @@ def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[t
         yield whole, surroundings_of(text, whole, Passage(start, whole.end), start, whole.end, title)
 
 
-def _prose_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+def _passage_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
     """The effects of a paragraph, bullet or run of labelled lines, each with the words up to its neighbours."""
     low, high = passage.start, passage.end
     of_passage = (
-        labelled_effects(text, passage)
-        if passage.is_labelled
-        else effects_of_quantities(text, list(quantities(text, low, high)), low, high)
+        labelled_effects(text, passage) if passage.is_labelled else prose_effects(text, list(quantities(text, low, high)), low, high)
     )
     whole = with_expressions_joined(text, _with_idioms(list(of_passage), list(idiom_effects(text, low, high))))
     for index, effect in enumerate(whole):
@@ -214,7 +212,7 @@ def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direc
         ratio = geometric_mean(ends)
         return Direction.SAME if ratio == 1 else Direction.BETTER if ratio > 1 else Direction.WORSE
     if effect.before is not None and effect.after is not None:
-        if effect.after.in_base_units() == effect.before.in_base_units():  # `0 → 0 allocs/op` has no ratio
+        if effect.after.scaled() == effect.before.scaled():  # `0 → 0 allocs/op` has no ratio
             return Direction.SAME
         is_less = effect.after.low < effect.before.low
         return Direction.BETTER if is_less is (metric not in HIGHER_IS_BETTER) else Direction.WORSE

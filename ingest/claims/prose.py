@@ -19,7 +19,7 @@ from ingest.claims.pairs.running_text import pair_starting_at
 from ingest.claims.words.vocabulary import SETTINGS
 
 
-def effects_of_quantities(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
+def prose_effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
     """The effects of the quantities `found` between `start` and `end`, in order; no part of the text is used by two of them."""
     index, floor = 0, start
     last = pair = None
@@ -76,4 +76,4 @@ def _move_alike(effect: Effect, last: Effect) -> bool:
     assert effect.after
     assert last.before
     assert last.after
-    return (effect.after.low < effect.before.low) is (last.after.in_base_units() < last.before.in_base_units())
+    return (effect.after.low < effect.before.low) is (last.after.scaled() < last.before.scaled())

@@ -59,20 +59,14 @@ def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effec
         return Effect(quantity.start, quantity.end, change=quantity, sense=Sense.GAIN, word="faster")
     if last.change or last.before is None or last.after is None or not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
         return None
-    sense = Sense.FALL if last.after.in_base_units() < last.before.in_base_units() else Sense.RISE
+    sense = Sense.FALL if last.after.scaled() < last.before.scaled() else Sense.RISE
     return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word="by")
 
 
 def _continues_list_of_times(text: str, quantity: Quantity, last: Effect) -> bool:
     """Whether a list of shorter times continues with a factor: `rebuild 27 → 13 ms, fit 1.4x`."""
     before, after = last.before, last.after
-    if (
-        quantity.kind is not Kind.TIMES
-        or quantity.high <= 1
-        or before is None
-        or after is None
-        or after.in_base_units() >= before.in_base_units()
-    ):
+    if quantity.kind is not Kind.TIMES or quantity.high <= 1 or before is None or after is None or after.scaled() >= before.scaled():
         return False
     listed = _LISTED_CHANGE.fullmatch(text, last.end, quantity.start) if ClaimMetric.TIME in (before.metric, after.metric) else None
     return bool(listed and not METRIC_NOUNS.search(listed["name"]) and _CLAUSE_ENDS.match(text, quantity.end))

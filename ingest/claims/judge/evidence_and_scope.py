@@ -155,7 +155,7 @@ _USUAL_SCOPE = {ClaimMetric.MEMORY: Scope.END_TO_END, ClaimMetric.SIZE: Scope.EN
 def _scope_of_metric(effect: Effect, metric: ClaimMetric) -> Scope:
     """The scope if no word says it: by metric and length of time; unspecified for a factor of time without figures."""
     if metric is ClaimMetric.TIME and effect.before is not None:
-        return Scope.END_TO_END if effect.before.in_base_units()[1] >= _NOTICEABLE else Scope.COMPONENT
+        return Scope.END_TO_END if effect.before.scaled()[1] >= _NOTICEABLE else Scope.COMPONENT
     return _USUAL_SCOPE.get(metric, Scope.UNSPECIFIED)
 
 
@@ -163,7 +163,7 @@ def _scope_of_time(effect: Effect) -> Scope | None:
     """The scope implied by the length of the baseline time; None for anything between a millisecond and five seconds."""
     if effect.before is None or effect.before.metric is not ClaimMetric.TIME:
         return None
-    seconds = effect.before.in_base_units()[1]
+    seconds = effect.before.scaled()[1]
     return Scope.MICRO if seconds < _INSTANT else Scope.END_TO_END if seconds >= _LONG else None
 
 

@@ -107,7 +107,7 @@ def _ordered_by_sense(pair: Effect, change: Effect) -> Effect:
     assert pair.after
     if change.change is None or change.sense not in (Sense.RISE, Sense.FALL) or not agrees(pair, change.change):
         return pair
-    is_in_order = (pair.after.in_base_units() < pair.before.in_base_units()) is (change.sense is Sense.FALL)
+    is_in_order = (pair.after.scaled() < pair.before.scaled()) is (change.sense is Sense.FALL)
     return pair._replace(is_order_open=False) if is_in_order else pair._replace(before=pair.after, after=pair.before, is_order_open=False)
 
 

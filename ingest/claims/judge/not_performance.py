@@ -49,7 +49,7 @@ _RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+)
 _TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
 _TIME_SPENT = re.compile(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
 _BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
-_SPENT_WORDS = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
+_SPENT = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
 """Words beside a time or amount of bytes that is spent, not allowed."""
 
 _MONEY = re.compile(
@@ -104,37 +104,31 @@ def _is_of_setting(effect: Effect, nearby: Surroundings) -> bool:
 def _grows_like_a_setting(effect: Effect, nearby: Surroundings) -> bool:
     """Whether a time was "reduced" to a longer one, or a round time or size was raised and no word says that it is spent."""
     before, after = effect.before, effect.after
-    if before is None or after is None or before.metric not in _SPENT_WORDS or after.in_base_units()[0] <= before.in_base_units()[1]:
+    if before is None or after is None or before.metric not in _SPENT or after.scaled()[0] <= before.scaled()[1]:
         return False
     if before.metric is ClaimMetric.TIME and _REDUCED.search(nearby.left):  # `reduced from 1s to 5s`: an interval
         return True
     is_spent = (
-        nearby.is_table
-        or effect.change
-        or effect.is_order_open
-        or effect.word in COMPARING
-        or _has_near(_SPENT_WORDS[before.metric], nearby)
+        nearby.is_table or effect.change or effect.is_order_open or effect.word in COMPARING or _has_near(_SPENT[before.metric], nearby)
     )
     return not is_spent and _is_round(before) and _is_round(after)
 
 
-_SET_TIMES_TITLE = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
+_TIMEOUT_TITLE = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
 
 
-_POINTS_IN_TIME_TITLE = re.compile(
-    r"\b(?:timing |time |clock |a/v |audio )?(?:offsets?|drift|skew|desync|timestamps?|out of sync|lip-?sync)\b"
-)
+_OFFSET_TITLE = re.compile(r"\b(?:timing |time |clock |a/v |audio )?(?:offsets?|drift|skew|desync|timestamps?|out of sync|lip-?sync)\b")
 
 
 def _is_of_points_in_time(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the title is about offsets or timestamps, and no word says that the times are spent."""
     is_time = effect.before is not None and effect.before.metric is ClaimMetric.TIME
-    return is_time and bool(_POINTS_IN_TIME_TITLE.search(nearby.title.lower)) and not effect.change and not _has_near(_TIME_SPENT, nearby)
+    return is_time and bool(_OFFSET_TITLE.search(nearby.title.lower)) and not effect.change and not _has_near(_TIME_SPENT, nearby)
 
 
 def _is_of_set_times(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the title is about timeouts or intervals, the times are round, and no word says that they are spent."""
-    if nearby.is_table or effect.change or not _SET_TIMES_TITLE.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
+    if nearby.is_table or effect.change or not _TIMEOUT_TITLE.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
         return False
     return all(figure is not None and figure.metric is ClaimMetric.TIME and _is_round(figure) for figure in (effect.before, effect.after))
 

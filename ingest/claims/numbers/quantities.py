@@ -57,8 +57,8 @@ class Quantity(NamedTuple):
         """Whether the number, as written, is between the bounds, both inclusive."""
         return low <= self.low <= self.high <= high
 
-    def in_base_units(self) -> tuple[float, float]:
-        """Lower and upper end in base units: seconds, bytes, per second, pieces."""
+    def scaled(self) -> tuple[float, float]:
+        """Lower and upper end, scaled to base units: seconds, bytes, per second, pieces."""
         size = self.unit.size if self.unit else 1.0
         return self.low * size, self.high * size
 

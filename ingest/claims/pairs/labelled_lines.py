@@ -12,7 +12,7 @@ from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
-from ingest.claims.prose import effects_of_quantities
+from ingest.claims.prose import prose_effects
 from ingest.claims.tables.cells import with_unit
 from ingest.claims.words.vocabulary import BULLETS, Sense
 
@@ -46,10 +46,10 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
             yield _with_change(pair, lines, following)
         yield from _pairs_within_lines(text, pairs, lines, spans)
         if _is_another_change(lines[-1], roles[-1], pairs):
-            yield from effects_of_quantities(text, list(lines[-1]), *spans[-1])
+            yield from prose_effects(text, list(lines[-1]), *spans[-1])
     else:
         for (low, high), line in zip(spans, lines, strict=True):
-            yield from effects_of_quantities(text, list(line), low, high)
+            yield from prose_effects(text, list(line), low, high)
 
 
 _BRANCH = re.compile(rf"[\s{BULLETS}]{{0,12}}[*_]{{0,3}}`[^`\n]+`[*_]{{0,3}}:")
@@ -87,7 +87,7 @@ def _pairs_within_lines(text: str, pairs: list[Effect], lines: list[Line], spans
     for (low, high), line in zip(spans, lines, strict=True):
         behind = [figure for figure in line if figure.start >= used]
         if len(behind) > 1:
-            yield from (effect for effect in effects_of_quantities(text, behind, max(low, used), high) if effect.is_pair)
+            yield from (effect for effect in prose_effects(text, behind, max(low, used), high) if effect.is_pair)
 
 
 _LABEL = re.compile(r"[^\n:=]{0,60}[:=]")

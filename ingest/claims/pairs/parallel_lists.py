@@ -90,6 +90,6 @@ def second_candidate_figure(text: str, quantity: Quantity, last: Effect | None) 
         return Effect(quantity.start, quantity.end, last.before, quantity)
     if last.change or not (_ALSO.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)):
         return None
-    falls = last.after.in_base_units() < last.before.in_base_units()
-    goes_as = (quantity.in_base_units() < last.before.in_base_units()) is falls
+    falls = last.after.scaled() < last.before.scaled()
+    goes_as = (quantity.scaled() < last.before.scaled()) is falls
     return Effect(quantity.start, quantity.end, last.before, quantity) if goes_as else None

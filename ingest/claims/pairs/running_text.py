@@ -314,9 +314,7 @@ def _by_verb(two: TwoFigures) -> Effect | None:
     if is_to and _FALLS_ON.match(two.text, two.second.end) and _falls_with_unit_given_first(two):
         return two.baseline_first
     falls = (
-        is_to
-        and (two.has_units or _are_counts(two) or _falls_with_unit_given_last(two))
-        and two.first.in_base_units()[0] > two.second.in_base_units()[1]
+        is_to and (two.has_units or _are_counts(two) or _falls_with_unit_given_last(two)) and two.first.scaled()[0] > two.second.scaled()[1]
     )  # a range goes up
     changes = falls or _BECAME_TO.fullmatch(two.between) or (is_to and _CHANGING.search(two.left))
     return two.baseline_first if changes else None

@@ -15,28 +15,29 @@ from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
-from ingest.claims.words.vocabulary import (
-    BASELINE_HEADING,
-    BASELINE_OUTPUT,
-    BASELINE_VERSION_HEADING,
-    CANDIDATE_HEADING,
-    CANDIDATE_OUTPUT,
-    CANDIDATE_VERSION_HEADING,
-    Sense,
-)
-from ingest.claims.words.word_tables import heading_ends
+from ingest.claims.words.vocabulary import Sense
+from ingest.claims.words.word_tables import alternation, heading_ends
 from schemas.rows.claim import ClaimMetric
 
 _MARKED_HEADING = (
     r"[ \t]{0,8}(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
 )
 _BARE_HEADING_LINE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12})?[:：]?[ \t]*$"
-_ANY_BASELINE = f"{BASELINE_HEADING}|{BASELINE_VERSION_HEADING}"
-_ANY_CANDIDATE = f"{CANDIDATE_HEADING}|{CANDIDATE_VERSION_HEADING}"
-_BEFORE, _AFTER = (
-    re.compile(f"{_MARKED_HEADING % words}|{_BARE_HEADING_LINE % words}", re.IGNORECASE | re.MULTILINE)
-    for words in (_ANY_BASELINE, _ANY_CANDIDATE)
-)
+_FLAGS = re.IGNORECASE | re.MULTILINE
+
+
+def _words(*sections: str) -> str:
+    """The words of sections of `words/labels.toml`, as a piece of a regular expression."""
+    return "|".join(alternation("labels", section) for section in sections)
+
+
+def _section_heading(words: str) -> re.Pattern[str]:
+    """The heading of a section with one of the words: marked, `### Before`, or alone on its line, `Before:`."""
+    return re.compile(f"{_MARKED_HEADING % words}|{_BARE_HEADING_LINE % words}", _FLAGS)
+
+
+_BEFORE = _section_heading(_words("baseline_heading", "baseline_version_heading"))
+_AFTER = _section_heading(_words("candidate_heading", "candidate_version_heading"))
 _LINE = re.compile(
     r"^[ \t]{0,40}(?:[-*•+◦][ \t]{1,40})?[*_`]{0,3}(?P<label>[^:：\n|]{2,60}?)[*_`]{0,3}"
     r"(?:[:：][*_`]{0,3}[ \t]{0,40}|[ \t]{1,40}(?=[~<≈]?\d[\d.,]{0,9}[ \t]?[A-Za-zµ/]{1,8}[ \t]*(?:\(|$)))(?=[^\n]*\d)(?P<rest>[^\n]+)$",
@@ -118,8 +119,8 @@ def _pairs_by_metric(first: list[Quantity], second: list[Quantity]) -> list[tupl
 
 
 _LABELLED_LINE = r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]{0,3}(?:%s)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$"
-_BASE_LINE = re.compile(_LABELLED_LINE % r"(?:\w{1,30}[ \t]){0,2}(?:baseline|before)", re.IGNORECASE | re.MULTILINE)
-_SUMMED_LINE = re.compile(_LABELLED_LINE % "median|mean|average|avg", re.IGNORECASE | re.MULTILINE)
+_BASE_LINE = re.compile(_LABELLED_LINE % r"(?:\w{1,30}[ \t]){0,2}(?:baseline|before)", _FLAGS)
+_SUMMED_LINE = re.compile(_LABELLED_LINE % "median|mean|average|avg", _FLAGS)
 _CLOSES = re.compile(r"[^()\n]{0,20}\)")
 
 
@@ -140,8 +141,8 @@ def baseline_then_summary(text: str) -> Iterator[Effect]:
 
 
 _HEADING_WITH_FIGURE = r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)\W{0,4}(?:%s)\b(?P<rest>[^\n]{1,100})$"
-_HEADING_BEFORE = re.compile(_HEADING_WITH_FIGURE % BASELINE_HEADING, re.IGNORECASE | re.MULTILINE)
-_HEADING_AFTER = re.compile(_HEADING_WITH_FIGURE % CANDIDATE_HEADING, re.IGNORECASE | re.MULTILINE)
+_HEADING_BEFORE = re.compile(_HEADING_WITH_FIGURE % _words("baseline_heading"), _FLAGS)
+_HEADING_AFTER = re.compile(_HEADING_WITH_FIGURE % _words("candidate_heading"), _FLAGS)
 
 
 def figures_in_headings(text: str) -> Iterator[Effect]:
@@ -194,8 +195,8 @@ def _at_candidate(text: str, before: Quantity, after: Quantity) -> Effect:
 _OUTPUT_HEADING = (
     r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[$>] |[^\n]{0,80}\d))"
 )
-_OUTPUT_BEFORE = re.compile(_OUTPUT_HEADING % BASELINE_OUTPUT, re.IGNORECASE | re.MULTILINE)
-_OUTPUT_AFTER = re.compile(_OUTPUT_HEADING % CANDIDATE_OUTPUT, re.IGNORECASE | re.MULTILINE)
+_OUTPUT_BEFORE = re.compile(_OUTPUT_HEADING % _words("baseline_output"), _FLAGS)
+_OUTPUT_AFTER = re.compile(_OUTPUT_HEADING % _words("candidate_output"), _FLAGS)
 _OUTPUT_REACH = 1500
 """Characters below a heading in which output is searched."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
-from ingest.claims.words.vocabulary import ARROW, BASELINE_BESIDE, BASELINE_LEGEND, CANDIDATE_BESIDE, CANDIDATE_LEGEND, DECORATION, HEDGE
+from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE
+from ingest.claims.words.word_tables import alternation
 
-_BASELINE_SIDE = rf"(?:the )?(?:{BASELINE_LEGEND})(?: \w+)?"
-_CANDIDATE_SIDE = rf"(?:(?:this|the|new|my) )?(?:{CANDIDATE_LEGEND})(?: \w+)?"
+_BASELINE_SIDE = rf"(?:the )?(?:{alternation('labels', 'baseline_legend')})(?: \w+)?"
+_CANDIDATE_SIDE = rf"(?:(?:this|the|new|my) )?(?:{alternation('labels', 'candidate_legend')})(?: \w+)?"
 _VERSUS = rf"[`*_]*\s?(?:vs\.?|versus|against|/|{ARROW}|compared (?:to|with))\s?[`*_]*"
 
 CANDIDATE_FIRST = re.compile(rf"\b{_CANDIDATE_SIDE}{_VERSUS}{_BASELINE_SIDE}\b[`*_]*\)?[:,]", re.IGNORECASE)
@@ -28,23 +29,24 @@ def is_stated_above(two: TwoFigures, legend: re.Pattern[str]) -> bool:
     return legend.search(two.text, start, two.first.start) is not None
 
 
+_BASELINE, _CANDIDATE = alternation("labels", "baseline_beside"), alternation("labels", "candidate_beside")
 _LABEL = (
     r"[`*_]*(?:\s?[:=]|\s[—–]|(?:,?\s(?:it|this|that))?(?:\s(?:only|just))?\s(?:is|was|takes|took|at|uses|used|needs|does|reaches|hits|sustains|holds|handles|gets"
     r"|(?:runs|finishes|completes) in))?\s*"
 )
 _WITH = r"(?:\s[\w./`-]+){0,3}"
 
-_BASELINE_LABEL = re.compile(rf"\b(?:{BASELINE_BESIDE}|without{_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
-_CANDIDATE_LABEL = re.compile(rf"\b(?:{CANDIDATE_BESIDE}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
+_BASELINE_LABEL = re.compile(rf"\b(?:{_BASELINE}|without{_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
+_CANDIDATE_LABEL = re.compile(rf"\b(?:{_CANDIDATE}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
 _SEPARATES = re.compile(
     rf"[`*_)]*(?:\s[A-Za-z/-]{{2,12}})?(?:\s?[,;./|]|\s(?:and|vs\.?|versus)|\s{ARROW})\s+(?:and |vs\.? )?(?:on "
     rf"|in )?(?P<label>[^,;.\d]{{2,30}})$"
 )
 
-_BASELINE_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{BASELINE_BESIDE}|without{_WITH})\b[`*_]*", re.IGNORECASE)
+_BASELINE_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{_BASELINE}|without{_WITH})\b[`*_]*", re.IGNORECASE)
 _WITHOUT_BEHIND = re.compile(r"[*_`]*\swithout\b", re.IGNORECASE)
 _CANDIDATE_BEHIND = re.compile(
-    rf"[`*_]*\s\(?(?:(?:(?:on|in|at|with) )?(?:{CANDIDATE_BESIDE})|(?:on|in|at|for) [^.,;()\n\d]{{1,30}}? afterwards?)\b", re.IGNORECASE
+    rf"[`*_]*\s\(?(?:(?:(?:on|in|at|with) )?(?:{_CANDIDATE})|(?:on|in|at|for) [^.,;()\n\d]{{1,30}}? afterwards?)\b", re.IGNORECASE
 )
 _AND = re.compile(rf"\)?[,;]?\s+(?:and |vs\.? |to |{ARROW} |/ )?{DECORATION}{HEDGE}")
 _ASIDE = re.compile(rf"[`*_]*(?:\s[a-z]+){{0,2}}(?:\s?\(|[,;]\s){DECORATION}{HEDGE}", re.IGNORECASE)
@@ -85,7 +87,7 @@ def _by_labels_behind(two: TwoFigures) -> Effect | None:
     if (baseline := _BASELINE_BEHIND.match(two.between)) and _AND.fullmatch(two.between, baseline.end()):
         return two.baseline_first if _CANDIDATE_BEHIND.match(text, end) else None
     candidate_label = _CANDIDATE_BEHIND.match(two.between)
-    if candidate_label is None and _WITHOUT_BEHIND.match(text, end) and two.second.in_base_units() < two.first.in_base_units():
+    if candidate_label is None and _WITHOUT_BEHIND.match(text, end) and two.second.scaled() < two.first.scaled():
         return None  # `10 s (5 s without the checks)`: a possible saving, not a baseline
     joins = _AND.fullmatch(two.between, candidate_label.end()) if candidate_label else _ASIDE.fullmatch(two.between)
     return two.candidate_first if joins and _BASELINE_BEHIND.match(text, end) else None

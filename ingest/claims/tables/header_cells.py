@@ -122,7 +122,7 @@ def _achieved_column(headers: Row) -> int | None:
     return next((index for index, header in enumerate(headers) if goal and _ACHIEVED.match(header.words)), None)
 
 
-def repeated_side_columns(headers: Row) -> list[Columns]:
+def paired_columns(headers: Row) -> list[Columns]:
     """The pairs of columns of `p50 before | p50 after | p99 before | p99 after`; none if there are not several of each side."""
     roles = [role_of(header.words) if index and not _BOTH_SIDES.search(header.words) else None for index, header in enumerate(headers)]
     before = [index for index, role in enumerate(roles) if role == "before"]
@@ -135,12 +135,12 @@ def repeated_side_columns(headers: Row) -> list[Columns]:
     return [Columns(first, (second,), change, headers=words) for first, second, change in columns]
 
 
-def with_columns_proven_by_rows(columns: Columns, rows: list[Row]) -> Columns:
+def completed_by_row(columns: Columns, rows: list[Row]) -> Columns:
     """The columns with both sides: where the header cells do not name both, from the first row whose change agrees with two figures."""
     if columns.before is not None and (columns.after or (columns := _with_only_other_column(columns)).after):
         return columns
     for row in rows:
-        if found := pair_proven_by_change(row, columns):
+        if found := proven_pair(row, columns):
             before = next((index for index, cell in enumerate(row) if found.before in cell.quantities), None)
             after = tuple(index for index, cell in enumerate(row) if found.after in cell.quantities)
             return columns._replace(before=before, after=after, is_inferred=True)
@@ -167,7 +167,7 @@ def _with_only_other_column(columns: Columns) -> Columns:
     return columns._replace(after=tuple(others), is_inferred=True)
 
 
-def pair_proven_by_change(row: Row, columns: Columns) -> Effect | None:
+def proven_pair(row: Row, columns: Columns) -> Effect | None:
     """Two figures in neighbouring cells and a change behind them that agrees with them, whatever the header cells say.
 
     `| 1 | 2,000 | 4,000 | 2.0x |` gives the pair of 2,000 and 4,000. None if no change agrees.
@@ -203,7 +203,7 @@ def _pair_with_change(pair: Effect, change: Quantity, header: str, *, is_fall: b
     is_clear = one.has_metric_of(other) or (is_bare and is_explicit and (not header or role_of(header) == "change"))
     if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
         return None
-    falls = other.in_base_units() < one.in_base_units()
+    falls = other.scaled() < one.scaled()
     is_gain = GAIN_HEADER.search(header) is not None
     in_order = not change.sign or (is_gain and not is_fall) or falls is (change.sign != "+")
     if is_gain and change.kind is Kind.TIMES and change.low > 1 and one.unit:  # `ours | theirs | Speedup`

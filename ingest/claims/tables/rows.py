@@ -139,7 +139,7 @@ _FALLS = re.compile(FALL_HEADERS, re.IGNORECASE)
 _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 
 
-def change_of_change_column(row: Row, columns: Columns) -> Effect | None:
+def change_without_figures(row: Row, columns: Columns) -> Effect | None:
     """The change in the change column, without figures: `| load | 3x |` below `Case | Speedup`. None in the row of the baseline."""
     found = changes(row, columns.change, columns.headers)
     if columns.change is not None and columns.has_goals:
@@ -172,7 +172,7 @@ def change_of_change_column(row: Row, columns: Columns) -> Effect | None:
 _NAME = re.compile(r"[*_`]*\s(?P<name>[A-Za-z][\w-]*)")
 
 
-def signed_changes_by_name(text: str, row: Row, columns: Columns) -> list[Effect]:
+def named_changes(text: str, row: Row, columns: Columns) -> list[Effect]:
     """`+111% semantic, +49% hybrid` in a column of gains: signed percentages, each with the beginning of another header cell."""
     if columns.change is None or columns.change >= len(row) or not GAIN_HEADER.search(columns.headers[columns.change]):
         return []
@@ -205,7 +205,7 @@ def _change_beside_goal(row: Row, column: int) -> Effect | None:
 _SAYS_GAINS = re.compile(rf"\b(?:{GAIN_HEADERS})s?\b", re.IGNORECASE)
 
 
-def signed_percentages_under_gain_caption(text: str, start: int, headers: Row, row: Row) -> list[Effect]:
+def captioned_gains(text: str, start: int, headers: Row, row: Row) -> list[Effect]:
     """The changes of a row of signed percentages, `| +12% | -3% |`, in a table below `Average speedups by instance`."""
     cells = [cell.quantities for cell in row[1:] if cell.words]
     are_percentages = all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign in _SIGNS for found in cells)

@@ -9,24 +9,24 @@ from typing import NamedTuple
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect, ReadingRule, first_result
 from ingest.claims.numbers.quantities import Kind
-from ingest.claims.prose import effects_of_quantities
+from ingest.claims.prose import prose_effects
 from ingest.claims.tables.cells import Row, header_and_rows, with_unit
 from ingest.claims.tables.header_cells import (
     BASE_BRANCH,
     Columns,
     columns_by_headers,
-    pair_proven_by_change,
-    repeated_side_columns,
+    completed_by_row,
+    paired_columns,
+    proven_pair,
     role_of,
-    with_columns_proven_by_rows,
 )
 from ingest.claims.tables.rows import (
+    captioned_gains,
     cells_with_own_change,
-    change_of_change_column,
+    change_without_figures,
     end_of_bracket,
+    named_changes,
     pairs_by_headers,
-    signed_changes_by_name,
-    signed_percentages_under_gain_caption,
     with_candidate_figure,
 )
 from ingest.claims.words.vocabulary import Sense
@@ -36,7 +36,7 @@ _SPREAD = re.compile(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECAS
 """Columns with statistics of spread: beside a mean, no effects of their metric."""
 
 
-def transposed_table_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
+def transposed_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
     """The effects of a transposed table, with their labels: baseline and candidate are rows, not columns.
 
     `| Before | 8 s | 40 MB |` above `| After | 2 s | 10 MB |`, and maybe a row of changes.
@@ -80,13 +80,13 @@ def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str
     if _is_table_of_settings(headers, first):
         return
     is_of_sides = first.change is None or all(row[0].words.isalpha() for row in rows if row)  # no `Base size | 5 MB | 2 MB | 60%`
-    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed_table_effects(headers, rows))):
+    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed_effects(headers, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
-    several = repeated_side_columns(headers)
-    columns = several[0] if several else with_columns_proven_by_rows(first, rows)
+    several = paired_columns(headers)
+    columns = several[0] if several else completed_by_row(first, rows)
     for row in rows:
-        for effect in signed_percentages_under_gain_caption(text, start, headers, row) or _row_effects(text, row, columns):
+        for effect in captioned_gains(text, start, headers, row) or _row_effects(text, row, columns):
             yield effect, _words_for_metric(row, columns, effect), _rest_of_cell(text, row, effect)
         for others in several[1:]:
             for effect in pairs_by_headers(row, others):
@@ -122,7 +122,7 @@ class TableRow(NamedTuple):
 
 def _row_effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
     """The effects of a row by the first rule that applies; none for scores of an audit."""
-    inline = [effect for cell in cells for effect in effects_of_quantities(text, list(cell.quantities), cell.start, cell.end)]
+    inline = [effect for cell in cells for effect in prose_effects(text, list(cell.quantities), cell.start, cell.end)]
     row = TableRow(text, cells, columns, inline)
     found = first_result(RULES, row) or []
     return [] if not row.has_pairs and _are_audit_scores(cells, found) else found
@@ -137,7 +137,7 @@ def _pairs_within_cells(row: TableRow) -> list[Effect]:
 
 def _change_filling_its_cell(row: TableRow) -> list[Effect]:
     """The change of the change column, if it is all that its cell has."""
-    alone, column = change_of_change_column(row.cells, row.columns), row.columns.change
+    alone, column = change_without_figures(row.cells, row.columns), row.columns.change
     is_full = alone and column is not None and row.cells[column].words in row.text[alone.start : alone.end]
     return [alone] if alone and is_full else []
 
@@ -168,7 +168,7 @@ RULES: tuple[ReadingRule[TableRow, list[Effect]], ...] = (
     ),
     ReadingRule(
         "figures proven by their change",
-        lambda row: [found] if (found := pair_proven_by_change(row.cells, row.columns)) else None,
+        lambda row: [found] if (found := proven_pair(row.cells, row.columns)) else None,
         "| conns | copy rps | splice rps |  |\n|---|---|---|---|\n| 1 | 2,000 | 4,000 | 2.0x |",
         "throughput 2",
     ),
@@ -180,7 +180,7 @@ RULES: tuple[ReadingRule[TableRow, list[Effect]], ...] = (
     ),
     ReadingRule(
         "named changes",
-        lambda row: signed_changes_by_name(row.text, row.cells, row.columns),
+        lambda row: named_changes(row.text, row.cells, row.columns),
         "| Case | semantic | hybrid | Speedup |\n|---|---|---|---|\n| query time | a | b | +111% semantic, +49% hybrid |",
         "time 2.11",
     ),
@@ -195,7 +195,7 @@ RULES: tuple[ReadingRule[TableRow, list[Effect]], ...] = (
     ),
     ReadingRule(
         "column of changes",
-        lambda row: [alone] if (alone := change_of_change_column(row.cells, row.columns)) else None,
+        lambda row: [alone] if (alone := change_without_figures(row.cells, row.columns)) else None,
         "| Metric | Goal | Achieved |\n|---|---|---|\n| Copy reduction | 40% | ~50% (pool) |",
         "operations 2",
     ),
