@@ -42,7 +42,7 @@ def first_claim(text: str, *fields: str) -> str:
 
 
 def place_of(entry: Entry) -> re.Match[str]:
-    """Where the example has the word; `$` stands for where a number begins."""
+    """The match of the word in the example; `$` in it matches before a number."""
     match = entry.match.replace("{HEDGES}", HEDGES)
     for begins in (BEGINS, ""):
         word = re.compile(f"{begins}(?:{match})", re.IGNORECASE | re.MULTILINE)
@@ -104,7 +104,7 @@ def test_the_triggers_of_a_table_alone_mark_its_example(section: str) -> None:
     assert extract(without) == ()
 
 
-def test_every_table_is_proven_here() -> None:
+def test_every_table_is_tested_here() -> None:
     assert set(KINDS) == {*OF_THREE_COLUMNS, "units", "numbers", "qualitative", "triggers"}
 
 

@@ -367,7 +367,7 @@ _SLOWS = re.compile(r"\bslow(?:s|ed|ing)?\s(?:[\w`'./-]+\s){0,5}down$", re.IGNOR
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """The nearest match: of all that reach the end of the text, the one that starts last."""
+    """Of all matches, the one that starts last: the nearest verb, `cut` in `improves caching, cut latency by`."""
     found = pattern.search(text)
     while found and (nearer := pattern.search(text, found.start() + 1)):
         found = nearer

@@ -25,9 +25,9 @@ _LINE = re.compile(r"[^\n]+")
 
 
 def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
-    """The effects of a run of labelled lines: figures of later lines against those of the baseline line, each with the change behind it.
+    """The effects of a run of labelled lines: pairs of the baseline line with later lines, each with the change behind it.
 
-    Lines that give no pair are read as running text.
+    `Before: 240 s` / `After: 110 s` / `Speedup: 2.2x` is one pair with its factor. Lines without a pair are read as running text.
     """
     spans = [match.span() for match in _LINE.finditer(text, passage.start, passage.end)]
     above = text[text.rfind("\n", 0, max(0, passage.start - 1)) + 1 : max(0, passage.start - 1)].rstrip(" *_`:")
@@ -121,7 +121,7 @@ def _pairs_in_order(first: Line, line: Line, names: tuple[str, ...], other_names
 
 
 def _have_different_names(names: tuple[str, ...]) -> bool:
-    """Whether all figures behind the first have names, and all different ones; the first may have only the label of the line."""
+    """Whether all names but the first, which may be empty behind the label, are there and different: `Before: 3 s, p95 9 s, p99 12 s`."""
     behind = names[1:]
     return all(behind) and len(set(behind)) == len(behind)
 
@@ -158,7 +158,7 @@ def _name_words(name: str) -> frozenset[str]:
 
 
 def _pairs_with_baseline_line(lines: list[Line], roles: list[str | None], named: list[tuple[str, ...]]) -> Iterator[Effect]:
-    """The pairs of the first line, the baseline, with each later line labelled as candidate, or with a change that agrees."""
+    """The pairs of the first line, the baseline, with each later line labelled as candidate or with an agreeing change, `18 s (4x)`."""
     for index, line in enumerate(lines[1:], 1):
         if roles[index] == "after" and (each := _pairs_in_order(lines[0], line, named[0], named[index])):
             yield from each
@@ -184,12 +184,12 @@ def _pair_proven_by_change(lines: list[Line]) -> Iterator[Effect]:
 
 
 def _comparable_figures(first: Line, second: Line) -> list[Effect]:
-    """All pairs of a figure of the first line and one of the second with the same metric."""
+    """All pairs of a figure of the first line and one of the second with the same metric: `2 s, 40 MB` and `1 s, 10 MB` give two."""
     return [Effect(before.start, after.end, before, after) for before in first for after in second if before.has_metric_of(after)]
 
 
 def _pairs_with_agreeing_change(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Effect]:
-    """The pairs that agree with a factor or percentage behind them."""
+    """The pairs that agree with a factor or percentage behind them: 4046 ms and 805 ms with `80%`."""
     stated = [change for change in changes if change.kind is not Kind.VALUE]
     return [pair for pair in candidates for change in stated if change.start >= pair.end and agrees(pair, change)]
 

@@ -37,7 +37,7 @@ _TARGET = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budget
 
 
 def are_unrelated_figures(two: TwoFigures) -> bool:
-    """Whether the words around the figures show that they are no pair, but counts, wishes, targets, or figures with labels."""
+    """Whether the words around the figures show that they are no pair, but counts, wishes, targets or labelled figures."""
     return _count_different_things(two) or _are_read_by_their_labels(two) or _are_wishes_or_limits(two)
 
 

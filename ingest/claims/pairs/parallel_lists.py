@@ -58,7 +58,10 @@ def parallel_pairs(text: str, found: list[Quantity], index: int, floor: int) -> 
 
 
 def _may_repeat(found: list[Quantity], index: int) -> bool:
-    """Whether the next two figures have comparable ones two to four quantities later; cheaper to test than the words between."""
+    """Whether the next two figures have comparable ones two to four quantities later, as `2 s / 300 MB` has in `1 s / 80 MB`.
+
+    Cheaper to test than the words between them.
+    """
     first, second = found[index], found[index + 1] if index + 1 < len(found) else None
     if first.unit is None or second is None or second.unit is None:
         return False

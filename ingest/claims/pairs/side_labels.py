@@ -24,7 +24,7 @@ _LEGEND_REACH = 300
 
 
 def is_stated_above(two: TwoFigures, legend: re.Pattern[str]) -> bool:
-    """Whether the legend is before the pair, in the same paragraph."""
+    """Whether the legend, such as `main vs this PR:`, is before the pair in the same paragraph."""
     start = max(two.text.rfind("\n\n", 0, two.first.start), two.first.start - _LEGEND_REACH, 0)
     return legend.search(two.text, start, two.first.start) is not None
 

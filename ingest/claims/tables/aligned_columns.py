@@ -86,7 +86,7 @@ def _is_difference(first: Quantity, second: Quantity, third: Quantity) -> bool:
 
 
 def _row_without_change(text: str, first: Quantity, second: Quantity) -> Effect | None:
-    """The pair of two figures at the end of a line, below header cells that name both sides."""
+    """`load   30 ms   10 ms` below `case   before   after`: a pair at the end of a line; None without such header cells."""
     is_row = first.has_metric_of(second) and _ROW_ENDS.match(text, second.end) and _WIDE_GAP.fullmatch(text, first.end, second.start)
     if not is_row:
         return None

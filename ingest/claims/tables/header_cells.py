@@ -136,7 +136,10 @@ def paired_columns(headers: Row) -> list[Columns]:
 
 
 def completed_by_row(columns: Columns, rows: list[Row]) -> Columns:
-    """The columns with both sides: where the header cells do not name both, from the first row whose change agrees with two figures."""
+    """The columns with both sides: where the header cells do not name both, from the first row whose change agrees with two figures.
+
+    `op | stock | lean | Δ` with a row `scan | 20 ms | 10 ms | -50%`: `stock` is the baseline column.
+    """
     if columns.before is not None and (columns.after or (columns := _with_only_other_column(columns)).after):
         return columns
     for row in rows:
@@ -186,7 +189,7 @@ def proven_pair(row: Row, columns: Columns) -> Effect | None:
 
 
 def _changes_behind(row: Row, column: int, columns: Columns) -> Iterator[tuple[Quantity, str, str]]:
-    """The changes behind the figure in that column and in the next one, each with header cell and words of its cell."""
+    """The changes behind the figure in that column, `10 ms (-50%)`, and in the next one, each with header cell and words of its cell."""
     yield from ((change, "change", row[column].words) for change in row[column].quantities[1:])
     if column + 1 < len(row):
         header = columns.headers[column + 1] if column + 1 < len(columns.headers) else ""
@@ -194,7 +197,10 @@ def _changes_behind(row: Row, column: int, columns: Columns) -> Iterator[tuple[Q
 
 
 def _pair_with_change(pair: Effect, change: Quantity, header: str, *, is_fall: bool) -> Effect | None:
-    """The pair with its change, if they agree. The sign of the change gives the order of the figures, except in a column of gains."""
+    """The pair with its change, if they agree; else None.
+
+    The sign of the change gives the order of the figures, `10 ms | 20 ms | -50%`, except in a column of gains.
+    """
     one, other = pair.before, pair.after
     assert one
     assert other

@@ -16,7 +16,10 @@ from schemas.rows.claim import ClaimMetric
 
 
 def pairs_by_headers(row: Row, columns: Columns) -> list[Effect]:
-    """The pairs of baseline and candidate cell; of several candidate columns, those of the column the change of the row agrees with."""
+    """The pairs of baseline and candidate cell: `| load | 30 s | 10 s |` below `Case | Before | After`.
+
+    Of several candidate columns, the one that the change of the row agrees with.
+    """
     if columns.before is None or columns.before >= len(row):
         return []
     options = [pairs for column in columns.after if column < len(row) and (pairs := list(_pairs(row, columns, column)))]
@@ -51,14 +54,14 @@ def _shares(cell: Cell) -> list[Quantity]:
 
 
 def figures(row: Row, columns: Columns, column: int) -> list[Quantity]:
-    """The figures of a cell; bare numbers with the unit of the header cell, the row label or the top left cell."""
+    """The figures of a cell; bare numbers with the unit of the header cell, `Before (ms)`, the row label or the top left cell."""
     header = columns.headers[column] if column < len(columns.headers) else ""
     corner = columns.headers[0] if columns.headers and not row[0].quantities else ""
     return [with_unit(figure, header, row[0].words, corner) for figure in row[column].figures]
 
 
 def _are_comparable(before: Quantity, after: Quantity, columns: Columns) -> bool:
-    """Whether two cells of a row can be a pair: of one kind, and of one metric where both have units."""
+    """Whether the figures of two cells can be a pair: of one kind, and of one metric where both have units."""
     if before.kind is not after.kind:
         return False
     if before.unit and after.unit:
@@ -67,7 +70,7 @@ def _are_comparable(before: Quantity, after: Quantity, columns: Columns) -> bool
 
 
 def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_agree: bool) -> Effect:
-    """The pair with its change, behind the candidate figure or in the change column."""
+    """The pair with its change, behind the candidate figure, `10 s (3x)`, or in the change column."""
     own = [quantity for quantity in row[column].quantities if quantity.start >= pair.end and quantity.kind is not Kind.VALUE]
     stated = [*own, *changes(row, columns.change, columns.headers)]
     change = next((change for change in stated if change.start > pair.start and agrees(pair, change)), None)
@@ -85,7 +88,7 @@ def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_
 
 
 def changes(row: Row, column: int | None, headers: tuple[str, ...]) -> list[Quantity]:
-    """The factors and percentages of the change column; none if the row has no such cell."""
+    """The factors and percentages of the change column; a bare `3.2` below `Speedup` is one too. None if the row has no such cell."""
     if column is None or column >= len(row):
         return []
     found = row[column].quantities

@@ -49,7 +49,7 @@ def transposed_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, 
 
 
 def _column_pairs(headers: Row, before: Row, after: Row, changes: Row) -> Iterator[tuple[Effect, str]]:
-    """The pairs of two rows, column by column, each with row label and header cell."""
+    """The pairs of two rows of a transposed table, column by column, each with row label and header cell."""
     has_mean = any(_MEAN.match(header.words) for header in headers)
     for column in range(1, min(len(before), len(after))):
         if has_mean and column < len(headers) and _SPREAD.match(headers[column].words):
@@ -136,7 +136,7 @@ def _pairs_within_cells(row: TableRow) -> list[Effect]:
 
 
 def _change_filling_its_cell(row: TableRow) -> list[Effect]:
-    """The change of the change column, if it is all that its cell has."""
+    """The change of the change column, if its cell has nothing else: `| load | 30% less memory | 3x |` below `Case | Notes | Speedup`."""
     alone, column = change_without_figures(row.cells, row.columns), row.columns.change
     is_full = alone and column is not None and row.cells[column].words in row.text[alone.start : alone.end]
     return [alone] if alone and is_full else []
@@ -210,7 +210,7 @@ RULES: tuple[ReadingRule[TableRow, list[Effect]], ...] = (
 
 
 def _holds_only_changes(row: Row) -> bool:
-    """Whether several cells of the row have a signed percentage, and none any other number."""
+    """Whether several cells have a signed percentage, and none any other number: `| latency | -50% | -20% |`."""
     cells = [cell.quantities for cell in row[1:] if cell.quantities]
     return len(cells) > 1 and all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign for found in cells)
 
@@ -239,7 +239,7 @@ def _pairs_of_other_columns(pairs: list[Effect], row: Row, columns: Columns) -> 
 
 
 def _with_next_cell(text: str, effect: Effect, row: Row) -> Effect:
-    """A pair within a cell with the change in the next cell, if they agree."""
+    """A pair within a cell with the change in the next cell, if they agree: `| 4 s → 2 s | -50% |`."""
     following = next((cell for cell in row if cell.start > effect.end), None)
     stated = [change for change in following.quantities if change.kind is not Kind.VALUE] if following else []
     if not stated or not agrees(effect, stated[0]):
@@ -267,7 +267,7 @@ _OF_SPEED = ("speed", "faster")
 
 
 def _is_rate_by_speedup(effect: Effect) -> bool:
-    """Whether bare numbers are a rate: they rise beside a speedup above 1, or fall beside one below 1."""
+    """Whether bare numbers are a rate: they rise beside a speedup above 1, `| 2,000 | 4,000 | 2x |`, or fall beside one below 1."""
     before, after, change = effect.before, effect.after, effect.change
     if before is None or after is None or change is None or before.unit or after.unit or not effect.word.startswith(_OF_SPEED):
         return False
