@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
 
+import ingest.claims
 from ingest.claims import extract
 from ingest.claims.changes import idioms, single_numbers
 from ingest.claims.numbers.effect import ReadingRule
@@ -35,3 +38,11 @@ def test_each_idiom_reads_its_example(idiom: idioms.Idiom, monkeypatch: pytest.M
     found = extract(idiom.example)
     monkeypatch.setattr(idioms, "IDIOMS", tuple(other for other in idioms.IDIOMS if other is not idiom))
     assert extract(idiom.example) != found
+
+
+def test_the_map_of_the_extractor_names_functions_that_are_there() -> None:
+    steps = re.findall(r"^\|[^|]+\|([^|]+)\|", ingest.claims.__doc__ or "", re.MULTILINE)
+    names = re.findall(r"`([a-z_.]+\.[a-z_.]+)`", " ".join(steps))
+    assert len(names) > 15
+    for name in names:
+        resolve_name(f"ingest.claims.{name}")

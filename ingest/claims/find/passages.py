@@ -76,9 +76,7 @@ def _table(text: str, start: int, floor: int) -> Passage:
         start = above
     while end < len(text) and TABLE_ROW.match(text, end + 1):
         end = _line_end(text, end + 1)
-    if (
-        end + 1 < len(text) and _OPEN_RULE.match(text, end + 1) and (below := _open_table(text, start, floor))
-    ):  # only the header row has outer bars
+    if end + 1 < len(text) and _OPEN_RULE.match(text, end + 1) and (below := _open_table(text, start, floor)):  # a header with bars
         return below
     if end + 1 < len(text) and text.rfind("|", start, end) < text.rfind("\n", start, end):  # a cell that wraps
         end = _line_end(text, end + 1)
