@@ -143,11 +143,9 @@ def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[t
 
 def _passage_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
     """The effects of a paragraph, bullet or run of labelled lines, each with the words up to its neighbours."""
-    low, high = passage.start, passage.end
-    of_passage = (
-        labelled_effects(text, passage) if passage.is_labelled else prose_effects(text, list(quantities(text, low, high)), low, high)
-    )
-    whole = with_expressions_joined(text, _with_idioms(list(of_passage), list(idiom_effects(text, low, high))))
+    span = passage.start, passage.end
+    of_passage = labelled_effects(text, passage) if passage.is_labelled else prose_effects(text, list(quantities(text, *span)), *span)
+    whole = with_expressions_joined(text, _with_idioms(list(of_passage), list(idiom_effects(text, *span))))
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end

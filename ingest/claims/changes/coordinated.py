@@ -96,8 +96,6 @@ def next_signed_percentage(text: str, quantity: Quantity, last: Effect | None) -
     ):
         return None
     sense = Sense.RISE if quantity.sign == "+" else Sense.FALL
-    labels = (
-        last.labels
-        or text[text.rfind("\n", max(0, last.start - _LEFT_REACH), last.start) + 1 or max(0, last.start - _LEFT_REACH) : last.start]
-    )
+    left = max(0, last.start - _LEFT_REACH)
+    labels = last.labels or text[text.rfind("\n", left, last.start) + 1 or left : last.start]
     return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word=quantity.sign, labels=labels)

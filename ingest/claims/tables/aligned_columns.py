@@ -70,14 +70,8 @@ def _function_sizes(text: str, first: Quantity, second: Quantity) -> Effect | No
     """`push_node_left   1112   1044   -68`: a pair of function sizes in bytes, as the kernel's bloat-o-meter prints them."""
     if not _lists_functions(text):
         return None
-    size = unit("bytes")
-    return Effect(
-        first.start,
-        second.end,
-        first.in_unit(size, MeasureSource.OUTPUT),
-        second.in_unit(size, MeasureSource.OUTPUT),
-        labels="size of the function ",
-    )
+    before, after = (figure.in_unit(unit("bytes"), MeasureSource.OUTPUT) for figure in (first, second))
+    return Effect(first.start, second.end, before, after, labels="size of the function ")
 
 
 def _is_difference(first: Quantity, second: Quantity, third: Quantity) -> bool:

@@ -43,8 +43,7 @@ def trigger_tables() -> dict[str, dict[str, Any]]:
 
 def heading_ends() -> list[str]:
     """How the text up to a trigger ends where the trigger can be in the heading of a section with baseline figures."""
-    ends: list[str] = _document("labels")["headings"]["ends"]
-    return ends
+    return list(_document("labels")["headings"]["ends"])
 
 
 def entries(kind: str, section: str) -> list[Entry]:
