@@ -129,7 +129,7 @@ def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
 
 
 def left_out(unknown: int, zero: int, what: str) -> str:
-    """The note on runs that are not drawn: `unknown` ones without `what`, `zero` ones on a logarithmic axis; empty if all are drawn."""
+    """How many runs are not drawn and why, empty where all are: `what` is not known of them, or a logarithmic axis has no zero."""
     said = [f"Left out: {counted(unknown, 'run')} without {what}."] if unknown else []
     said += [f"Left out: {counted(zero, 'run')} at zero, which a logarithmic axis has no place for."] if zero else []
     return " ".join(said)

@@ -33,7 +33,7 @@ class Outline:
 
 
 def histogram(measure: Measure, on: Scale | None, outlines: Sequence[Outline], marks: Mapping[str, float], page: str | None) -> go.Figure:
-    """Runs per bin; of several outlines the shares of runs, since cohorts differ in size. `marks` are values with names, drawn as lines."""
+    """How many runs lie where; several outlines show shares instead, since cohorts differ in size. `marks` are named values."""
     if on is None:
         return nothing(f"No run has a {measure.label.lower()}.")
     edges = on.edges()
@@ -114,7 +114,7 @@ def _box(place: int, row: Mapping[str, Any], looks: Looks | None) -> go.Box:
 
 
 def _medians(rows: Sequence[Mapping[str, Any]], measure: Measure) -> go.Scatter:
-    """A mark at each median with the hover text: Plotly's own for boxes of given quantiles has only bare numbers."""
+    """A mark at each median, to hover over: boxes of given quantiles tell bare numbers only."""
     return go.Scatter(
         x=[row["p50"] for row in rows],
         y=list(range(len(rows))),
@@ -160,7 +160,7 @@ def spread_finding(measure: Measure, whole: Mapping[str, Any] | None) -> str:
 
 
 def groups_finding(measure: Measure, quantiles: pa.Table) -> str:
-    """The groups with the highest and lowest median, among those with enough runs; mentions that there are smaller ones."""
+    """Which group is highest and which lowest, where there are enough runs of both; that there are smaller ones is said."""
     named = [row for row in quantiles.to_pylist() if row["known"] and row["group"] is not None]
     rows = sorted((row for row in named if row["known"] >= FEW), key=lambda row: row["p50"])
     if len(rows) < 2:

@@ -1,4 +1,4 @@
-"""Colours and marks: one of each per model, one colour per outcome, evidence, severity and cohort, the same in all charts."""
+"""How things look: one colour and one mark per model, one colour per outcome, evidence, severity and cohort, in every chart the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVIDENCE = {"benchmarked": "#009E73", "figures": "#0072B2", "stated": "#B07D00",
 """Evidence of claims, the strongest first."""
 
 EVIDENCE_SIZES = {"benchmarked": 13, "figures": 11, "stated": 10, "estimated": 9}
-"""Sizes of their points in pixels, so that evidence is visible without colours."""
+"""Sizes of their points in pixels: who sees no colours sees what weighs more."""
 
 SCOPES = {"end_to_end": "square", "component": "diamond", "micro": "triangle-up", "unspecified": "circle"}
 """Marks of the scopes of claims, broadest first."""

@@ -53,7 +53,7 @@ def points(table: pa.Table, measure: Measure, axis: str, looks: Looks, page: str
 
 
 def bands(table: pa.Table, measure: Measure, axis: str, page: str | None) -> go.Figure:
-    """The median of each part of the axis, and the band between the 10th and 90th percentile of its runs."""
+    """The median of each part of the axis, and between which values eight in ten of its runs lie."""
     rows = table.to_pylist()
     if not rows:
         return nothing(f"No run has both a {measure.label.lower()} and a time.")
@@ -90,7 +90,7 @@ def bands(table: pa.Table, measure: Measure, axis: str, page: str | None) -> go.
 
 
 def finding(table: pa.Table, measure: Measure, axis: str) -> str:
-    """Whether the later half of the runs differs from the earlier. Only along time: the order of receipt may be that of file names."""
+    """Whether the later half of the runs differs from the earlier; the order of receipt tells nothing of that, it may be that of names."""
     values = table["value" if "value" in table.column_names else "middle"].to_pylist()
     if not values:
         return measure.label

@@ -1,6 +1,4 @@
-"""Facts of a run's summary.
+"""What a summary states (`statements/`), and rules that compare it with the record (`rules/`).
 
-- `statements/`: files, commits, artefacts and tests that a summary states
-- `rules/`: rules that compare claims and statements with the record, and report findings
-- `summary_facts`: reads a summary once, for its claims, statements and findings
+`summary_facts` reads a summary once: its claims, statements and findings as rows.
 """

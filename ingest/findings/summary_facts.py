@@ -1,7 +1,7 @@
-"""Claims, statements and findings of a run's summary: one pure entry for the records of all agents.
+"""What a run's summary claims and states, and what the rules find in it and its record: one pure entry for every format.
 
 facts_of(run, usage)  → claims, file changes, statements, findings
-complete(rows)        → the rows of a record, with these facts added
+complete(rows)        → the rows of a record with these facts among them
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from schemas.rows.run import ModelUsageRow, RunRow
 from schemas.rows.source import Severity
 
 READ_CHARACTERS = 1_000_000
-"""Characters of a summary that are read for claims and statements; the rule `read_in_part` reports longer ones."""
+"""Characters of a summary that are read for claims and statements; the rule `read_in_part` says so where there are more."""
 
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
 _EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
@@ -28,7 +28,7 @@ _QUANTIFIED, _OWN, _BETTER, _ALARM = ClaimKind.QUANTIFIED, Origin.OWN, Direction
 
 
 class SummaryFacts(NamedTuple):
-    """The facts of one summary. `columns` are the columns of `runs` derived from them, by name."""
+    """Everything found in one summary. `columns` are those of `runs` that follow from it."""
 
     claims: tuple[Claim, ...]
     file_changes: tuple[FileChange, ...]
@@ -38,7 +38,7 @@ class SummaryFacts(NamedTuple):
 
 
 def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
-    """The facts of a run, from `run.result` and its other columns. `run` and `usage` stay unchanged."""
+    """The facts of a run whose row holds everything but these. Reads `run.result`; changes nothing."""
     text = str(run.result or "")[:READ_CHARACTERS]
     claims = extract(text) if text else ()
     stated = read_statements(text)
@@ -48,7 +48,7 @@ def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
 
 
 def complete(rows: Rows) -> Rows:
-    """The rows of one record with its claims, statements and findings added. Values are checked later, before they are stored."""
+    """The rows of one record with its claims, statements and findings. Values are checked on their way to the store."""
     facts = facts_of(rows.run, rows.model_usage)
     run = rows.run.completed(facts.columns | _encoded(rows.run))
     return rows._replace(
@@ -57,21 +57,21 @@ def complete(rows: Rows) -> Rows:
 
 
 def _encoded(run: RunRow) -> dict[str, bytes]:
-    """Long texts of the row as UTF-8 bytes, which saves memory: a string would be encoded and copied again on its way to the store."""
+    """Long texts as the bytes they are stored as: text, its own copy of these bytes and the table would be the same four times."""
     found: dict[str, bytes] = {}
     for name in ("result", "raw"):
         text = getattr(run, name)
         if isinstance(text, str) and len(text) > READ_CHARACTERS:
-            with suppress(UnicodeEncodeError):  # an unpaired surrogate, which is replaced on the way to the store
+            with suppress(UnicodeEncodeError):  # half of a surrogate pair, which is replaced on the way to the store
                 found[name] = text.encode()
     return found
 
 
 def headline(claims: Iterable[Claim]) -> Claim | None:
-    """The headline claim of a run: the best of its own quantified claims to be faster; None without one.
+    """The claim a run is known by: of its own, quantified claims to be faster the one that says most about the whole.
 
-    Ranked by: measured before stated or estimated; the broadest scope, an unspecified one between component and micro-benchmark; the
-    strongest evidence; the first in the text, since headlines come first.
+    Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
+    above a micro-benchmark; then the strongest evidence; then the first in the text, for headlines stand first.
     """
     return _headline(_own(claims))
 

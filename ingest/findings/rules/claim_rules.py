@@ -1,4 +1,4 @@
-"""Rules over claims: their arithmetic and their evidence. They grade evidence; they do not accuse."""
+"""Rules over claims: their arithmetic, and how much stands behind them. They grade evidence; they do not accuse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BELIEVABLE = 100.0
 
 SLACK = 0.02
 SLACK_HEDGED = 0.10
-"""The tolerance, beyond rounding, between two statements of one effect."""
+"""How far apart, beyond rounding, two statements of one effect may lie."""
 
 _OWN, _MICRO, _BENCHMARKED = Origin.OWN, Scope.MICRO, Evidence.BENCHMARKED
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
@@ -24,7 +24,7 @@ _FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
 _OF_FORMER = re.compile(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
 
 _INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
-"""Bounds and ranges, `20–30x`; not the arrow `->`."""
+"""A bound, or a range (`20–30x`); the arrow `->` is neither."""
 
 Interval = tuple[float, float]
 
@@ -67,7 +67,7 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
 
 
 def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
-    """Quantified improvements, none of them measured."""
+    """Numbers without a measurement behind any of them."""
     claims = []
     for claim in facts.claims:
         if is_own_improvement(claim):
@@ -103,7 +103,7 @@ def _ratio_of(claim: Claim) -> float:
 
 
 def _of_pair(claim: Claim) -> Interval | None:
-    """The ratio of before and after, as a factor above 1, with the tolerance of their rounding; None for a claim without both."""
+    """The ratio of before and after, as factor of improvement or of worsening, with the rounding of both as written."""
     if claim.ratio is None or claim.ratio_low is not None or claim.before is None or claim.after is None:
         return None
     spread = 0.0
@@ -118,7 +118,7 @@ def _of_pair(claim: Claim) -> Interval | None:
 
 
 def _of_percentage(quote: str) -> list[Interval]:
-    """The possible factors of the percentage (more, or less) or factor in the quote. Empty for none, several, or a range."""
+    """The readings of the one percentage or factor in the quote: more, less, times. Empty for none, several or a range."""
     percentages, factors = _PERCENT.findall(quote), _FACTOR.findall(quote)
     if len(percentages) + len(factors) != 1 or _OF_FORMER.search(quote) or _INEXACT.search(quote):
         return []
@@ -131,12 +131,10 @@ def _of_percentage(quote: str) -> list[Interval]:
 
 
 def _meet(one: Interval, other: Interval) -> bool:
-    """Whether the intervals overlap."""
     return one[0] <= other[1] and other[0] <= one[1]
 
 
 def _value(written: str) -> float:
-    """The number as written, without thousands separators."""
     return float(written.replace(",", ""))
 
 

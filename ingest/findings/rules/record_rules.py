@@ -69,12 +69,12 @@ def guessed_price(facts: Facts) -> Iterator[Noticed]:
 
 
 def silent_failure(facts: Facts) -> Iterator[Noticed]:
-    """A failed run without a reason: errors may be missing from the record (claude-code #19912, SDK #1031)."""
+    """A failed run that tells nobody why: errors may be missing (claude-code #19912, SDK #1031)."""
     run = facts.run
     if run.outcome is Outcome.EXECUTION_ERROR and not run.errors and not facts.text.strip():
         yield Noticed("The run failed, and its record gives no reason.", "an error message", "none")
 
 
 def _usd(amount: Decimal) -> str:
-    """`$0.12`: exact, without trailing zeros."""
+    """To the last digit, without zeros behind it."""
     return f"${amount.normalize():f}"

@@ -17,7 +17,7 @@ _QUANTIFIED, _OWN, _BETTER = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER
 
 
 class Finding(NamedTuple):
-    """A finding, later a `schemas.rows.source.FindingRow`."""
+    """A `schemas.rows.source.FindingRow` to be."""
 
     rule: str
     severity: Severity
@@ -35,7 +35,7 @@ class Noticed(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """The input of a rule: a run, its usage by model, its summary (`text`, repaired; empty without one), claims and statements."""
+    """What is known of one run. `text` is its summary, damage repaired; empty where it has none."""
 
     run: RunRow
     usage: Sequence[ModelUsageRow]
@@ -45,12 +45,12 @@ class Facts(NamedTuple):
 
     @property
     def lines(self) -> Lines:
-        """The lines of the text with marks; searched only if the statements have not brought them along."""
+        """The lines of the text that hold a mark, from the statements where they were read from it."""
         return self.statements.lines or marked_lines(self.text)
 
 
 def is_own_improvement(claim: Claim) -> bool:
-    """Whether it is a quantified claim that the work of the run made something better."""
+    """Whether it is a quantified claim that the run's own work made something better."""
     return claim.kind is _QUANTIFIED and claim.origin is _OWN and claim.direction is _BETTER
 
 

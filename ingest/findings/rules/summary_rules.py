@@ -12,7 +12,7 @@ from ingest.findings.rules.rule import Facts, Noticed
 from schemas.rows.run import Outcome
 
 MANY_TURNS = 10
-"""A run of so many turns should have a summary."""
+"""A run of so many turns has something to tell."""
 
 _OPENING = 300
 _SUCCESS = re.compile(
@@ -38,7 +38,7 @@ _NOT_PERMITTED = re.compile(
 _PERMISSION = LiteralSearch(
     ("permission", "approval", "I don't have", "unable to", "I cannot", "I can't", "blocked", "denied", "rejected"), leftmost=True
 )
-"""Literals one of which is on every line that `_NOT_PERMITTED` matches."""
+"""Words that _NOT_PERMITTED never does without, on the same line."""
 
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n")
 _SENTENCE_LENGTH = 120
@@ -73,14 +73,14 @@ def work_held_up(facts: Facts) -> Iterator[Noticed]:
 
 
 def empty_summary(facts: Facts) -> Iterator[Noticed]:
-    """A completed run of many turns without a summary (claude-code #38706)."""
+    """Many turns and nothing to say for it (claude-code #38706): what was done has to be looked up elsewhere."""
     run = facts.run
     if run.outcome is Outcome.COMPLETED and not facts.text.strip() and (run.num_turns or 0) >= MANY_TURNS:
         yield Noticed(f"The run completed after {run.num_turns} turns without a summary.", "a summary", "none")
 
 
 def read_in_part(facts: Facts) -> Iterator[Noticed]:
-    """A summary that is too long, or has too many figures, to be read to its end: data rather than words."""
+    """A summary that is too long to be read to its end, or has too many figures: data rather than words."""
     length, most = len(facts.run.result or ""), len(facts.text)
     if length > most:
         yield Noticed(
@@ -97,7 +97,7 @@ def read_in_part(facts: Facts) -> Iterator[Noticed]:
 
 
 def text_repaired(facts: Facts) -> Iterator[Noticed]:
-    """A summary with damaged characters, which is shown and searched repaired."""
+    """The text came damaged: what is shown and searched is the repaired one."""
     if facts.run.result_repaired:
         yield Noticed("The summary's characters were damaged on the way (“â†’” for “→”) and are shown repaired; the raw record is kept.")
 
@@ -118,7 +118,7 @@ def patch_size(facts: Facts) -> Iterator[Noticed]:
 
 
 def _not_permitted(text: str) -> re.Match[str] | None:
-    """The first match of `_NOT_PERMITTED`, searched only on lines with one of `_PERMISSION`."""
+    """The first words about permissions."""
     end = 0
     for _, at, _ in _PERMISSION.find(text):
         if at >= end:
@@ -130,7 +130,7 @@ def _not_permitted(text: str) -> re.Match[str] | None:
 
 
 def _sentence(text: str, found: re.Match[str]) -> str:
-    """The sentence around the match, cut where it is long."""
+    """The sentence around the words found, on one line and not too long."""
     before = [end.end() for end in _SENTENCE_END.finditer(text, max(0, found.start() - _SENTENCE_LENGTH), found.start())]
     start = before[-1] if before else max(0, found.start() - _SENTENCE_LENGTH)
     end = _SENTENCE_END.search(text, found.end(), found.end() + _SENTENCE_LENGTH)

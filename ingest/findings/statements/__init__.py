@@ -1,7 +1,7 @@
-"""Statements of a summary beside its claims: changed files, commits, artefacts, tests.
+"""What a summary states beside its claims: the files it changed, its commits, its artefacts, its tests.
 
-Exact and conservative: a statement is written in so many words at its offsets; anything ambiguous is no statement. Each kind reads only the
-lines with one of its marks (`lines`).
+Exact and conservative: what is taken is said in so many words, at the offsets given; whatever might mean something else is left.
+Every kind reads only the lines that hold one of a few short words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["FileChange", "Statement", "Statements", "read_statements"]
 
 
 def read_statements(text: str) -> Statements:
-    """The statements of the text, in order; a file named twice is one change."""
+    """The text's statements in the order they stand there; a file that is named twice is one change."""
     lines = marked_lines(text)
     if lines is NO_LINES:
         return _NOTHING
@@ -37,6 +37,6 @@ def read_statements(text: str) -> Statements:
 
 
 def _in_order(found: list[Statement]) -> tuple[Statement, ...]:
-    """The statements in the order of the text. The windows of a long line overlap: of two readings at one offset, the longer one."""
+    """As they stand in the text. The windows of a long line overlap: of what both show, the longer reading."""
     found.sort(key=_PLACE)
     return tuple({(one.kind, one.start): one for one in found}.values())

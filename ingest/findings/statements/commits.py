@@ -11,7 +11,7 @@ from ingest.findings.statements.statement import Statement
 from schemas.rows.statement import StatementKind
 
 LISTED = 50
-"""The most commits read from the list below one heading."""
+"""Most commits read from the list beneath one heading."""
 
 _WORD = re.compile(r"[cC](?<=\b[cC])(?i:ommit(?:s|ted)?)\b")  # the first letter first: a search then goes from c to c
 _MIXED = r"(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{7,40}"  # a letter and a digit: neither a word nor a count
@@ -22,7 +22,7 @@ _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])?[\s*`]{0,6}(?=[0-9a-f]{7})"
 
 
 def commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
-    """The hashes behind the word `commit` on its line, and those at the starts of the lines below a heading `Commits`."""
+    """Hashes behind the word `commit` on its line, and those that begin the lines beneath a line that says no more than it."""
     read_to = 0
     for start, end in lines:
         word = _WORD.search(text, max(start, read_to), end)
@@ -38,7 +38,7 @@ def commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
 
 
 def _listed(text: str, end: int) -> Iterator[re.Match[str]]:
-    """The hashes at the starts of the lines below, up to the first line without one; one blank line may come first."""
+    """The hashes that begin the lines from the next one on, until one begins otherwise; one blank line may come first."""
     for line in islice(list_below(text, end), LISTED):
         found = _first_in(text, line)
         if found is None:
@@ -47,13 +47,11 @@ def _listed(text: str, end: int) -> Iterator[re.Match[str]]:
 
 
 def _first_in(text: str, line: Span) -> re.Match[str] | None:
-    """The hash at the start of the line, behind its bullet; None without one."""
     item = _ITEM.match(text, *line)
     found = _HASH.search(text, max(line[0], item.end() - 1), line[1]) if item else None
     return found if item and found and found.start() <= item.end() else None
 
 
 def _statement(text: str, found: re.Match[str]) -> Statement:
-    """The statement of a commit, with its hash as subject."""
     start, end = found.span(found.lastindex or 0)
     return Statement(StatementKind.COMMIT, start, end, text[start:end], text[start:end])

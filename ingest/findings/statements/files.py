@@ -1,7 +1,7 @@
-"""Files changed by the run, by its summary, with their insertions and deletions; and the totals of the work.
+"""Files that a summary says it changed, with their insertions and deletions, and the totals it gives.
 
-A path counts below a heading ("Files modified:"), behind a verb ("Created `a/b.py`"), or before counts of lines ("a/b.py (37 insertions,
-20 deletions)"). A path that is only mentioned does not.
+A path counts where a heading says so ("Files modified:"), a verb does ("Created a/b.py"), or lines of change stand behind it
+("a/b.py (37 insertions, 20 deletions)"). A path that is only spoken of does not.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ingest.findings.statements.statement import FileChange, Statement, whole_nu
 from schemas.rows.statement import StatementKind
 
 _Count = tuple[int, int, str]
-"""Start and end of the count in the text, and its digits."""
+"""Start, end and digits."""
 
 FILES_LISTED = 1000
-"""The most files read from the list below one heading."""
+"""Most files read from the list beneath one heading."""
 
 _NUMBER = r"(\d[\d,]{0,11})"
 _ALONE = r"(\d(?<![\w.,]\d)[\d,]{0,11})"  # the first digit first: a search then goes from digit to digit
@@ -56,7 +56,7 @@ _FILES = re.compile(
 
 
 def read_files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[Statement]]:
-    """The changed files, each once in the order of first mention, with the first counts given for it; and the totals of the work."""
+    """Every file once, in the order of its first mention, with the first numbers given for it; and the totals of the work."""
     counted, totals = _counted(text, lines.lines_changed)
     headed = lines.files
     found: dict[str, FileChange] = {}
@@ -66,7 +66,7 @@ def read_files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[St
 
 
 def _each_once(changes: Collection[FileChange]) -> tuple[FileChange, ...]:
-    """The changes without bare names of a file that is there with its path: `main.py` beside `app/cli/main.py`."""
+    """Without bare names that just one path ends in: `cli.py` beside `app/cli/main.py` is the same file."""
     if all("/" in change.path for change in changes):
         return tuple(changes)
     ends = Counter(change.path.rpartition("/")[2] for change in changes if "/" in change.path)
@@ -74,14 +74,13 @@ def _each_once(changes: Collection[FileChange]) -> tuple[FileChange, ...]:
 
 
 def _totals_of_files(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
-    """The numbers of changed files: `3 files changed`."""
     for line in lines:
         for found in _FILES.finditer(text, *line) if _DIGIT.search(text, *line) and _FILES_DONE.search(text, *line) else ():
             yield _statement(StatementKind.FILES_CHANGED, found)
 
 
 def _counted(text: str, lines: Sequence[Span]) -> tuple[list[FileChange], list[Statement]]:
-    """Insertions and deletions: of the path at the start of their line, else totals of the work."""
+    """Insertions and deletions: of the path that their line begins with, else of the whole work."""
     changes: list[FileChange] = []
     totals: list[Statement] = []
     for line in lines:
@@ -99,13 +98,12 @@ def _counted(text: str, lines: Sequence[Span]) -> tuple[list[FileChange], list[S
 
 
 def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
-    """The statement of a count."""
     digits = next(filter(None, found.groups()))
     return Statement(kind, found.start(), found.end(), found[0], None, whole_number(digits))
 
 
 def _lines_changed(text: str, line: Span) -> tuple[_Count | None, _Count | None]:
-    """The first count of insertions and the first of deletions on the line; None without one."""
+    """The first insertions and the first deletions that the line gives."""
     if signed := _SIGNED.search(text, *line):
         return (*signed.span(1), signed[2]), (*signed.span(3), signed[4])
     inserted = deleted = None
@@ -119,13 +117,13 @@ def _lines_changed(text: str, line: Span) -> tuple[_Count | None, _Count | None]
 
 
 def _leading_path(text: str, line: Span) -> str | None:
-    """The path at the start of the line; None without one."""
+    """The path that the line begins with."""
     found = _LEADING.match(text, *line)
     return found[1] if found and is_path(found[1]) else None
 
 
 def _beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:
-    """The paths on the line of a heading `Files changed`; if it has none, those at the starts of the items below."""
+    """The paths on a heading's own line, else those that begin the items beneath it."""
     read_to = 0
     for start, end in lines:
         heading = _HEADING.match(text, start, end) if start >= read_to else None
@@ -140,7 +138,7 @@ def _beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:
 
 
 def _listed(text: str, end: int) -> tuple[list[str], int]:
-    """The paths of the items below the line that ends at `end`, and the end of the list: the first line that is no part of an item."""
+    """The paths of the items after the line that ends at `end`, and where the list ends: at a line that is neither item nor part of one."""
     paths: list[str] = []
     blanks = 0
     for line in _LIST_LINE.finditer(text, end) if text.startswith("\n", end) else ():
@@ -157,14 +155,14 @@ def _listed(text: str, end: int) -> tuple[list[str], int]:
 
 
 def _path_of(quoted: str | None, bare: str | None) -> str | None:
-    """The path of an item: in backticks anything with a file ending, bare only what is surely a path; else None."""
+    """An item's path: in backticks whatever ends as a file does, else only what is surely one."""
     if quoted:
         return quoted if is_path(quoted) or is_file_name(quoted) else None
     return bare if bare and is_path(bare) else None
 
 
 def _behind_verbs(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:
-    """The paths of lines and items that begin with a verb: "Created `a/b.py`"."""
+    """A line or an item that begins with a verb and a path in backticks."""
     for line in lines:
         found = _VERB.match(text, *line)
         if found and is_path(found[1]):

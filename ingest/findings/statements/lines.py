@@ -1,7 +1,7 @@
-"""The lines of a text with a mark of a statement, found without splitting the text: most long texts have none.
+"""The lines of a text that hold a mark of a statement, without splitting the text: most texts of a million characters hold none.
 
-The text is searched once, for the statements and for those rules that read lines (`ingest.findings.rules`). The marks are as specific as
-possible, `+4` instead of `+`, since each one found costs time.
+The text is read once, for the statements and for the rules that look at lines (`ingest.findings.rules`). What the words leave out costs
+nothing, so they say as much as they can: `+4` and no mere `+`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 from ingest.claims.find.multi_search import LiteralSearch
 
 REACH = 400
-"""A statement is within so many characters of its mark. Longer lines are read in windows around their marks, in linear time."""
+"""A statement stands within so many characters of its mark. Lines longer than that are read in windows, so time stays linear."""
 
 Span = tuple[int, int]
 """Start and end in the text, the end exclusive."""
 
 
 class Lines(NamedTuple):
-    """By mark, the spans of the lines with that mark, each once and in order; of longer lines the part within REACH."""
+    """By mark, the lines that hold it, each once and in order; of longer lines what is within REACH."""
 
     artefacts: list[Span]
     commits: list[Span]
@@ -39,7 +39,7 @@ class Lines(NamedTuple):
 
 
 _VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
-"""Verbs of changes to files, without first letters, which may be capitals."""
+"""What was done to a file, without their first letters."""
 
 _WORDS = {
     "artefacts": (".diff", ".patch"),
@@ -54,16 +54,16 @@ _WORDS = {
     "occurrences": ("ccurrences",),
     "call_sites": ("call sites",),
     "total": (" total)",),
-    "lines_changed": (" line", " new line", " insertion", " new insertion"),  # last: they are marks only where `_COUNTED` matches
+    "lines_changed": (" line", " new line", " insertion", " new insertion"),  # the last ones: they count as in _COUNTED only
 }
-"""By mark, the literals one of which is in every such line: few and not short, for speed (`ingest.claims.find.multi_search`).
+"""By mark, the words that no such line does without: few and not short, for speed (`ingest.claims.find.multi_search`).
 
-A plus before a digit marks changed lines too; it is too short for this search (`_PLUS`).
+A plus before a digit marks changed lines, too: it would be too short.
 """
 
 _LITERALS = LiteralSearch(list(chain.from_iterable(_WORDS.values())), leftmost=True)
 _MARKS = [Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words]
-"""For each literal, the index of its mark in `Lines`."""
+"""The place in Lines of each word's mark."""
 _LINES_CHANGED = _MARKS[-1]
 _COUNTS_FROM = _MARKS.index(_LINES_CHANGED)
 _COUNTED = re.compile("[0-9] (?:new )?(?:lines? [a-z]|insertion)")
@@ -73,7 +73,7 @@ NO_LINES = Lines._make([] for _ in Lines._fields)
 
 
 def marked_lines(text: str) -> Lines:
-    """The lines of every mark; NO_LINES if there is no mark."""
+    """The lines of every mark; NO_LINES where no line has any."""
     marks = _marks(text)
     if not marks:
         return NO_LINES
@@ -83,7 +83,7 @@ def marked_lines(text: str) -> Lines:
         lines = found[mark]
         if lines and at < lines[-1][1]:
             continue
-        if at >= end or end - start >= REACH:  # each mark of a longer line has its own window
+        if at >= end or end - start >= REACH:  # what a mark shows of a longer line is its own
             reach = at - REACH if at > REACH else 0
             start = text.rfind("\n", reach, at) + 1 or reach
             end = text.find("\n", at, at + REACH)
@@ -94,7 +94,7 @@ def marked_lines(text: str) -> Lines:
 
 
 def _marks(text: str) -> list[tuple[int, int]]:
-    """The marks of the text, in order: offset, and index in `Lines`."""
+    """Where a mark stands and which, in order of place."""
     finds = _LITERALS.find(text)
     marks = [(at, _MARKS[word]) for word, at, _ in finds if word < _COUNTS_FROM or _COUNTED.match(text, at - 1)]
     plus = [(plus.start(), _LINES_CHANGED) for plus in _PLUS.finditer(text)] if "+" in text else ()
@@ -102,7 +102,7 @@ def _marks(text: str) -> list[tuple[int, int]]:
 
 
 def lines_below(text: str, end: int) -> Iterator[Span]:
-    """The lines below the one that ends at `end`; of longer ones the first REACH characters."""
+    """The lines after the one that ends at `end`, of longer ones the first REACH characters."""
     last = len(text) - 1
     while end < last and text[end] == "\n":
         start = end + 1
@@ -113,7 +113,7 @@ def lines_below(text: str, end: int) -> Iterator[Span]:
 
 
 def list_below(text: str, end: int) -> Iterator[Span]:
-    """The lines below a heading that ends at `end`, without a blank one first."""
+    """The same lines, without the first one if it is blank: what a heading's list begins with."""
     lines = lines_below(text, end)
     first = next(lines, None)
     return lines if first is None or not text[slice(*first)].strip() else chain((first,), lines)

@@ -1,4 +1,4 @@
-"""The results of reading statements. Their fields are those of the rows in `schemas`, without run and number."""
+"""What is found in a text. The fields are those of the rows in `schemas`, without run and number."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from schemas.rows.statement import StatementKind
 
 
 class Statement(NamedTuple):
-    """A statement, later a `schemas.rows.statement.StatementRow`. Offsets are code points into the text, the end exclusive."""
+    """A `schemas.rows.statement.StatementRow` to be. Offsets are code points into the text, the end exclusive."""
 
     kind: StatementKind
     start: int
     end: int
     quote: str
     subject: str | None = None
-    count: int | None = None  # type: ignore[assignment]  # the name of the column; it hides `tuple.count`, which nobody calls
+    count: int | None = None  # type: ignore[assignment]  # the column's name; nobody counts in a statement
 
 
 class FileChange(NamedTuple):
-    """A changed file, later a `schemas.rows.run.FileChangeRow`. Counts are None where the text gives none."""
+    """A `schemas.rows.run.FileChangeRow` to be."""
 
     path: str
     insertions: int | None = None
@@ -28,15 +28,15 @@ class FileChange(NamedTuple):
 
 
 class Statements(NamedTuple):
-    """All statements of a text."""
+    """Everything a text states."""
 
     file_changes: tuple[FileChange, ...] = ()
     statements: tuple[Statement, ...] = ()
     lines: Lines | None = None
-    """The lines with marks, for rules that read lines too. None if no text was read."""
+    """The lines that were looked at, for rules that look at lines as well. None where no text was read."""
 
 
 def whole_number(digits: str) -> int | None:
-    """The number, with thousands separators or without; None beyond twelve digits."""
+    """The number, thousands separators and all; None where nobody counts that far."""
     plain = digits.replace(",", "")
     return int(plain) if len(plain) <= 12 else None

@@ -1,4 +1,4 @@
-"""Passed and failed tests, by the summary: `199 tests passed`, `pytest: 1834 passed, 1 skipped`, `All tests pass`, `3 failed`."""
+"""Tests that a summary says pass or fail: `199 tests passed`, `pytest: 1834 passed, 1 skipped`, `All tests pass`, `3 failed`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ _OTHERS = r"\d[\d,]*\s(?:skipped|failed|failing|pending|deselected|xfailed|warni
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """A verbose pattern without regard to case."""
     return re.compile(text, re.IGNORECASE | re.VERBOSE)
 
 
 def _words(letters: str, rest: str) -> re.Pattern[str]:
-    """A pattern of words that begin with one of the letters (both cases listed), which lets a search skip from one letter to the next."""
+    """Words that begin with one of the letters, which stand in either case: a search then goes from one of them to the next."""
     return re.compile(rf"[{letters}](?<=\b[{letters}])(?i:{rest})", re.VERBOSE)
 
 
@@ -57,7 +56,7 @@ _BEFORE = 60
 
 
 def tests(text: str, passing: Sequence[Span], failing: Sequence[Span]) -> Iterator[Statement]:
-    """Passed and failed tests on lines with marks of either. Conditions, plans and quotations are no statements."""
+    """What is said to pass, and what is said to fail. A condition, a plan or a quotation says neither."""
     for line in passing:
         if _is_of_tests(text[slice(*line)]):
             yield from _passed(text, line)
@@ -67,13 +66,12 @@ def tests(text: str, passing: Sequence[Span], failing: Sequence[Span]) -> Iterat
 
 
 def _is_of_tests(line: str) -> bool:
-    """Whether the line is about tests."""
     is_named = "test" in line or "Test" in line or "TESTS_STATUS" in line
     return is_named or _SPECS.search(line) is not None or _COUNTED_PASS.search(line) is not None
 
 
 def _passed(text: str, line: Span) -> Iterator[Statement]:
-    """The counts of passed tests on the line; if there are none, statements such as `all tests pass`."""
+    """Counts first; a line that gives one is not read for `all tests pass` as well."""
     taken: list[Span] = []
     for pattern in _COUNTED if _DIGIT.search(text, *line) else ():
         for found in pattern.finditer(text, *line):
@@ -87,18 +85,16 @@ def _passed(text: str, line: Span) -> Iterator[Statement]:
 
 
 def _failed(text: str, line: Span) -> Iterator[Statement]:
-    """The counts of failed tests on the line; `0 failed` is one too."""
+    """Failures that are counted. `0 failed` is a statement, too."""
     yield from (_statement(StatementKind.TESTS_FAILED, found) for found in _FAILED.finditer(text, *line) if _is_real(text, line[0], found))
 
 
 def _is_real(text: str, line_start: int, found: re.Match[str]) -> bool:
-    """Whether the words state a result: not quoted, and not behind a condition or a wish (`make sure all tests pass`)."""
     start = found.start()
     is_quoted = start > line_start and text[start - 1] in "\"'“‘«"
     return not is_quoted and _UNREAL.search(text, max(line_start, start - _BEFORE), start) is None
 
 
 def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
-    """The statement of a result, with its count if it has one."""
     digits = next(filter(None, found.groups()), None)
     return Statement(kind, found.start(), found.end(), found[0], None, whole_number(digits) if digits else None)
