@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ from playwright.sync_api import Browser
 from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store.database import Store
-from tests.commands import CommandServer, run_fresh
+from tests.forks import Forks, command, run_fresh
 from tests.serving import ENTRY, PATIENCE_SECONDS, NoBrowser, chromium
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     return ingest(contents.read_paths(paths), store, Options(tuple(labels.items())))
 
 
-SLOW = {"browser", "command_server", "screens", "wheel"}
+SLOW = {"browser", "forks", "screens", "wheel"}
 """Fixtures that start processes or run whole screens: what asks for them is marked slow. By hand, so is what takes over a second."""
 
 ATTACKS = Path(__file__).parent / "attack"
@@ -178,14 +179,14 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
-def command_server() -> Iterator[CommandServer]:
+def forks() -> Iterator[Forks]:
     """Runs commands in forks of a process that has imported all they need."""
-    with CommandServer() as server:
-        yield server
+    with Forks(environment()) as running:
+        yield running
 
 
 @pytest.fixture
-def tachograph(tmp_path: Path, command_server: CommandServer) -> Run:
+def tachograph(tmp_path: Path, forks: Forks) -> Run:
     """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`.
 
     The process is a fork of one that has imported everything, unless `fresh` or an option of `subprocess.run` asks for an interpreter
@@ -193,8 +194,14 @@ def tachograph(tmp_path: Path, command_server: CommandServer) -> Run:
     """
 
     def run(*arguments: str | Path, cwd: Path = tmp_path, fresh: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
-        if not fresh and options.keys() <= {"input"}:
-            return command_server.run([*map(str, arguments)], cwd, environment(), options.get("input"))
-        return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
+        if fresh or not options.keys() <= {"input"}:
+            return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
+        ended = forks.run(cwd, *arguments, environment=environment(), given=options.get("input"))
+        return subprocess.CompletedProcess(command(*arguments), ended.code, _text(ended.stdout), _text(ended.stderr))
 
     return run
+
+
+def _text(said: bytes) -> str:
+    """As `subprocess` gives text."""
+    return io.TextIOWrapper(io.BytesIO(said), encoding="utf-8").read()
