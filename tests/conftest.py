@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -19,7 +20,9 @@ from playwright.sync_api import Browser
 
 from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
+from ingest.store import database
 from ingest.store.database import Store
+from ingest.store.new_store import NewStore
 from tests.forks import Forks, command, run_fresh
 from tests.serving import ENTRY, PATIENCE_SECONDS, NoBrowser, chromium
 
@@ -31,6 +34,12 @@ settings.load_profile("tachograph")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_logs" / "claude_code"
+
+FILE = "tachograph.duckdb"
+"""What the command calls its store where nobody names one."""
+
+MadeOnce = Callable[[str, Callable[[Path], object]], Path]
+StoreOnce = Callable[[str, Callable[[Store], object]], Store]
 
 FIRST_SCREEN = "screens/overview.py"
 
@@ -122,14 +131,71 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture(scope="session")
-def samples_read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """The file of a store of the three sample runs, with labels: read once, to be copied."""
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
+    """A folder that is made once for all processes of the suite, and then only read from or copied: `made_once(name, make)`."""
+    mine = tmp_path_factory.getbasetemp()
+    shared = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / "made-once"
+    shared.mkdir(exist_ok=True)
+
+    def made(name: str, make: Callable[[Path], object]) -> Path:
+        folder, is_made = shared / name, shared / f"{name}.made"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not is_made.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of one that failed
+                folder.mkdir()
+                make(folder)
+                is_made.touch()
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def store_once(made_once: MadeOnce) -> StoreOnce:
+    """A store that is filled once for all processes of the suite, and then only read: `store_once(name, fill)`."""
+
+    def filled_once(name: str, fill: Callable[[Store], object]) -> Store:
+        return Store(made_once(name, lambda folder: fill(Store(folder / FILE))) / FILE, wait_seconds=5)
+
+    return filled_once
+
+
+@pytest.fixture(scope="session", autouse=True)
+def schema_made_once(made_once: MadeOnce) -> Iterator[None]:
+    """In this process a new store begins as a copy of an empty one: to make its tables and write their comments is a quarter of an ingest.
+
+    Commands and killed processes make theirs, and so does `rebuild`.
+    """
 
     @cache
+    def empty() -> Path:
+        return made_once("empty", _make_empty) / FILE
+
+    class Copied(NewStore):
+        def __init__(self, place: str) -> None:
+            super().__init__(place)
+            shutil.copy(empty(), self.path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "NewStore", Copied)
+        yield
+
+
+def _make_empty(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "NewStore", NewStore)
+        with Store(folder / FILE).writing():
+            pass
+
+
+@pytest.fixture(scope="session")
+def samples_read(store_once: StoreOnce) -> Callable[..., Path]:
+    """The file of a store of the three sample runs, with labels: read once, to be copied."""
+
     def read(**labels: str) -> Path:
-        store = Store(tmp_path_factory.mktemp("samples") / "tachograph.duckdb")
-        ingest_paths(store, SAMPLES, **labels)
-        return Path(store.location)
+        name = "-".join(["samples", *(f"{key}-{value}" for key, value in labels.items())])
+        return Path(store_once(name, lambda store: ingest_paths(store, SAMPLES, **labels)).location)
 
     return read
 

@@ -32,7 +32,7 @@ from schemas.rows.claim import ClaimRow, Evidence, Scope
 from schemas.rows.source import Severity
 from schemas.rows.statement import StatementKind
 from schemas.rows.tables import arrow_schema
-from tests.conftest import ROOT, record_text
+from tests.conftest import ROOT, StoreOnce, record_text
 from tests.labelled.texts import labelled_texts
 from tests.test_charts import luminance
 
@@ -55,13 +55,15 @@ def claims(*rows: dict[str, Any]) -> pa.Table:
     return pa.table(columns)
 
 
-@pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fill_many(store: Store) -> None:
     """A store whose runs have the labelled texts as summaries: half of them claim something."""
-    store = Store(tmp_path_factory.mktemp("claims") / "runs.duckdb", wait_seconds=5)
     records = [record_text(uuid=f"run-{number}", session_id=f"s-{number}", result=text) for number, text in enumerate(summaries())]
     ingest([Source("log.jsonl", "\n".join(records).encode())], store)
-    return store
+
+
+@pytest.fixture(scope="module")
+def many(store_once: StoreOnce) -> Store:
+    return store_once("many", fill_many)
 
 
 def summaries() -> list[str]:

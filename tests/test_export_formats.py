@@ -30,14 +30,14 @@ from app.text.columns import columns
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from tests.conftest import record_text
+from tests.conftest import StoreOnce, record_text
 from tests.reporting import FORMULAS, HOSTILE, READERS, SUMMED, Totals, fill
 from tests.test_exports import tables
 
 
 @pytest.fixture(scope="module")
-def awkward(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return fill(Store(tmp_path_factory.mktemp("awkward") / "runs.duckdb"))
+def awkward(store_once: StoreOnce) -> Store:
+    return store_once("awkward", fill)
 
 
 @pytest.fixture(scope="module")
