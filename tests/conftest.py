@@ -23,14 +23,14 @@ from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store import database
 from ingest.store.database import Store
 from ingest.store.new_store import NewStore
+from tests.examples import PROFILE
 from tests.forks import Forks, command, run_fresh
 from tests.serving import ENTRY, PATIENCE_SECONDS, NoBrowser, chromium
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
-settings.register_profile("tachograph", deadline=None)  # a test asserts no time; a busy machine is no failure
-settings.load_profile("tachograph")
+settings.load_profile(PROFILE)
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_logs" / "claude_code"

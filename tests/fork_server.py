@@ -71,13 +71,15 @@ def warm_up() -> None:
     for library in LIBRARIES:
         importlib.import_module(library)
     with ExitStack() as stack:
-        stack.enter_context(chdir(stack.enter_context(tempfile.TemporaryDirectory())))
+        tempfile.tempdir = stack.enter_context(tempfile.TemporaryDirectory())  # what a command leaves is gone with it
+        stack.enter_context(chdir(tempfile.tempdir))
         nowhere = stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
         stack.enter_context(redirect_stdout(nowhere))
         stack.enter_context(redirect_stderr(nowhere))
         for words in WARMING:
             sys.argv = ["", *words]
             assert _exit_code() == 0, words
+    tempfile.tempdir = None
     gc.collect()
     gc.freeze()  # else the first collection in each fork copies every page
 

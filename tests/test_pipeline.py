@@ -21,6 +21,7 @@ from ingest.reading.tasks import BIG_BYTES, Plan
 from ingest.reading.workers import Task
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, ingest_paths, record, record_text
+from tests.examples import examples
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
 
@@ -285,7 +286,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 @pytest.mark.slow
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(LOGS), repeated=st.sampled_from(LOGS), cut=st.integers(0, 4))
 def test_order_batches_and_repetition_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, plain: object, order: list[Source], repeated: Source, cut: int

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.context import stream
 from ingest.context.stream import CALLS_KEPT, OTHER_TOOLS, SESSIONS_KEPT, TOOLS_KEPT, StreamContext, StreamFacts
 from schemas.wire.claude_code_events import AssistantEvent, InitEvent, ToolResult, ToolUse, UserEvent
+from tests.examples import examples
 
 INIT = {
     "type": "system",
@@ -228,7 +229,7 @@ EVENTS = st.dictionaries(FIELDS | st.text(max_size=8), HOSTILE, max_size=8)
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
+@examples(25)
 @given(st.lists(EVENTS, max_size=8), st.none() | st.text(max_size=3) | st.just("s1"))
 def test_no_event_ever_raises(events: list[dict[str, Any]], session_id: str | None) -> None:
     facts = fed(*events).at_result(session_id)
