@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser
 
 from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
@@ -25,14 +23,15 @@ from ingest.store.database import Store
 from ingest.store.new_store import NewStore
 from tests.examples import PROFILE
 from tests.forks import Forks, command, run_fresh
-from tests.serving import ENTRY, PATIENCE_SECONDS, NoBrowser, chromium
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
     from streamlit.testing.v1 import AppTest
 
 settings.load_profile(PROFILE)
 
 ROOT = Path(__file__).parent.parent
+ENTRY = ROOT / "app" / "dashboard.py"
 SAMPLES = ROOT / "sample_logs" / "claude_code"
 
 FILE = "tachograph.duckdb"
@@ -40,6 +39,9 @@ FILE = "tachograph.duckdb"
 
 MadeOnce = Callable[[str, Callable[[Path], object]], Path]
 StoreOnce = Callable[[str, Callable[[Store], object]], Store]
+
+PATIENCE_SECONDS = 30
+"""No screen takes so long, unless it hangs."""
 
 FIRST_SCREEN = "screens/overview.py"
 
@@ -87,11 +89,17 @@ def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     return ingest(contents.read_paths(paths), store, Options(tuple(labels.items())))
 
 
-SLOW = {"browser", "forks", "screens", "wheel"}
-"""Fixtures that start processes or run whole screens: what asks for them is marked slow. By hand, so is what takes over a second."""
+SLOW = {"awkward", "browser", "forks", "installed_once", "mixed", "wheel"}
+"""Fixtures that start processes, run whole screens or ingest many times: what asks for them is marked slow. By hand, so is what takes over
+half a second."""
 
 ATTACKS = Path(__file__).parent / "attack"
 """All of them are slow: they kill processes, and read what is too big or too deep."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """To import what will not run takes as long as a dozen tests."""
+    return True if config.option.markexpr == "not slow" and collection_path == ATTACKS else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -103,20 +111,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def installed_once() -> Iterator[None]:
     """With each new AppTest, Streamlit looks through all that is installed for components: half of the time of a screen."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "streamlit" in sys.modules:
-            from streamlit.components.v2 import manifest_scanner as scanner  # noqa: PLC0415  of tests without screens it is no part
+    from streamlit.components.v2 import manifest_scanner as scanner  # noqa: PLC0415  it takes a second to import
 
-            patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
         yield
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The system's Chromium, with a new profile. One for all: tests that use it are of the xdist group "browser"."""
+    from tests.serving import NoBrowser, chromium  # noqa: PLC0415  with the driver of the browser, which few tests need
+
     try:
         with chromium() as found:
             yield found
@@ -220,7 +229,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def screens(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def screens(installed_once: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
     """Screens as a visitor opens them, by their address: `screens(store.location, "screens/cost.py", model="m")`.
 
     No other screen is drawn before.

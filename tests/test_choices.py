@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.charts import distributions, findings
 from app.queries import screens as screen_queries
@@ -19,6 +18,9 @@ from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.catalogue.measures import MEASURES
 from tests.conftest import StoreOnce, record_text
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 MODELS = {"a": "claude-opus-4-6", "b": "claude-opus-4-6", "c": "glm-5.1", "d": "claude-haiku-4-5"}
 

@@ -6,13 +6,12 @@ import re
 import tomllib
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from app.charts import CHARTS
 from app.charts.claims import INK_ON_EVIDENCE, _ratio_axis
@@ -35,6 +34,9 @@ from schemas.rows.tables import arrow_schema
 from tests.conftest import ROOT, StoreOnce, record_text
 from tests.labelled.texts import labelled_texts
 from tests.test_charts import luminance
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
 CHART_KEYS = ("claims-forest", "claims-evidence", "claims-cost")
@@ -70,7 +72,7 @@ def summaries() -> list[str]:
     return [labelled.text for labelled in labelled_texts()][::3]
 
 
-Open = Callable[..., AppTest]
+Open = Callable[..., "AppTest"]
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ def labelled() -> tuple[LabelledText, ...]:
     return labelled_texts()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_other_ways_to_write_change_nothing(variant: Variant) -> None:
     rewritten = [(text, other) for text in labelled() if (other := written_as(variant, text))]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.charts import cost, cost_over, list_cost, looks
 from app.charts.base import INKS
@@ -24,6 +23,9 @@ from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import TOTAL_COST, StoreOnce, record_text
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 ALL = Filters()
 GROUPINGS = ("model", "outcome", "day", "week", "cause", "label:team", "label:nobody")

@@ -159,6 +159,7 @@ def test_the_header_says_what_the_figures_cover(five: Store) -> None:
     assert "nothing rejected" in lines["Store"]
 
 
+@pytest.mark.slow
 def test_no_run_is_a_report_of_nothing(five: Store) -> None:
     for by in ((), ("model",)):
         made = report(five, Request(choose({"model": "nope"}), by))

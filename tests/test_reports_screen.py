@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
@@ -20,8 +20,11 @@ from ingest.store.database import Store
 from tests.conftest import TOTAL_COST, Run, StoreOnce
 from tests.reporting import READERS, fill
 
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
 HAIKU = choose({"model": "claude-haiku-4-5"})
-Open = Callable[..., AppTest]
+Open = Callable[..., "AppTest"]
 
 
 @pytest.fixture

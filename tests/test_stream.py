@@ -178,6 +178,7 @@ def test_damaged_init_fields_are_not_known(bad: object) -> None:
     assert all(name.encode() for name in (*found.tools, found.requested_model or "?"))
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_hostile_streams() -> None:
     """Ids, sessions and tool names without end: each is capped, and calls are counted all the same."""
     tracemalloc.start()
