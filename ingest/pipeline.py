@@ -21,13 +21,14 @@ from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
 from ingest.reading.known import known_to
-from ingest.reading.read_source import SHOWN, Card, Settings
+from ingest.reading.read_source import Settings
 from ingest.reading.retries import Superseded, drop_superseded
 from ingest.reading.tasks import Plan
 from ingest.reading.workers import Task, work_here, work_in_processes
 from ingest.store.commit import commit
 from ingest.store.database import Store
-from ingest.store.spool_folder import spool_folder
+from ingest.store.read_result import SHOWN, ReadResult
+from ingest.store.spool import spool_folder
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable
 from schemas.rows.price import PriceFileRow
@@ -67,14 +68,14 @@ class Progress:
     rejected: int = 0
     name: str = ""
 
-    def plus(self, card: Card) -> Progress:
-        """With one more card."""
+    def plus(self, result: ReadResult) -> Progress:
+        """With one more source or portion."""
         return Progress(
-            self.sources + (card.key.portion == 0),
-            self.bytes + card.bytes_read,
-            self.documents + card.documents,
-            self.rejected + card.rejected,
-            card.name,
+            self.sources + (result.key.portion == 0),
+            self.bytes + result.bytes_read,
+            self.documents + result.documents,
+            self.rejected + result.rejected,
+            result.name,
         )
 
 
@@ -140,17 +141,17 @@ def ingest(
     settings = Settings(dict(options.labels), options.template, known.source_ids, known.rejected, Sidecars(options.unpacked))
     with suppress(OSError):  # it may never be needed; what killed processes left there goes
         temporary_folder()
-    cards: list[Card] = []
+    results: list[ReadResult] = []
     with spool_folder(store) as spool, Plan(settings) as plan:
         for done in _read(_readable(sources, store, unreadable), plan, settings, spool, options.processes):
-            cards += done
+            results += done
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
-        cards = [plan.identified(card) for card in cards]
-        broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
+        results = [plan.identified(result) for result in results]
+        broken = {result.key.reading: result.unreadable for result in results if result.unreadable}  # one bad portion spoils the file
         unreadable += broken.values()
-        cards = [card for card in cards if card.key.reading not in broken]
-        reports, superseded = _written(store, spool, cards, options) if cards else ((), Superseded())
+        results = [result for result in results if result.key.reading not in broken]
+        reports, superseded = _written(store, spool, results, options) if results else ((), Superseded())
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started, superseded)
 
 
@@ -163,8 +164,8 @@ def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreada
             yield source
 
 
-def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path, processes: int) -> Iterator[list[Card]]:
-    """The cards of all sources; with several processes where there is enough to do."""
+def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path, processes: int) -> Iterator[list[ReadResult]]:
+    """The results of all sources; with several processes where there is enough to do."""
     tasks = plan.tasks(sources)
     first: list[Task] = []
     for task in tasks:
@@ -180,39 +181,39 @@ def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path
         yield from work_in_processes(chain(first, tasks), settings, spool, processes)
 
 
-def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[tuple[SourceReport, ...], Superseded]:
+def _written(store: Store, spool: Path, results: list[ReadResult], options: Options) -> tuple[tuple[SourceReport, ...], Superseded]:
     """Commit the spool and say what became of each source, and whose former rejects went."""
     with store.writing() as writer:
-        accepted = commit(writer, spool, cards, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
-        superseded = drop_superseded(writer, cards, retried=options.retry_rejects)
-        stored = writer.cards([card.source_id for card in cards if card.known])
-    readings: dict[str, list[Card]] = defaultdict(list)
-    for card in cards:
-        readings[card.key.reading].append(card)
+        accepted = commit(writer, spool, results, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
+        superseded = drop_superseded(writer, results, retried=options.retry_rejects)
+        stored = writer.source_counts([result.source_id for result in results if result.known])
+    readings: dict[str, list[ReadResult]] = defaultdict(list)
+    for result in results:
+        readings[result.key.reading].append(result)
     reports = (_report(parts, accepted.get(reading, 0), stored) for reading, parts in sorted(readings.items(), key=_by_name))
     return tuple(reports), superseded
 
 
-def _by_name(item: tuple[str, list[Card]]) -> tuple[str, str]:
+def _by_name(item: tuple[str, list[ReadResult]]) -> tuple[str, str]:
     return item[1][0].name, item[0]
 
 
-def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
+def _report(parts: list[ReadResult], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
     first = parts[0]
     if first.known:
-        card = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
-        counts = card | {"kind": FileKind(card["kind"])} if card else {}
+        found = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
+        counts = found | {"kind": FileKind(found["kind"])} if found else {}
         return SourceReport(first.name, first.source_id, known=True, **counts)
-    records = sum(card.records for card in parts)
+    records = sum(result.records for result in parts)
     return SourceReport(
         name=first.name,
         source_id=first.source_id,
-        documents=sum(card.documents for card in parts),
+        documents=sum(result.documents for result in parts),
         accepted=accepted,
         duplicates=records - accepted,
-        rejected=sum(card.rejected for card in parts),
-        ignored=sum(card.ignored for card in parts),
+        rejected=sum(result.rejected for result in parts),
+        ignored=sum(result.ignored for result in parts),
         kind=first.kind,
-        run_ids=tuple(run_id for card in parts for run_id in card.run_ids)[:SHOWN],
-        rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for card in parts for row in card.rejects)[:SHOWN],
+        run_ids=tuple(run_id for result in parts for run_id in result.run_ids)[:SHOWN],
+        rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for result in parts for row in result.rejects)[:SHOWN],
     )

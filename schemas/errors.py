@@ -47,6 +47,9 @@ class RejectReason(StrEnum):
     LOOK_ALIKE = "look_alike"
     INVALID_RECORD = "invalid_record"
 
+    READER_DEFECT = "reader_defect"
+    """Our reader made something of it that the store does not take, or broke over it; the detail names column and value."""
+
 
 class TachographError(Exception):
     """Base of all errors that are told to people, not shown as a traceback."""

@@ -12,10 +12,10 @@ from typing import BinaryIO, cast
 
 from ingest.agents.marks import QUOTED_RECORD, RECORD
 from ingest.documents.byte_window import WINDOW_BYTES, Window
-from ingest.documents.document import Document, is_whole_record
+from ingest.documents.document import Document, excerpt, is_whole_record
 from ingest.documents.log_wrappers import Relayed, relay_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
-from ingest.documents.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, MOST_BROKEN, Scanner, Span
+from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner, Span
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary
@@ -34,7 +34,6 @@ __all__ = [
     "Source",
     "Unreadable",
     "archive_kind",
-    "excerpt",
     "find_files",
     "members",
     "names",
@@ -72,11 +71,6 @@ def read(
     not for itself to say.
     """
     return Contents(source, start, window_bytes, show, allowance or Allowance(source.size))
-
-
-def excerpt(text: str) -> str:
-    """The beginning of a text, for a reject row."""
-    return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"
 
 
 class Contents:

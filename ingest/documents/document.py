@@ -11,7 +11,12 @@ from typing import Any
 
 from ingest.agents.marks import RESULT
 from ingest.documents.injected_text import Mended, ParseFloat, mended, near_injection
+from ingest.sources.files import Unreadable
+from schemas.errors import RejectReason
 from schemas.wire.values import WrittenFloat
+
+EXCERPT_CHARACTERS = 300
+"""The most that a reject keeps of the text it is about."""
 
 _TYPED = b'{"type":'
 _RESULT = RESULT.encode()
@@ -59,6 +64,19 @@ class Document:
         """The same document, which need not be parsed any more."""
         self.__dict__["value"] = value
         return self
+
+    def beginning(self) -> Document:
+        """The same place in the source with no more text than a reject keeps."""
+        return Document(self.ordinal, self.position, self.content[: 4 * EXCERPT_CHARACTERS + 4])  # UTF-8 has up to 4 bytes a character
+
+    def refused(self, reason: RejectReason, detail: str) -> Unreadable:
+        """The document as one that is JSON, but no run."""
+        return Unreadable(self.ordinal, self.position, reason, detail, excerpt(self.text))
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a text, for a reject."""
+    return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"
 
 
 def is_whole_record(line: bytes) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from ingest.reading.read_source import Card
 from ingest.store.database import Store, Writer
+from ingest.store.read_result import ReadResult
 from schemas.rows.source import MAY_HOLD_RUNS
 
 MEMBER = "!"
@@ -56,16 +56,16 @@ class Superseded:
     grown: tuple[str, ...] = ()
 
 
-def drop_superseded(writer: Writer, cards: Collection[Card], *, retried: bool) -> Superseded:
+def drop_superseded(writer: Writer, results: Collection[ReadResult], *, retried: bool) -> Superseded:
     """Remove the rejects of what was read again since: of files that have grown, whose beginning is read anew with the rest.
 
     `retried`: also of files whose content was changed in any other way. The runs that a former content gave stay; a source of which
     nothing is left goes too.
     """
     now = {
-        "names": sorted({card.name for card in cards}) if retried else [],
-        "grown": sorted({source_id for card in cards for source_id in card.begins_with}),
-        "source_ids": sorted({card.source_id for card in cards}),
+        "names": sorted({result.name for result in results}) if retried else [],
+        "grown": sorted({source_id for result in results for source_id in result.begins_with}),
+        "source_ids": sorted({result.source_id for result in results}),
     }
     if not (now["names"] or now["grown"]):
         return Superseded()

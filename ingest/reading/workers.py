@@ -1,4 +1,4 @@
-"""Reading with several processes: tasks out, cards back, never more of them under way than a few per process.
+"""Reading with several processes: tasks out, results back, never more of them under way than a few per process.
 
 A worker ends with its parent, however that ends. Ctrl-C and SIGTERM are for the parent alone, also where they come to all of us.
 """
@@ -20,8 +20,9 @@ from pathlib import Path
 
 from ingest.documents.contents import Portion, Source
 from ingest.reading.arrow_without_pandas import spare_pandas
-from ingest.reading.read_source import Card, Settings, read_members, read_portion
-from ingest.store.spool import Key, SpoolWriter
+from ingest.reading.read_source import Settings, read_members, read_portion
+from ingest.store.read_result import PortionKey, ReadResult
+from ingest.store.spool import SpoolWriter
 from ingest.system.signals import inherited_block, put_off
 from ingest.system.temporary import temporary_folder, use_folder_of_parent
 from schemas.errors import WorkerDied
@@ -40,29 +41,33 @@ class Task:
     portion_number: int = 0
 
 
-def work(task: Task, settings: Settings, spool: Path) -> list[Card]:
-    """Do one task: rows into the spool, cards back."""
+Tasks = Iterable[Task | list[ReadResult]]
+"""Tasks to do, and between them results of sources that need no reading: those pass unchanged."""
+
+
+def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
+    """Do one task: rows into the spool, results back."""
     writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}")
     if task.portion:
-        cards = [read_portion(task.sources[0], Key(task.name, task.portion_number), task.portion, settings, writer)]
+        results = [read_portion(task.sources[0], PortionKey(task.name, task.portion_number), task.portion, settings, writer)]
     else:
-        cards = [card for n, source in enumerate(task.sources) for card in read_members(source, f"{task.name}.{n}", settings, writer)]
+        results = [result for n, source in enumerate(task.sources) for result in read_members(source, f"{task.name}.{n}", settings, writer)]
     writer.flush()
-    return cards
+    return results
 
 
-def work_here(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path) -> Iterator[list[Card]]:
-    """Do the tasks in this process, one after the other. Cards among them pass, here as below."""
+def work_here(tasks: Tasks, settings: Settings, spool: Path) -> Iterator[list[ReadResult]]:
+    """Do the tasks in this process, one after the other."""
     for task in tasks:
         yield work(task, settings, spool) if isinstance(task, Task) else task
 
 
-def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path, jobs: int) -> Iterator[list[Card]]:
-    """Do the tasks in worker processes; cards come back as they are done. Closing the iterator early ends the workers at once."""
+def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) -> Iterator[list[ReadResult]]:
+    """Do the tasks in worker processes; results come back as they are done. Closing the iterator early ends the workers at once."""
     with put_off(), inherited_block():  # it starts a process of its own (multiprocessing's resource tracker)
         pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool, _temporary()))
     try:
-        yield from _bounded(partial(_submit, pool), iter(tasks), jobs * UNDER_WAY)
+        yield from _bounded(partial(_submit, pool), tasks, jobs * UNDER_WAY)
     except BrokenProcessPool as error:
         _kill(pool)  # the pool itself only sends SIGTERM, which they do not see, and would wait for them
         raise WorkerDied(
@@ -76,14 +81,15 @@ def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, sp
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[list[Card]]:
+def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[list[ReadResult]]:
     """Hand out a task. The pool starts its processes as tasks come: one that was half started would complain."""
     with put_off(), inherited_block():
         return pool.submit(_work, task)
 
 
-def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task | list[Card]], most: int) -> Iterator[list[Card]]:
-    running: set[Future[list[Card]]] = set()
+def _bounded(submit: Callable[[Task], Future[list[ReadResult]]], tasks: Tasks, most: int) -> Iterator[list[ReadResult]]:
+    """The results of the tasks as they are done; at most so many tasks are under way at a time."""
+    running: set[Future[list[ReadResult]]] = set()
     for task in tasks:
         if not isinstance(task, Task):
             yield task
@@ -133,7 +139,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(task: Task) -> list[Card]:
+def _work(task: Task) -> list[ReadResult]:
     """What reading makes has no cycles: collecting garbage would only cost time."""
     gc.disable()  # for the whole process, so only in one of ours
     try:

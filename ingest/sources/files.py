@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason
+from schemas.rows.source import RejectRow
 
 IN_MEMORY_BYTES = 64 << 20
 """What is larger than this, and is no file yet, waits in a temporary file."""
@@ -112,6 +113,17 @@ class Unreadable:
     detail: str
     excerpt: str = ""
     certain: bool = True
+
+    def row(self, source_id: str) -> RejectRow:
+        """The row of `rejects`."""
+        return RejectRow(
+            source_id=source_id,
+            ordinal=self.ordinal,
+            position=self.position,
+            reason=self.reason,
+            detail=self.detail,
+            excerpt=self.excerpt,
+        )
 
 
 class _Beginning(io.RawIOBase):

@@ -17,16 +17,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES
-from ingest.reading.read_source import Card
-from ingest.store.chain_steps import RECHAINED, rechain
+from ingest.store.chains import RECHAINED, rechain
 from ingest.store.database import Writer
+from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
 from schemas.rows.price import PriceFileRow
 from schemas.rows.tables import TABLES, arrow_schema
 
 _STEPS = resources.files("ingest.store") / "sql" / "commit"
-_CARD_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
+_RESULT_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
 
@@ -50,7 +50,7 @@ _FORMER = "select run_id from runs anti join winners using (run_id)"
 def commit(
     writer: Writer,
     spool: Path,
-    cards: Sequence[Card],
+    results: Sequence[ReadResult],
     *,
     labels: Mapping[str, str] = MappingProxyType({}),
     replace: bool = False,
@@ -62,10 +62,10 @@ def commit(
     file for the whole store from now on.
     """
     connection = writer.connection
-    connection.register("cards", _cards_table([card for card in cards if not card.known]))
+    connection.register("read_results", _results_table([result for result in results if not result.known]))
     if replace:
         for table in ("rejects", "sources"):
-            connection.execute(f"delete from {table} where source_id in (select source_id from cards)")
+            connection.execute(f"delete from {table} where source_id in (select source_id from read_results)")
     _spare_memory(connection, spool)
     for table in SPOOLED:
         connection.execute(_spool_view(spool, table))
@@ -74,13 +74,13 @@ def commit(
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection)
     _run(connection, "05_recount")
-    _label(connection, [card.source_id for card in cards if card.known] if labels else [], labels)
+    _label(connection, [result.source_id for result in results if result.known] if labels else [], labels)
     is_rechained = rechain(connection, _PROCESSES)
     stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_FORMER, has_new_prices)) if is_so]
     if stale:
         price(writer, " union ".join(stale))
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
-    connection.unregister("cards")
+    connection.unregister("read_results")
     return dict(found)
 
 
@@ -88,9 +88,9 @@ def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
     connection.execute((_STEPS / f"{step}.sql").read_text())
 
 
-def _cards_table(cards: Sequence[Card]) -> pa.Table:
-    columns = {name: pa.array([getattr(card, name) for card in cards], type_) for name, type_ in _CARD_COLUMNS.items()}
-    keys = [card.key for card in cards]
+def _results_table(results: Sequence[ReadResult]) -> pa.Table:
+    columns = {name: pa.array([getattr(result, name) for result in results], type_) for name, type_ in _RESULT_COLUMNS.items()}
+    keys = [result.key for result in results]
     reading, portion = pa.array([key.reading for key in keys], pa.string()), pa.array([key.portion for key in keys], pa.int64())
     return pa.table({"reading": reading, "portion": portion} | columns)
 

@@ -21,9 +21,8 @@ import duckdb
 import pyarrow as pa
 
 from ingest.store.errors import FAILURES, INTERRUPTED, failed, is_held, missing, other_version, unreachable, unusable
-from ingest.store.leftovers import sweep
 from ingest.store.new_store import NewStore, discard, is_blank
-from ingest.store.own_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database
+from ingest.store.own_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database, sweep
 from ingest.store.queue import Queue
 from ingest.store.waiting import Held, Patience, keeper_in
 from ingest.system.signals import put_off
@@ -246,7 +245,7 @@ class Writer:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
 
-    def cards(self, source_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def source_counts(self, source_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """What became of sources read before: what was accepted then is a duplicate now."""
         sql = """select source_id, kind, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
                  from sources semi join given using (source_id)"""
@@ -271,13 +270,13 @@ def _finish(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make tables, comments and views, and the store's own card."""
+    """Make tables, comments and views, and the row of `store_meta`."""
     sql = resources.files("ingest.store") / "sql"
     connection.execute((sql / "schema.sql").read_text())
     for view in sorted((sql / "views").iterdir(), key=lambda file: file.name):
         connection.execute(view.read_text())
-    card = StoreMetaRow(schema_version=SCHEMA_VERSION, created_by=version("tachograph"), created_at=datetime.now(UTC))
-    Writer(connection).insert("store_meta", [card])
+    meta = StoreMetaRow(schema_version=SCHEMA_VERSION, created_by=version("tachograph"), created_at=datetime.now(UTC))
+    Writer(connection).insert("store_meta", [meta])
 
 
 @contextmanager

@@ -1,10 +1,13 @@
-"""Which files are a store's own: by what they are called, links followed."""
+"""The files of a store, known by their names: which are its own, and which of them a killed process left behind."""
 
 from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
+
+from ingest.system.held_folder import clear, is_old
 
 REBUILDING = ".rebuilding"
 MAKING = ".making-"
@@ -19,6 +22,8 @@ WRITE_AHEAD_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 _WAL = rf"({'|'.join(map(re.escape, WRITE_AHEAD_LOGS))})?"
 _DATABASES = rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+)?{_WAL}"
 _FOLDERS = rf"{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?|{re.escape(QUEUE)}([/\\](lock|\d+-(reader|writer)-[^/\\]*))?"
+_LEFT_DATABASES = re.compile(rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+){_WAL}", re.ASCII)
+_LEFT_FOLDERS = re.compile(rf"{re.escape(SPOOL)}\d+-.+", re.ASCII | re.DOTALL)
 _BESIDE = rf"({_DATABASES}|{_FOLDERS})"
 
 
@@ -49,3 +54,20 @@ def remove_database(place: Path) -> None:
     """Remove a database with its write-ahead logs, where there are any."""
     for end in ("", *WRITE_AHEAD_LOGS):
         Path(f"{place}{end}").unlink(missing_ok=True)
+
+
+def sweep(place: str, keep: Path | None, *, is_our_turn: bool) -> None:
+    """Remove what killed writers of the store at `place` left beside it, but not the new store `keep`, which is ours.
+
+    `is_our_turn`: whether the queue says that nobody else writes, so that no unfinished store beside ours has an owner that lives.
+    """
+    folder, name = os.path.split(place)
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            end, path = entry.name.removeprefix(name), Path(entry.path)
+            if end == entry.name:
+                continue
+            if _LEFT_FOLDERS.fullmatch(end):
+                clear(path)
+            elif _LEFT_DATABASES.fullmatch(end) and not (keep and entry.path.startswith(str(keep))) and (is_our_turn or is_old(path)):
+                path.unlink(missing_ok=True)

@@ -8,15 +8,12 @@ from typing import Any
 
 import duckdb
 
-from ingest.agents import recognise
 from ingest.agents.base import CONTEXT_COLUMNS, Context, Rows
 from ingest.documents.document import Document
-from ingest.findings.summary_facts import complete
-from ingest.reading.read_source import refused, reject_row
-from ingest.store.chain_steps import ALL_PROCESSES, rechain
+from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.database import Store, Writer
+from ingest.store.record_rows import RowTable, checked_tables, read_record
 from ingest.store.repricing import price
-from ingest.store.row_tables import tables_of
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.source import RejectRow
 
@@ -51,10 +48,11 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
         _copy_kept(writer)
         [(total,)] = former.execute("select count(*) from former.runs").fetchall()
         for batch in _batches(former):
-            rows, rejects = _again(batch)
-            _insert_runs(writer, rows)
+            tables, rejects = _again(batch)
+            for table in tables:
+                writer.insert_table(table.name, table.rows)
             _move_to_rejects(writer, rejects)
-            runs, refused = runs + len(rows), refused + len(rejects)
+            runs, refused = runs + len(batch) - len(rejects), refused + len(rejects)
             if on_progress:
                 on_progress(runs + refused, total)
         rechain(writer.connection, ALL_PROCESSES)
@@ -79,27 +77,25 @@ def _context(row: dict[str, Any]) -> Context:
     return Context(**row | {"labels": dict(row["labels"] or ()), "tools": tuple(row["tools"] or ())})
 
 
-def _again(batch: list[tuple[Document, Context]]) -> tuple[list[Rows], list[RejectRow]]:
-    rows: list[Rows] = []
-    rejects: list[RejectRow] = []
+def _again(batch: list[tuple[Document, Context]]) -> tuple[list[RowTable], list[RejectRow]]:
+    """The tables of the records that can still be read, and the rejects of the others."""
+    read: list[tuple[Document, Context, Rows]] = []
+    refused: list[tuple[Document, Context, InvalidRecord]] = []
     for document, context in batch:
         try:
-            rows.append(_read(document, context))
+            read.append((document, context, _read(document, context)))
         except InvalidRecord as error:
-            rejects.append(reject_row(context.source_id, refused(document, error.reason, error.detail)))
-    return rows, rejects
+            refused.append((document, context, error))
+    tables, wrong = checked_tables([rows for _, _, rows in read])
+    refused += [(*read[place][:2], error) for place, error in wrong.items()]
+    return tables, [document.refused(error.reason, error.detail).row(context.source_id) for document, context, error in refused]
 
 
 def _read(document: Document, context: Context) -> Rows:
-    format_ = recognise(document)
-    if format_ is None:
-        raise InvalidRecord(RejectReason.NO_RECORD, "no format knows this record any more")
-    return complete(format_.rows(document, lambda *_: context))
-
-
-def _insert_runs(writer: Writer, made: list[Rows]) -> None:
-    for table in tables_of(made):
-        writer.insert_table(table.name, table.rows)
+    rows = read_record(document, lambda *_: context)
+    if rows is None:
+        raise InvalidRecord(RejectReason.NO_RECORD, "no reader knows this record any more")
+    return rows
 
 
 def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:
