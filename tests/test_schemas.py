@@ -17,7 +17,7 @@ from ingest.store.ddl import schema_sql
 from schemas.catalogue.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
 from schemas.rows.run import ModelUsageRow
 from schemas.rows.source import SourceRow
-from schemas.rows.tables import TABLES, arrow_schema, arrow_table
+from schemas.rows.tables import TABLES, WrongValue, arrow_schema, arrow_table
 from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire import claude_code_words
 from schemas.wire.claude_code import ModelUsage, ResultRecord
@@ -59,7 +59,7 @@ def test_values_stand_in_their_columns_in_whatever_order_they_were_given(row: Mo
 @pytest.mark.parametrize("change", [{"input_tokens": 1.5}, {"input_tokens": -1}, {"cost_reported_usd": 0.1}, {"run_id": None}])
 def test_unchecked_values_are_checked_on_their_way_to_the_store(change: dict[str, Any]) -> None:
     row = ModelUsageRow.unchecked(run_id="r", model_id="m", model="m").completed(change)
-    with pytest.raises(ValidationError):
+    with pytest.raises(WrongValue, match=f"^model_usage.{next(iter(change))}: "):
         arrow_table(ModelUsageRow, [row])
 
 

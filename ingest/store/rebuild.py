@@ -48,7 +48,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
         _copy_kept(writer)
         [(total,)] = former.execute("select count(*) from former.runs").fetchall()
         for batch in _batches(former):
-            tables, rejects = _again(batch)
+            tables, rejects = _read_batch(batch)
             for table in tables:
                 writer.insert_table(table.name, table.rows)
             _move_to_rejects(writer, rejects)
@@ -77,7 +77,7 @@ def _context(row: dict[str, Any]) -> Context:
     return Context(**row | {"labels": dict(row["labels"] or ()), "tools": tuple(row["tools"] or ())})
 
 
-def _again(batch: list[tuple[Document, Context]]) -> tuple[list[RowTable], list[RejectRow]]:
+def _read_batch(batch: list[tuple[Document, Context]]) -> tuple[list[RowTable], list[RejectRow]]:
     """The tables of the records that can still be read, and the rejects of the others."""
     read: list[tuple[Document, Context, Rows]] = []
     refused: list[tuple[Document, Context, InvalidRecord]] = []

@@ -8,10 +8,7 @@ from typing import Annotated, Any, Self, TypeVar
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from schemas.rows.units import LARGEST_USD, usd
-
-LARGEST_INT = 2**53
-"""The largest whole number that JSON keeps exactly; no agent counts further."""
+from schemas.rows.units import LARGEST_INT, LARGEST_USD, usd
 
 T = TypeVar("T")
 
@@ -87,7 +84,7 @@ class _NoneOnError:
 WireCount = Annotated[int, _WholeNumber()]
 """A whole number of things, `24` or `24.0`; never a string."""
 
-WireMilliseconds = Annotated[float, Strict(), Field(ge=0, le=2**53, allow_inf_nan=False)]
+WireMilliseconds = Annotated[float, Strict(), Field(ge=0, le=LARGEST_INT, allow_inf_nan=False)]
 """Milliseconds as a JSON number, fractions allowed; never a string."""
 
 WireUsd = Annotated[Decimal, BeforeValidator(_money), Field(ge=0)]

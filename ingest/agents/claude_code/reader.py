@@ -17,10 +17,10 @@ from ingest.documents.document import Document
 from ingest.prices.model_ids import ModelId, parse_model_id
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
-from schemas.rows.units import LARGEST_USD
+from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
 from schemas.wire.claude_code import FORMER_COST_NAMES, ModelUsage, ResultRecord, Usage
-from schemas.wire.values import DIGITS_LOST, LARGEST_INT
+from schemas.wire.values import DIGITS_LOST
 
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
 
