@@ -1,13 +1,19 @@
-"""What can be said of JSON that is broken, and what stands behind it on its line."""
+"""JSON that is broken: repaired where a log wrote into it, else explained.
+
+Logs write a prefix, a comment, a colour or a line of another program into the middle of an object, or a prefix in front of each of its
+lines. What is left when that is taken out is read. Where an object stays broken, the reason is told with the figures that can still be
+read, and the object behind it on its line is found.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ingest.agents.marks import LEGIBLE_FIELDS
-from ingest.documents.byte_window import bytes_of
+from ingest.documents.byte_window import Window, bytes_of, clean
 from schemas.errors import RejectReason
 
 MARK_SEARCHED = 4096
@@ -22,6 +28,32 @@ _BLANK = b" \t\r"
 _DECODER = json.JSONDecoder()
 _READABLE_FIELD = re.compile(rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])')
 
+MENDED_CHARACTERS = 1 << 20
+"""No more of a text than this is mended."""
+
+ParseFloat = Callable[[str], Any] | None
+"""What makes a number of its digits, or of NaN and the infinities; None is `float`."""
+
+_BROKE_IN = re.compile(
+    r"\r?\n\[\d{4}-\d\d-\d\dT[^\]\n]{0,40}\](?: ?\[\w{1,20}\])? ?"  # a log prefix that broke a line in two
+    r"|^[ \t]{0,100}//[^\n]*\n"  # a comment on a line of its own
+    r"|(?<=[,\[{\d])[ \t]{0,100}//[^\n\"]{0,300}(?=\n)",  # a comment behind a value
+    re.MULTILINE,
+)
+_LINE_BETWEEN = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\n]*\n", re.MULTILINE)  # of another writer to the same log
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[mK]")  # of a terminal, as `jq` writes them
+_INJECTED = (_BROKE_IN, _LINE_BETWEEN, _COLOUR)
+_NEAR = 80
+_SPACE = re.compile(r"[ \t]+")
+_DIGITS = re.compile(r" *[0-9]+")  # a number may stand on the right of its column
+
+_ALLOWED_BYTES = 1 << 24
+"""What may be looked at again in vain, beside four times what was read. So hostile text cannot make itself dear."""
+
+_LINE_BYTES = 1 << 10
+_PREFIXED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 20)
+_TOKEN_CHARACTERS = 160
+
 
 class Failure(NamedTuple):
     """Why an object could not be decoded: `message`, at character `at` of `text`. `cut` where the text ended too early."""
@@ -30,6 +62,142 @@ class Failure(NamedTuple):
     at: int
     message: str
     cut: bool = False
+
+
+class Mended(NamedTuple):
+    """The value, and where in the text as it was its object ends."""
+
+    value: Any
+    end: int
+
+
+class Found(NamedTuple):
+    """An object from byte `start` to `end` of the window; `text` is as it was logged, but without the prefix of its lines."""
+
+    start: int
+    end: int
+    text: str
+    value: Any
+
+
+def parse(text: str, parse_float: ParseFloat = None) -> Any:
+    """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError.
+
+    Only where nothing was injected may a string hold a line break: a prefix within a name would otherwise become a part of it.
+    """
+    try:
+        return json.loads(text, parse_float=parse_float, parse_constant=parse_float)
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deep") from error
+    except json.JSONDecodeError as error:
+        if near_injection(text, error.pos) and (found := _mended_whole(text, parse_float)):
+            return found.value
+    try:
+        return json.loads(text, parse_float=parse_float, parse_constant=parse_float, strict=False)
+    except ValueError:
+        if found := _mended_whole(text, parse_float):
+            return found.value
+        raise
+
+
+def _mended_whole(text: str, parse_float: ParseFloat) -> Mended | None:
+    found = mended(text, parse_float)
+    return None if found is None or text[found.end :].strip() else found
+
+
+def near_injection(text: str, at: int) -> bool:
+    """Whether something was written into the text about there."""
+    return any(injected.search(text, max(0, at - _NEAR), at + _NEAR) for injected in _INJECTED)
+
+
+def mended(text: str, parse_float: ParseFloat = None) -> Mended | None:
+    """The JSON value the text begins with once what was injected is taken out, or None."""
+    region = text[:MENDED_CHARACTERS]
+    for injected in _INJECTED:
+        try:
+            return decoded_without(injected, region, parse_float)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def decoded_without(injected: re.Pattern[str], text: str, parse_float: ParseFloat = None) -> Mended:
+    """The JSON value the text begins with once all of a kind is taken out. Raises ValueError or RecursionError where it is none."""
+    value, end = json.JSONDecoder(parse_float=parse_float, parse_constant=parse_float, strict=False).raw_decode(injected.sub("", text))
+    for one in injected.finditer(text):
+        if one.start() >= end:
+            break
+        end += len(one.group())
+    return Mended(value, end)
+
+
+def prefix_of_lines(before: str, text: str) -> re.Pattern[str] | None:
+    """What stands `before` the text on its line, or a beginning of that, if the next line begins so too; but for its digits."""
+    feed = text.find("\n")
+    if feed < 0 or not (before[0].isdecimal() or text.startswith(before[0], feed + 1)):
+        return None
+    following = _DIGITS.sub("0", text[feed + 1 : feed + 1 + 4 * len(before)])
+    for end in (len(before), *(space.start() for space in reversed(list(_SPACE.finditer(before))))):
+        if before[:end].strip() and following.startswith(_DIGITS.sub("0", before[:end])):
+            shape = _DIGITS.pattern.join(map(re.escape, _DIGITS.split(before[:end])))
+            return re.compile(rf"(?<=\n){shape}")
+    return None
+
+
+class Mender:
+    """Mends the objects of one stream, while that costs no more than it may."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._spent = 0
+
+    def mend(self, start: int, failure: Failure, line_before: bytes) -> Found | None:
+        """The object that starts here and could not be decoded; None where it stays broken."""
+        if self._spent > 4 * (self._window.base + start) + _ALLOWED_BYTES:
+            return None
+        if (
+            line_before.strip()
+            and "\n" in failure.text[: failure.at + 1]
+            and (found := self._without_prefix(start, line_before, failure.text))
+        ):
+            return found
+        return self._without_injection(start) if near_injection(failure.text, failure.at) else None
+
+    def hidden(self, start: int, line_before: bytes) -> Found | None:
+        """The object whose brace is here, and the next line does not begin as one in an object does."""
+        text = self._window.text(start, _LINE_BYTES)
+        return self.mend(start, Failure(text, text.find("\n"), ""), line_before)
+
+    def _without_injection(self, start: int) -> Found | None:
+        text = self._window.text(start, MENDED_CHARACTERS)
+        found = mended(text)
+        self._spent += 0 if found else len(text)
+        return _found(start, text, found) if found and isinstance(found.value, dict) else None
+
+    def _without_prefix(self, start: int, line_before: bytes, text: str) -> Found | None:
+        """The object on lines that all begin as its first one does."""
+        prefix = prefix_of_lines(line_before.decode("utf-8", "replace"), text)
+        if prefix is None:
+            return None
+        for size in _PREFIXED_BYTES:
+            text = self._window.text(start, size)
+            try:
+                return _found(start, text, decoded_without(prefix, text), prefix)
+            except json.JSONDecodeError as error:
+                self._spent += len(text)
+                if not error.msg.startswith("Unterminated") and error.pos < len(error.doc) - _TOKEN_CHARACTERS:
+                    return None
+            except (ValueError, RecursionError):
+                self._spent += len(text)
+                return None
+        return None
+
+
+def _found(start: int, text: str, object_: Mended, prefix: re.Pattern[str] | None = None) -> Found:
+    own = text[: object_.end]
+    kept = clean(own)
+    without = prefix.sub("", kept) if prefix else kept
+    return Found(start, start + bytes_of(own), without, object_.value if kept == own else parse(without))
 
 
 def verdict(failure: Failure) -> tuple[RejectReason, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ingest.agents.marks import RESULT
-from ingest.documents.injected_text import Mended, ParseFloat, mended, near_injection
+from ingest.documents.broken_json import parse
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason
 from schemas.wire.values import WrittenFloat
@@ -84,28 +83,3 @@ def is_whole_record(line: bytes) -> bool:
     if not line.startswith(_RESULT) or not line.endswith(b"}") or line.find(_TYPED, 1) >= 0:
         return False
     return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")
-
-
-def parse(text: str, parse_float: ParseFloat = None) -> Any:
-    """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError.
-
-    Only where nothing was injected may a string hold a line break: a prefix within a name would otherwise become a part of it.
-    """
-    try:
-        return json.loads(text, parse_float=parse_float, parse_constant=parse_float)
-    except RecursionError as error:
-        raise ValueError("the JSON is nested too deep") from error
-    except json.JSONDecodeError as error:
-        if near_injection(text, error.pos) and (found := _mended_whole(text, parse_float)):
-            return found.value
-    try:
-        return json.loads(text, parse_float=parse_float, parse_constant=parse_float, strict=False)
-    except ValueError:
-        if found := _mended_whole(text, parse_float):
-            return found.value
-        raise
-
-
-def _mended_whole(text: str, parse_float: ParseFloat) -> Mended | None:
-    found = mended(text, parse_float)
-    return None if found is None or text[found.end :].strip() else found

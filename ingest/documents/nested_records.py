@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import simplejson
 
 from ingest.agents.marks import FIGURES, WRAPPED_FIELDS
-from ingest.documents.document import parse
+from ingest.documents.broken_json import parse
 from ingest.documents.scanner import scan
 
 DEPTH = 8

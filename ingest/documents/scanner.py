@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from ingest.agents.marks import EVENT_START, RECORD, bears_marks
-from ingest.documents.broken_json import MARK_SEARCHED, Failure, begin_at_break, begin_of_last, verdict
+from ingest.documents.broken_json import MARK_SEARCHED, Failure, Found, Mender, begin_at_break, begin_of_last, parse, verdict
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
-from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record, parse
-from ingest.documents.injected_stream import Found, Mender
+from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record
 from schemas.errors import RejectReason
 
 LONGEST_OBJECT = 256 << 20
