@@ -2,7 +2,7 @@
 
 The events are those of the SDK's typings (`SDKMessage` in @anthropic-ai/claude-agent-sdk, sdk.d.ts); `timestamp` stands on user
 events of newer versions, on every event of saved transcripts, and where a wrapper adds it. A stream may have millions of events, so
-all but the rare init event are read by a few dict lookups; `schemas.wire.claude_code_events` describes them.
+all but the rare init event are read by a few dict lookups.
 """
 
 from __future__ import annotations

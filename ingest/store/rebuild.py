@@ -20,7 +20,7 @@ from schemas.rows.source import RejectRow
 BATCH = 1000
 """Records read, made anew and written at a time."""
 
-_KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls", "patch_files", "price_files")
+_KEPT_TABLES = ("sources", "rejects", "tool_calls", "patch_files", "price_files")
 """What comes from outside the records and is copied; all else follows from the raw records."""
 
 _HAS_KIND = "select 1 from duckdb_columns() where database_name = 'former' and table_name = 'sources' and column_name = 'kind'"

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from schemas.rows.claim import ClaimRow, MeasurementRow
+from schemas.rows.claim import ClaimRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
@@ -25,7 +25,7 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 
 SCHEMA_VERSION = 4
-"""Raised with every change of a table. A store of another version is refused, never migrated: `rebuild` makes it anew."""
+"""Raised with every change of a table that is written. A store of another version is refused, never migrated: `rebuild` makes it anew."""
 
 TABLES: dict[str, type[Row]] = {
     "store_meta": StoreMetaRow,
@@ -37,7 +37,6 @@ TABLES: dict[str, type[Row]] = {
     "file_changes": FileChangeRow,
     "patch_files": PatchFileRow,
     "statements": StatementRow,
-    "measurements": MeasurementRow,
     "findings": FindingRow,
     "rejects": RejectRow,
     "price_files": PriceFileRow,
