@@ -17,8 +17,9 @@ from app.queries.filters import Filters
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading.read_source import Settings
-from ingest.reading.tasks import BIG_BYTES, Plan
+from ingest.reading.tasks import Plan
 from ingest.reading.workers import Task
+from ingest.sources.portions import BIG_BYTES
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, ingest_paths, record, record_text
 

@@ -6,14 +6,14 @@ of a line is put in front of it, where the times of lines are looked for.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ingest.documents.times import unix_time
 from ingest.sources.decoding import Broken, Readable
+from ingest.sources.portions import object_of
 
 LONGEST_LINE = 1 << 24
 """Bytes. What is longer is given as far as it was read; so is all that waits for its end, once so much was put together."""
@@ -37,7 +37,7 @@ _OF_CRI = re.compile(rb"(20\d\d-\d\d-\d\dT\S{9,40}) (stdout|stderr) ([FP])(?::\S
 
 
 def _docker(line: bytes) -> Piece | None:
-    value = _object(line)
+    value = object_of(line)
     text, time = value.get("log"), value.get("time")
     if not isinstance(text, str) or not isinstance(time, str) or not value.keys() <= _OF_DOCKER:
         return None
@@ -45,7 +45,7 @@ def _docker(line: bytes) -> Piece | None:
 
 
 def _journal(line: bytes) -> Piece | None:
-    value = _object(line)
+    value = object_of(line)
     text, stamp = value.get("MESSAGE"), value.get("__REALTIME_TIMESTAMP")
     left_out = text is None and "MESSAGE" in value
     data = b"" if left_out else _bytes(text) if isinstance(text, str) else _of_numbers(text)
@@ -70,14 +70,6 @@ def _of_numbers(value: object) -> bytes | None:
         return bytes(value) if isinstance(value, list) else None
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _bytes(text: str) -> bytes:
@@ -129,7 +121,7 @@ class Relayed:
         """What a line gives now: nothing where more of its text is to come."""
         piece = self._piece(line)
         if piece is None:
-            self.cut += line.startswith(b'{"') and not _object(line)
+            self.cut += line.startswith(b'{"') and not object_of(line)
             return line
         self.left_out += piece.left_out
         self._begun[piece.stream].append(piece)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
-from ingest.store.database import Store, Writer
+from ingest.store.database import Store, Writer, run_step
 from ingest.store.read_result import ReadResult
 from schemas.rows.source import MAY_HOLD_RUNS
 
 MEMBER = "!"
 """What stands between an archive and its member in a name (`ingest.sources.archives`)."""
-
-_STEPS = resources.files("ingest.store") / "sql" / "retry"
 
 
 @dataclass(frozen=True)
@@ -69,9 +66,9 @@ def drop_superseded(writer: Writer, results: Collection[ReadResult], *, retried:
     }
     if not (now["names"] or now["grown"]):
         return Superseded()
-    writer.connection.execute((_STEPS / "01_superseded.sql").read_text(), now)
+    run_step(writer.connection, "retry/01_superseded", now)
     went = writer.connection.execute("select name, has_grown from superseded order by name").fetchall()
     if went:
-        writer.connection.execute((_STEPS / "02_dropped.sql").read_text())
+        run_step(writer.connection, "retry/02_dropped")
     grown = tuple(str(name) for name, has_grown in went if has_grown)
     return Superseded(tuple(str(name) for name, has_grown in went if not has_grown), grown)

@@ -14,15 +14,13 @@ from ingest.reading.read_source import SMALL_BYTES, Settings, known_source
 from ingest.reading.workers import Task
 from ingest.sources.files import CHANGED, changed
 from ingest.sources.identity import Identity, identify_in_portions
+from ingest.sources.portions import BIG_BYTES
 from ingest.store.read_result import ReadResult
 from schemas.errors import InputUnreadable
 
 TASK_BYTES = 1 << 22
 TASK_SOURCES = 1000
 """Small files are read together, until a task has this many bytes or sources."""
-
-BIG_BYTES = 1 << 25
-"""From this size on a file is a task by itself, and read in portions if it is made of records line by line."""
 
 
 class Plan:

@@ -10,6 +10,8 @@ from typing import Any, BinaryIO
 from ingest.sources.files import Source
 
 BIG_BYTES = 32 << 20
+"""A larger file is a task by itself, and read in portions where each of its lines is a record."""
+
 PORTION_BYTES = 8 << 20
 
 _BLOCK = 1 << 20
@@ -63,22 +65,23 @@ def portions(source: Source) -> list[Portion]:
 
 
 def _is_record(line: bytes) -> bool:
-    return (_object(line) or {}).get("type") == "result"
+    return object_of(line).get("type") == "result"
 
 
 def _holds_event(stream: BinaryIO, offset: int) -> bool:
     """Whether one of the first lines there is an object with a type, but no result."""
     stream.seek(offset)
-    values = [_object(stream.readline(_BLOCK)) or {} for _ in range(_LOOKED_AT)]
+    values = [object_of(stream.readline(_BLOCK)) for _ in range(_LOOKED_AT)]
     return any(value.get("type", "result") != "result" for value in values)
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def object_of(line: bytes) -> dict[str, Any]:
+    """The JSON object that a line is; an empty one where it is none."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _boundary(stream: BinaryIO, at: int) -> int | None:

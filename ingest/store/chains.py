@@ -28,16 +28,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from ingest.store.database import run_step
+from schemas.rows.run import TOKEN_CLASSES
 from schemas.rows.source import Severity
-
-TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,6 @@ def _size(link: Link) -> tuple[Decimal, int, str, int, str]:
     return cost, sum(_sums(link)), link.source_id, link.ordinal, link.run_id
 
 
-_STEPS = resources.files("ingest.store") / "sql" / "commit"
 _USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
 _PROCESS = "process_of(session_id, in_stream, source_id)"
 ALL_PROCESSES = f"select {_PROCESS} from runs"
@@ -192,7 +190,7 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
 
     A process of one record needs nothing, unless it had more: it was written as a chain of its own. Returns whether any needed it.
     """
-    _run(connection, "00_process")
+    run_step(connection, "commit/00_process")
     connection.execute(f"create or replace temp table linked as select distinct process from ({processes}) as given(process)")
     carried = _carried(connection)
     connection.execute(
@@ -206,7 +204,7 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
         return False
     connection.register("places", _places_table(list(found.items())))
     for step in ("09_added", "10_chained_models", "11_chained_runs"):
-        _run(connection, step)
+        run_step(connection, f"commit/{step}")
     connection.unregister("places")
     _note_assumed(connection, _assumed({link.run_id: link for link in links}, found))
     return True
@@ -222,18 +220,14 @@ def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, s
     connection.execute(f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})", {"rule": ASSUMED})
     columns = {"run_id": list(assumed), "former": list(assumed.values())}
     connection.register("assumed", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
-    connection.execute((_STEPS / "12_assumed.sql").read_text(), {"rule": ASSUMED, "severity": Severity.INFO})
+    run_step(connection, "commit/12_assumed", {"rule": ASSUMED, "severity": Severity.INFO})
     connection.unregister("assumed")
-
-
-def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
-    connection.execute((_STEPS / f"{step}.sql").read_text())
 
 
 def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Records that go on from one of another session in their stream → that one. The processes of both join the `linked` ones."""
     while True:
-        _run(connection, "08_neighbours")
+        run_step(connection, "commit/08_neighbours")
         pairs: list[tuple[str, str]] = connection.execute("select run_id, former from neighbours").fetchall()
         if not pairs:
             return {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,14 +17,13 @@ import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES
 from ingest.store.chains import RECHAINED, rechain
-from ingest.store.database import Writer
+from ingest.store.database import Writer, run_step
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
 from schemas.rows.price import PriceFileRow
 from schemas.rows.tables import TABLES, arrow_schema
 
-_STEPS = resources.files("ingest.store") / "sql" / "commit"
 _RESULT_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
@@ -70,10 +68,10 @@ def commit(
     for table in SPOOLED:
         connection.execute(_spool_view(spool, table))
     for step in ("00_process", "01_chosen", "02_portions", "03_incoming", "04_winners"):
-        _run(connection, step)
+        run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection)
-    _run(connection, "05_recount")
+    run_step(connection, "commit/05_recount")
     _label(connection, [result.source_id for result in results if result.known] if labels else [], labels)
     is_rechained = rechain(connection, _PROCESSES)
     stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_FORMER, has_new_prices)) if is_so]
@@ -82,10 +80,6 @@ def commit(
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
     connection.unregister("read_results")
     return dict(found)
-
-
-def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
-    connection.execute((_STEPS / f"{step}.sql").read_text())
 
 
 def _results_table(results: Sequence[ReadResult]) -> pa.Table:
@@ -160,10 +154,10 @@ def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: 
     """Whichever copy of a record is kept, the labels of the others stay with it; `labels` are for the sources that were known."""
     connection.register("known", pa.table({"source_id": pa.array(known, pa.string())}))
     given = {"keys": list(labels), "values": list(labels.values())}
-    connection.execute((_STEPS / "06_copies.sql").read_text(), given)
+    run_step(connection, "commit/06_copies", given)
     connection.unregister("known")
     if connection.execute("select 1 from copies limit 1").fetchone():
-        _run(connection, "07_labels")
+        run_step(connection, "commit/07_labels")
 
 
 def _columns(table: str, *known_later: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -42,6 +42,7 @@ keeps text with zstd only in its latest storage version."""
 _WRITING = "set memory_limit = '1GB'"
 """A commit streams from the spool to the store: it needs no more, whatever its size, and would otherwise take what it finds."""
 
+_SQL = resources.files("ingest.store") / "sql"
 _SETTINGS = "set timezone = 'UTC'; set preserve_insertion_order = false; set checkpoint_threshold = '1MB'"
 
 
@@ -271,12 +272,16 @@ def _finish(connection: duckdb.DuckDBPyConnection) -> None:
 
 def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
     """Make tables, comments and views, and the row of `store_meta`."""
-    sql = resources.files("ingest.store") / "sql"
-    connection.execute((sql / "schema.sql").read_text())
-    for view in sorted((sql / "views").iterdir(), key=lambda file: file.name):
+    run_step(connection, "schema")
+    for view in sorted((_SQL / "views").iterdir(), key=lambda file: file.name):
         connection.execute(view.read_text())
     meta = StoreMetaRow(schema_version=SCHEMA_VERSION, created_by=version("tachograph"), created_at=datetime.now(UTC))
     Writer(connection).insert("store_meta", [meta])
+
+
+def run_step(connection: duckdb.DuckDBPyConnection, step: str, parameters: Mapping[str, object] | None = None) -> None:
+    """Run one file of `sql/`, for instance "commit/01_chosen"."""
+    connection.execute((_SQL / f"{step}.sql").read_text(), parameters)
 
 
 @contextmanager

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
 from ingest.prices.price_file import parse_price_file
-from ingest.store.database import Store, Writer
+from ingest.store.database import Store, Writer, run_step
 from schemas.rows.cost import COST_RULES
 from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates
 
@@ -41,7 +40,6 @@ PRICED = (
 )  # fmt: skip
 """The columns of runs that pricing gives; it counts findings anew, since it adds some."""
 
-_STEPS = resources.files("ingest.store") / "sql" / "pricing"
 _REGISTERED = ("prices", "alternatives", "rules")
 
 
@@ -94,28 +92,19 @@ def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
     the runs is left in the temporary table `priced_runs`: run_id and PRICED.
     """
     connection.execute(f"create or replace temp table touched as {touched}")
-    run_step(connection, "01_costs_at")
-    run_step(connection, "02_counted")
+    run_step(connection, "pricing/01_costs_at")
+    run_step(connection, "pricing/02_counted")
     prices = _prices(connection)
     for name, table in zip(_REGISTERED, (prices_table(prices), _alternatives_table(prices), _rules_table()), strict=True):
         connection.register(name, table)
-    run_step(connection, "03_priced")
+    run_step(connection, "pricing/03_priced")
     for is_likely in (True, False):
-        connection.execute(_text("04_explained"), {"is_likely": is_likely})
+        run_step(connection, "pricing/04_explained", {"is_likely": is_likely})
         connection.execute("delete from unlike where row_no in (select row_no from explained)")
     for step in ("05_unexplained", "06_model_rows", "07_totals", "08_findings", "09_runs"):
-        run_step(connection, step)
+        run_step(connection, f"pricing/{step}")
     for name in _REGISTERED:
         connection.unregister(name)
-
-
-def run_step(connection: duckdb.DuckDBPyConnection, step: str) -> None:
-    """Run one file of `sql/pricing`."""
-    connection.execute(_text(step))
-
-
-def _text(step: str) -> str:
-    return (_STEPS / f"{step}.sql").read_text()
 
 
 def _prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:

@@ -54,6 +54,9 @@ class PriceStatus(StrEnum):
     UNPRICED = "unpriced"
 
 
+TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+"""The classes of tokens that are priced apart: columns of `runs` and of `model_usage`, and with `usage_` in front of `runs`."""
+
 OutcomeName = Annotated[Outcome, ArrowType(pa.string())]
 PriceStatusName = Annotated[PriceStatus, ArrowType(pa.string())]
 CostCauseName = Annotated[CostCause, ArrowType(pa.string())]

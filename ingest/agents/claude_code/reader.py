@@ -16,7 +16,7 @@ from ingest.agents.text_repair import repair
 from ingest.documents.document import Document
 from ingest.prices.model_ids import ModelId, parse_model_id
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
 from schemas.wire.claude_code import FORMER_COST_NAMES, ModelUsage, ResultRecord, Usage
@@ -27,7 +27,6 @@ _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
 MOST_MODELS = 1000
 """Models of one record. Real ones name a handful; each is a row, a price and a line of every report."""
 
-TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _tokens_of = attrgetter(*TOKEN_CLASSES)
 
 _RUN = RunRow.unchecked()

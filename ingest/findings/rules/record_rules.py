@@ -7,14 +7,13 @@ from decimal import Decimal
 from operator import attrgetter
 
 from ingest.findings.rules.rule import Facts, Noticed
-from schemas.rows.run import Outcome
+from schemas.rows.run import TOKEN_CLASSES, Outcome
 
 COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are the same: agents add in binary floats."""
 
-_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-_OF_ALL_MODELS = attrgetter(*_CLASSES)
-_OF_MAIN_LOOP = attrgetter(*(f"usage_{name}" for name in _CLASSES))
+_OF_ALL_MODELS = attrgetter(*TOKEN_CLASSES)
+_OF_MAIN_LOOP = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 _NOTHING = Decimal(0)
 
 
@@ -32,7 +31,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
 
 def usage_above_total(facts: Facts) -> Iterator[Noticed]:
     """`usage` is a part of `modelUsage`, token class by token class."""
-    for name, part, whole in zip(_CLASSES, _OF_MAIN_LOOP(facts.run), _OF_ALL_MODELS(facts.run), strict=True):
+    for name, part, whole in zip(TOKEN_CLASSES, _OF_MAIN_LOOP(facts.run), _OF_ALL_MODELS(facts.run), strict=True):
         if part is not None and whole is not None and part > whole:
             words = name.replace("_", " ")
             yield Noticed(
