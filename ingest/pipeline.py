@@ -1,7 +1,7 @@
-"""The path of data: sources → documents → format → wire record → strict rows → spool → one transaction.
+"""The path of data: sources → documents → reader → wire record → strict rows → spool → one transaction.
 
-Holds at every stop: documents = accepted + duplicates + rejected + ignored, for each source and in total. The same bytes or
-the same record again change nothing, and no order, batching or repetition of logs makes a difference to what the store holds.
+Always true: documents = accepted + duplicates + rejected + ignored, for each source and in total. The same bytes or the same record
+again change nothing, and the content of the store does not depend on the order, the batches or the repetition of logs.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
-from ingest.reading.known import known_to
+from ingest.reading.known_sources import known_sources
 from ingest.reading.read_source import Settings
 from ingest.reading.retries import Superseded, drop_superseded
-from ingest.reading.tasks import Plan
+from ingest.reading.tasks import TaskPlanner
 from ingest.reading.workers import Task, work_here, work_in_processes
 from ingest.store.commit import commit
 from ingest.store.database import Store
@@ -35,14 +35,14 @@ from schemas.rows.price import PriceFileRow
 from schemas.rows.source import NO_LOGS, FileKind, RejectRow
 
 ALONE_TASKS = 4
-"""So many tasks are done here: starting processes costs more than it brings."""
+"""With fewer tasks no worker is started: starting processes would take longer than the tasks."""
 
 
 @dataclass(frozen=True)
 class Options:
     """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
 
-    `unpacked`: where the sidecars of sources lie that are in no folder (`ingest.context.temporary_sidecars`).
+    `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`).
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -60,7 +60,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the reading is. `name` is a source read just now."""
+    """Progress of the reading. `name`: the source that was read last."""
 
     sources: int = 0
     bytes: int = 0
@@ -81,7 +81,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """What became of one source; `known` if its bytes had been read before. `run_ids` and `rejects`: the first SHOWN of them."""
+    """The counts of one source. `known`: its bytes had been read before. `run_ids` and `rejects`: the first SHOWN of them."""
 
     name: str
     source_id: str
@@ -98,7 +98,7 @@ class SourceReport:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What became of all sources of one ingest; `seconds` is wall time. `superseded`: whose former rejects went."""
+    """The counts of all sources of one ingest. `seconds`: wall time. `superseded`: sources whose old rejects were removed."""
 
     sources: tuple[SourceReport, ...]
     unreadable: tuple[InputUnreadable, ...]
@@ -133,22 +133,24 @@ def ingest(
 ) -> IngestReport:
     """Read the sources and write what is new in one transaction. `on_progress` is called as reading goes on.
 
-    What could not be opened is reported and the others go on; where nothing could be opened no store is made.
+    A source that cannot be opened is reported, and the others go on. If none can be opened, no store is made.
     """
     started = time.monotonic()
     unreadable: list[InputUnreadable] = []
-    known = known_to(store, without_rejects=options.retry_rejects)
+    known = known_sources(store, without_rejects=options.retry_rejects)
     settings = Settings(dict(options.labels), options.template, known.source_ids, known.rejected, Sidecars(options.unpacked))
-    with suppress(OSError):  # it may never be needed; what killed processes left there goes
+    with suppress(OSError):  # removes temporary folders of killed processes; without one, only a source that needs it fails
         temporary_folder()
     results: list[ReadResult] = []
-    with spool_folder(store) as spool, Plan(settings) as plan:
+    with spool_folder(store) as spool, TaskPlanner(settings) as plan:
         for done in _read(_readable(sources, store, unreadable), plan, settings, spool, options.processes):
             results += done
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
         results = [plan.identified(result) for result in results]
-        broken = {result.key.reading: result.unreadable for result in results if result.unreadable}  # one bad portion spoils the file
+        broken = {
+            result.key.reading: result.unreadable for result in results if result.unreadable
+        }  # a file with one unreadable portion is unreadable
         unreadable += broken.values()
         results = [result for result in results if result.key.reading not in broken]
         reports, superseded = _written(store, spool, results, options) if results else ((), Superseded())
@@ -156,7 +158,7 @@ def ingest(
 
 
 def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
-    """The sources that can be opened; the store itself, in a folder of logs, is none."""
+    """The sources that can be opened, without files of the store itself in a folder of logs."""
     for source in sources:
         if isinstance(source, InputUnreadable):
             unreadable.append(source)
@@ -164,8 +166,8 @@ def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreada
             yield source
 
 
-def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path, processes: int) -> Iterator[list[ReadResult]]:
-    """The results of all sources; with several processes where there is enough to do."""
+def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spool: Path, processes: int) -> Iterator[list[ReadResult]]:
+    """The results of all sources; from worker processes where there are enough tasks."""
     tasks = plan.tasks(sources)
     first: list[Task] = []
     for task in tasks:
@@ -182,7 +184,7 @@ def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path
 
 
 def _written(store: Store, spool: Path, results: list[ReadResult], options: Options) -> tuple[tuple[SourceReport, ...], Superseded]:
-    """Commit the spool and say what became of each source, and whose former rejects went."""
+    """Commit the spool. Returns the counts of each source, and the sources whose old rejects were removed."""
     with store.writing() as writer:
         accepted = commit(writer, spool, results, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
         superseded = drop_superseded(writer, results, retried=options.retry_rejects)

@@ -14,7 +14,7 @@ import pytest
 
 import ingest.agents
 from app.queries import runs as run_queries
-from ingest.agents import FORMATS
+from ingest.agents import AGENTS
 from ingest.agents.base import CHILD_TABLES, FACTS, Context, ContextOf, Rows
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.documents.document import Document
@@ -115,7 +115,7 @@ class Careless:
 
 
 def registered(monkeypatch: pytest.MonkeyPatch, build: Callable[[Rows, int], Rows]) -> None:
-    monkeypatch.setattr(ingest.agents, "FORMATS", (Careless(build), *FORMATS))
+    monkeypatch.setattr(ingest.agents, "AGENTS", (Careless(build), *AGENTS))
 
 
 def careless_log(path: Path, count: int, **good: Any) -> Path:
@@ -217,7 +217,7 @@ def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkey
     log = tmp_path / "log.jsonl"
     log.write_text("\n".join(record_text(uuid=f"right-{number}", session_id=f"right-{number}") for number in range(3)))
     ingest_paths(store, log)
-    monkeypatch.setattr(ingest.agents, "FORMATS", (Worse(),))
+    monkeypatch.setattr(ingest.agents, "AGENTS", (Worse(),))
     assert rebuild(store) == RebuildReport(runs=2, rejects=1)
     [reject] = run_queries.rejects(store).to_pylist()
     assert reject["detail"].startswith("model_usage.input_tokens: ")

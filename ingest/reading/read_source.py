@@ -23,7 +23,7 @@ from ingest.context.temporary_sidecars import is_named_as_sidecar, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document
-from ingest.sources.archives import NO_ROOM
+from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
 from ingest.sources.files import CHANGED, changed
 from ingest.sources.identity import Checksum, Earlier, Fingerprint, identify
@@ -34,14 +34,14 @@ from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
 from schemas.rows.source import FileKind
 
 SMALL_BYTES = 1 << 20
-"""Up to this size a file is read into memory at once: it is hashed, sniffed and read from there."""
+"""A file up to this size is loaded into memory at once."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What an ingest was asked for. `known`: source_ids that are in the store already and need no reading.
+    """The settings of an ingest. `known`: source_ids that are in the store already and are not read.
 
-    `rejected`: by name, the sources in the store of which something was rejected.
+    `rejected`: by name, the sources in the store with rejects.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
@@ -51,16 +51,16 @@ class Settings:
     sidecars: Sidecars = field(default_factory=Sidecars)
 
     def earlier(self, source: Source) -> Sequence[Earlier]:
-        """What the source may have been, shorter and with something rejected, when it was read before."""
+        """Earlier sources with rejects that may be the beginning of this one."""
         return self.rejected.get(source.name, ())
 
 
 def read_members(
     source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None
 ) -> Iterator[ReadResult]:
-    """Read a file, or everything in an archive. `name` tells this reading from all others of the ingest.
+    """Read a file, or all members of an archive. `name`: unique for this reading in the ingest.
 
-    `allowance`: that of the archive it is a member of.
+    `allowance`: of the archive, where the source is a member of one.
     """
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
@@ -76,7 +76,7 @@ def read_members(
 
 
 def known_source(source: Source, name: str, settings: Settings) -> ReadResult | None:
-    """The result of a source that the store has, None for any other. Of a new store it asks nothing. Raises OSError, InputUnreadable."""
+    """The result of a source that the store has, None for any other. Reads nothing for a new store. Raises OSError, InputUnreadable."""
     if not settings.known:
         return None
     identity = identify(source, settings.earlier(source))
@@ -99,13 +99,13 @@ def _unreadable(source: Source, key: PortionKey, error: OSError | InputUnreadabl
     if isinstance(error, InputUnreadable):
         return ReadResult(key, "", source.name, 0, unreadable=error)
     said = InputUnreadable(f"cannot read {source.name}: {error.strerror or error}")
-    if error.errno in NO_ROOM:
+    if error.errno in DISK_FULL:
         said.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or name another folder in $TMPDIR."
     return ReadResult(key, "", source.name, 0, unreadable=said)
 
 
 def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[ReadResult]:
-    """A result for the archive itself, whose own documents are only the members that cannot be opened, and one for each other."""
+    """A result for each member, and one for the archive, whose only documents are the members that cannot be opened."""
     archive = ReadResult(PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
     archive.identify(before := identify(source, settings.earlier(source)))
     folders: dict[str, Path] = {}
@@ -124,7 +124,7 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
 
 @contextmanager
 def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source, kind: str) -> Iterator[None]:
-    """Puts the members named as sidecars, which may stand behind the records they tell of, into `folders`. Most archives have none."""
+    """Unpack the members named as sidecars into `folders`, since a sidecar may come after its record. Most archives have none."""
     if not any(map(is_named_as_sidecar, contents.names(archive, kind, allowance))):
         yield
         return
@@ -142,9 +142,9 @@ def read_source(
     portion: Portion | None = None,
     allowance: Allowance | None = None,
 ) -> ReadResult:
-    """Read one source, or one portion of it (whose source_id is not known yet, and empty)."""
+    """Read one source or one portion of it. The result of a portion has no source_id yet."""
     result = ReadResult(key, "", source.name, source.size, portion.length if portion else source.size)
-    path = None if source.temporary else source.path  # a temporary file's place says nothing
+    path = None if source.temporary else source.path  # the path of a temporary file says nothing
     if settings.sidecars.has(path, source.name):
         result.kind, result.ignored = FileKind.SIDECAR, 1
         result.identify(identify(source, settings.earlier(source)))
@@ -159,7 +159,7 @@ def read_source(
 
 
 class _Reader:
-    """Reads the documents of one source in order, with the events among them as context of the records."""
+    """Reads the documents of one source in order. Events are the context of the records among them."""
 
     def __init__(self, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
         self._result = result
@@ -187,7 +187,7 @@ class _Reader:
             self._result.kind, self._result.ignored = found.file_kind, 1
 
     def _as_log(self, *, is_whole: bool) -> None:
-        """What did not look like a run by itself was a part of one: of this log. Of a stream without any record its last event is told."""
+        """Reject the doubtful parts, since the source is a log; and the last event of a stream that has no record."""
         for part in self._doubtful:
             self._spool.reject(self._result, part)
         if is_whole and self._last_event and not self._has_records and not self._result.rejected:
@@ -196,7 +196,7 @@ class _Reader:
             self._spool.reject(self._result, last.refused(RejectReason.NO_RECORD, _no_record_detail(count)))
 
     def _document(self, document: Document) -> None:
-        """Put a document where it belongs: a record becomes rows, an event context."""
+        """A record becomes rows or a reject, any other document context."""
         try:
             rows = read_record(document, partial(self._context_of, document.logged_at))
         except InvalidRecord as error:

@@ -1,4 +1,4 @@
-"""Which sources are read together, which alone, and which in portions."""
+"""Sources → tasks: small files together, big ones alone or in portions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from schemas.errors import InputUnreadable
 
 TASK_BYTES = 1 << 22
 TASK_SOURCES = 1000
-"""Small files are read together, until a task has this many bytes or sources."""
+"""Small files are put into one task until it has this many bytes or sources."""
 
 
-class Plan:
-    """Makes tasks of sources. A file read in portions is hashed meanwhile; `identified` puts the hash on its results.
+class TaskPlanner:
+    """Makes tasks of sources. A file that is read in portions is hashed by a thread meanwhile; `identified` adds the hash to its results.
 
-    A source is as long as its file is when its turn comes. What is appended later is for the next ingest.
+    The length of a source is fixed when its task is made. Later bytes of its file are for the next ingest.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -42,14 +42,14 @@ class Plan:
         self._hasher.shutdown(wait=False, cancel_futures=True)
 
     def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[ReadResult]]:
-        """The sources as tasks, in the order they come; results of small files that the store has already.
+        """The sources as tasks, in their order, and results of small files that the store has already.
 
-        To hash a small file costs less than to hand it over: where all are known no process need be started.
+        Hashing a small file costs less than sending it to a worker; if all files are known, no worker is started.
         """
         batch: list[Source] = []
         known: list[ReadResult] = []
         number = size = 0
-        for source in map(self._looked_at, sources):
+        for source in map(self._current, sources):
             if isinstance(source, ReadResult):
                 known.append(source)
                 if len(known) >= TASK_SOURCES:
@@ -86,7 +86,7 @@ class Plan:
     def _big(self, source: Source, name: str) -> Iterator[Task | list[ReadResult]]:
         try:
             parts = [] if archive_kind(source) else portions(source)
-        except (OSError, InputUnreadable):  # its reader will say so
+        except (OSError, InputUnreadable):  # reading it reports the error
             parts = []
         if len(parts) < 2:
             yield Task(name, (source,))
@@ -97,23 +97,23 @@ class Plan:
             for number, part in enumerate(parts):
                 yield Task(name, (source,), part, number)
 
-    def _looked_at(self, source: Source) -> Source | ReadResult:
-        """The source as it is now, or the result of a small file that is known. Other small ones have their bytes with them.
+    def _current(self, source: Source) -> Source | ReadResult:
+        """The source as it is now, or the result of a small file that the store has. Other small files are loaded into memory.
 
-        Of a new store's, nothing is known: their readers load them.
+        With a new store nothing is known, and the workers load the files.
         """
         try:
             source = source.as_it_is_now()
             if not self._settings.known or source.size > SMALL_BYTES:
                 return source
             source = source.loaded()
-        except OSError:  # its reader will say so
+        except OSError:  # reading it reports the error
             return source
         return self._known(source, f"known{next(self._numbers)}") or source
 
     def _known(self, source: Source, name: str) -> ReadResult | None:
-        """Its result, if the store has it. Costs reading the file once, so not asked of a new store."""
+        """The result of a source that the store has; None for any other. Reads the whole file, so only with a store that has sources."""
         try:
             return known_source(source, name, self._settings)
-        except (OSError, InputUnreadable):  # its reader will say so
+        except (OSError, InputUnreadable):  # reading it reports the error
             return None

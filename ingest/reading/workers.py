@@ -1,6 +1,6 @@
-"""Reading with several processes: tasks out, results back, never more of them under way than a few per process.
+"""Reading in worker processes: they get tasks and return results; only a few tasks per worker are handed out at a time.
 
-A worker ends with its parent, however that ends. Ctrl-C and SIGTERM are for the parent alone, also where they come to all of us.
+A worker ends with its parent, however that ends. Only the parent handles Ctrl-C and SIGTERM, also where the whole group receives them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ingest.system.temporary import temporary_folder, use_folder_of_parent
 from schemas.errors import WorkerDied
 
 UNDER_WAY = 3
-"""Tasks per process that are handed out at a time: enough to keep it busy, few enough to bound what waits."""
+"""Tasks per worker that are handed out at a time: enough to keep it busy, few enough to bound the memory."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ Tasks = Iterable[Task | list[ReadResult]]
 
 
 def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
-    """Do one task: rows into the spool, results back."""
+    """Do one task: write its rows into the spool. Returns the results of its sources."""
     writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}")
     if task.portion:
         results = [read_portion(task.sources[0], PortionKey(task.name, task.portion_number), task.portion, settings, writer)]
@@ -64,12 +64,12 @@ def work_here(tasks: Tasks, settings: Settings, spool: Path) -> Iterator[list[Re
 
 def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) -> Iterator[list[ReadResult]]:
     """Do the tasks in worker processes; results come back as they are done. Closing the iterator early ends the workers at once."""
-    with put_off(), inherited_block():  # it starts a process of its own (multiprocessing's resource tracker)
+    with put_off(), inherited_block():  # it starts another process (multiprocessing's resource tracker)
         pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool, _temporary()))
     try:
         yield from _bounded(partial(_submit, pool), tasks, jobs * UNDER_WAY)
     except BrokenProcessPool as error:
-        _kill(pool)  # the pool itself only sends SIGTERM, which they do not see, and would wait for them
+        _kill(pool)  # the pool itself only sends SIGTERM, which they ignore, and would wait for them
         raise WorkerDied(
             "a worker process died while reading: nothing was written.", "Memory may be short: try again with --jobs 1."
         ) from error
@@ -77,12 +77,12 @@ def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) 
         _kill(pool)
         raise
     finally:
-        with suppress(RuntimeError):  # interrupted while the pool's own thread was about to start: there is nothing to wait for
+        with suppress(RuntimeError):  # interrupted before the thread of the pool started: there is nothing to wait for
             pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[list[ReadResult]]:
-    """Hand out a task. The pool starts its processes as tasks come: one that was half started would complain."""
+    """Hand out a task. The pool starts its processes with the first tasks: signals wait until a start is complete."""
     with put_off(), inherited_block():
         return pool.submit(_work, task)
 
@@ -104,7 +104,7 @@ def _bounded(submit: Callable[[Task], Future[list[ReadResult]]], tasks: Tasks, m
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
-    """End the workers now: what they were reading is of no use any more."""
+    """Kill the workers: their results are not needed any more."""
     for process in list((pool._processes or {}).values()):  # no public way before Python 3.14
         process.kill()
 
@@ -114,7 +114,7 @@ _spool = Path()
 
 
 def _temporary() -> Path | None:
-    """Where workers put temporary files, so that they go with ours however a worker ends; None where there is no such place."""
+    """The folder for temporary files of workers, which is removed with ours however a worker ends; None where there is none."""
     try:
         return temporary_folder()
     except OSError:
@@ -127,7 +127,7 @@ def _begin(settings: Settings, spool: Path, temporary: Path | None) -> None:
     _settings, _spool = settings, spool
     if temporary:
         use_folder_of_parent(temporary)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where no block is inherited
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where signals cannot be blocked
     spare_pandas()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -140,8 +140,8 @@ def _end_with_parent() -> None:
 
 
 def _work(task: Task) -> list[ReadResult]:
-    """What reading makes has no cycles: collecting garbage would only cost time."""
-    gc.disable()  # for the whole process, so only in one of ours
+    """Do a task in a worker without garbage collection: reading makes no reference cycles."""
+    gc.disable()  # for the whole process, so only in a worker
     try:
         return work(task, _settings, _spool)
     finally:

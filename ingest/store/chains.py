@@ -1,22 +1,22 @@
-"""Which records continue the totals of an earlier one, and what each added by itself.
+"""Chains of records: which record continues the totals of an earlier one, and what each record added.
 
 Several results of one process carry cumulative totals; so do, in newer versions, the results of a resumed session. In older
-versions every invocation starts from zero, although it shares its session with the others. The record does not say which, so
-it is told from the figures: a record continues another one of its session if
+versions every invocation starts from zero, although all share a session. The record does not say which case it is, so the figures
+decide: a record continues an earlier one of its session if
 
-- every model's token classes and cost are at least the former's, and
-- what was added covers the record's own `usage` (the main loop of its last turn group), class by class.
+- every model's token classes and cost are at least those of the earlier record, and
+- the difference is at least the record's own `usage` (the main loop of its last turn group), class by class.
 
-The second condition is what tells a resumed session of older versions from a continued one: there, later invocations are often
-larger in every class, but their usage accounts for all of it. (Among 163 real records the first condition alone would have joined 31
-pairs of separate invocations, the second none.) In one event stream the order of the events and the first
-condition suffice, unless the figures prove that another process was started and its stream appended.
+The second condition separates resumed sessions of older versions: their later invocations are often larger in every class, but the usage
+accounts for all of it. (Among 163 real records the first condition alone would have joined 31 pairs of separate invocations, the second
+none.) In one event stream the order of the events and the first condition are enough, unless the figures prove that another process
+was started and its stream appended.
 
-A process that clears its conversation goes on under another session, and its totals go on too. So do, by chance, those of another
-process whose stream was appended to the same file. There growth proves nothing, and figures have to agree to the token: see `carries`.
+A process that clears its conversation continues under another session, with the same totals. The stream of another process that was
+appended to the same file may look alike. There growth proves nothing, and figures must agree to the token: see `carries`.
 
-Outside a stream the two conditions may hold by chance, rarely. A record that is taken to continue another by them alone gets a finding with
-what it cost either way: see `is_assumed`.
+Outside a stream the two conditions may be true by chance, rarely. A record that continues another one by them alone gets a finding with
+its cost in either case: see `is_assumed`.
 
 The order in which records are given does not matter. `places` and what is above it are pure; `rechain` writes the places into the store.
 """
@@ -47,20 +47,20 @@ class Totals:
     cost: Decimal = Decimal(0)
 
     def covers(self, other: Totals) -> bool:
-        """Whether every figure is at least the other's."""
+        """Whether every figure is at least that of the other."""
         return self.cost >= other.cost and all(mine >= theirs for mine, theirs in zip(self.tokens, other.tokens, strict=True))
 
     def less(self, other: Totals) -> Totals:
-        """What was added to the other's."""
+        """The difference to the other."""
         first, second, third, fourth = (mine - theirs for mine, theirs in zip(self.tokens, other.tokens, strict=True))
         return Totals((first, second, third, fourth), self.cost - other.cost)
 
 
 @dataclass(frozen=True)
 class Link:
-    """What chaining needs of one record. `usage`: tokens by class of its own last turn group, None where it logs none.
+    """The columns of one record that chains depend on. `usage`: tokens by class of its last turn group, None where it has none.
 
-    `process`: what it may have totals in common by, mostly its session.
+    `process`: records with the same process may share totals; mostly the session.
     """
 
     run_id: str
@@ -74,7 +74,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a record stands: `position` counts from 1; `former` is the run it continues, None at the start of a chain."""
+    """The place of a record in its chain. `position` counts from 1; `former`: the run it continues, None at the start of a chain."""
 
     chain_id: str
     position: int
@@ -82,12 +82,12 @@ class Place:
 
 
 CANDIDATES = 64
-"""How many of the next smaller records of a session are looked at: the work grows with a session and no faster. (The longest real one
-has 48 records.)"""
+"""Most of the next smaller records of a session that are compared, so that the work is linear in the length of a session. (The longest real
+one has 48 records.)"""
 
 
 def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType({})) -> dict[str, Place]:
-    """The place of every record, by run_id. `carried`: records that `carries` tells of → the one of another session that each continues."""
+    """The place of every record, by run_id. `carried`: records that continue one of another session (see `carries`) → that one."""
     earlier: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
     found: dict[str, Place] = {}
     for link in sorted(links, key=_size):
@@ -99,29 +99,31 @@ def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType(
 
 
 def continues(later: Link, former: Link) -> bool:
-    """Whether the later record's totals include the former's."""
+    """Whether the totals of the later record include those of the earlier one."""
     if not _covers(later, former):
         return False
     if later.in_stream and former.in_stream and later.source_id == former.source_id:
         return later.ordinal > former.ordinal and not _began_anew(later, former)
     added = _added(later, former)
-    if later.usage is None or (later.usage == former.usage and any(added)):  # carried over from the former, it tells nothing of the later
+    if later.usage is None or (
+        later.usage == former.usage and any(added)
+    ):  # a copy of the usage before: it says nothing about the later record
         return True
     return all(more >= used for more, used in zip(added, later.usage, strict=True))
 
 
 def _began_anew(later: Link, former: Link) -> bool:
-    """Whether a model's totals are to the token what the record itself used, though the former had used that model before."""
+    """Whether the totals of a model are exactly the record's own usage, although the earlier record had used that model too."""
     if later.usage is None or later.usage == former.usage:
         return False
     return any(later.models[name].tokens == later.usage for name, totals in former.models.items() if any(totals.tokens))
 
 
 def carries(later: Link, former: Link) -> bool:
-    """Whether the next result of a stream, though of another session, has the former's totals in it beyond doubt.
+    """Whether the next result of a stream, of another session, certainly includes the totals of the earlier one.
 
-    Its totals less the former's cover what it used, and either those of one model are just what it used, or it used none of the
-    former's models. A process of its own would have to have used by other means, to the token, what the former one did.
+    The difference of the totals covers its usage, and either the difference of one model is exactly its usage, or it used no model of the earlier
+    record. A separate process would have to have used, to the token, as much as the earlier one.
     """
     if later.usage is None or not _covers(later, former):
         return False
@@ -131,11 +133,11 @@ def carries(later: Link, former: Link) -> bool:
 
 
 def is_assumed(later: Link, former: Link) -> bool:
-    """Whether a record that `continues` another might as well have started from zero: nothing but larger figures speaks for it.
+    """Whether a record that `continues` another might also have started from zero: larger figures are the only evidence.
 
-    One stream is one process, and figures that agree to the token are no chance. All else leaves a doubt: no usage, that of the record
-    before, or a main loop that used less than was added. Neither version, turns nor times decide: records outside streams name no version,
-    turns are of the one result in both cases, and API time is cumulative within a process only.
+    One stream is one process, and figures that agree to the token are no chance. All other cases are doubtful: no usage, a copy of the
+    usage before, or a main loop that used less than the difference. Version, turns and times cannot decide: records outside streams have
+    no version, turns are per result in both cases, and API time is cumulative only within a process.
     """
     if later.in_stream and former.in_stream and later.source_id == former.source_id:
         return False
@@ -143,14 +145,14 @@ def is_assumed(later: Link, former: Link) -> bool:
 
 
 def _agrees(later: Link, former: Link) -> bool:
-    """Whether what was added to one of the former's models is to the token what the record used, or nothing was added to any."""
+    """Whether the difference of one of the earlier record's models is exactly the record's usage, or every difference is zero."""
     gained = [later.models[name].less(totals) for name, totals in former.models.items() if any(totals.tokens)]
     used = any(later.usage or ()) and any(gain.tokens == later.usage for gain in gained)
     return used or (bool(gained) and all(gain == Totals() for gain in gained))
 
 
 def _covers(later: Link, former: Link) -> bool:
-    """Whether the former's totals are any, and the later's are at least those, model by model."""
+    """Whether the earlier record has totals, and those of the later one are at least as large, model by model."""
     if not any(totals.cost or any(totals.tokens) for totals in former.models.values()):
         return False
     return all(name in later.models and later.models[name].covers(totals) for name, totals in former.models.items())
@@ -165,7 +167,7 @@ def _sums(link: Link) -> tuple[int, ...]:
 
 
 def _size(link: Link) -> tuple[Decimal, int, str, int, str]:
-    """Sorts a record behind every record it may continue, whatever order they came in."""
+    """The sort key: a record comes after every record that it may continue."""
     cost = sum((totals.cost for totals in link.models.values()), Decimal(0))
     return cost, sum(_sums(link)), link.source_id, link.ordinal, link.run_id
 
@@ -174,7 +176,7 @@ _USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
 _PROCESS = "process_of(session_id, in_stream, source_id)"
 ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
-"""The runs that `rechain` looked at."""
+"""The runs whose chains `rechain` found again."""
 
 ASSUMED, ASSUMED_MEANING = "cumulative_assumed", "The record's totals are taken to go on from an earlier one; it does not say so itself."
 """The rule of findings on chains, and what it means."""
@@ -186,9 +188,10 @@ _MODELS = (
 
 
 def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
-    """Find some chains anew (`processes`: SQL that selects some of ALL_PROCESSES) and write what each record added by itself.
+    """Find the chains of some processes again (`processes`: SQL that selects some of ALL_PROCESSES) and write what each record added.
 
-    A process of one record needs nothing, unless it had more: it was written as a chain of its own. Returns whether any needed it.
+    A process with one record is skipped, unless it had more before: new records are written as single chains. Returns whether any chain
+    was written.
     """
     run_step(connection, "commit/00_process")
     connection.execute(f"create or replace temp table linked as select distinct process from ({processes}) as given(process)")
@@ -211,7 +214,7 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
 
 
 def _assumed(links: Mapping[str, Link], found: Mapping[str, Place]) -> dict[str, str]:
-    """Records that may have started from zero → the one that each is taken to continue."""
+    """Records that may have started from zero → the record that each is assumed to continue."""
     continued = {run_id: place.former for run_id, place in found.items() if place.former in links}
     return {run_id: earlier for run_id, earlier in continued.items() if earlier and is_assumed(links[run_id], links[earlier])}
 
@@ -225,7 +228,7 @@ def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, s
 
 
 def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Records that go on from one of another session in their stream → that one. The processes of both join the `linked` ones."""
+    """Records that continue one of another session in their stream → that one. The processes of both are added to the table `linked`."""
     while True:
         run_step(connection, "commit/08_neighbours")
         pairs: list[tuple[str, str]] = connection.execute("select run_id, former from neighbours").fetchall()

@@ -1,4 +1,4 @@
-"""Every derived table made anew from the raw records that the store kept: after an upgrade, or to check the store."""
+"""Make every derived table again from the raw records in the store: after an upgrade, or to check the store."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.source import RejectRow
 
 BATCH = 1000
-"""Records read, made anew and written at a time."""
+"""Records that are read and written at a time."""
 
 _KEPT_TABLES = ("sources", "rejects", "tool_calls", "patch_files", "price_files")
-"""What comes from outside the records and is copied; all else follows from the raw records."""
+"""Tables that do not follow from the raw records and are copied."""
 
 _HAS_KIND = "select 1 from duckdb_columns() where database_name = 'former' and table_name = 'sources' and column_name = 'kind'"
 _KIND = (
     ", case when container = 'zip' or starts_with(container, 'tar') then 'archive'"
     " when container = 'sidecar' then 'sidecar' else 'log' end as kind"
 )
-"""What version 3 of the tables knew of it."""
+"""The kind of a source, from the columns of version 3."""
 
 _KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)
 
 
 @dataclass(frozen=True)
 class RebuildReport:
-    """`runs` were made anew; `rejects` are records that were runs before and can no longer be read."""
+    """`runs`: records that were read again; `rejects`: records that were runs before and can no longer be read."""
 
     runs: int
     rejects: int
 
 
 def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None) -> RebuildReport:
-    """Make the store anew beside the old one and put it in its place. `on_progress` gets (records done, records in all)."""
+    """Make a new store beside the old one and replace it. `on_progress` is called with (records done, all records)."""
     runs, refused = 0, 0
     with store.replacing() as (former, writer):
         _copy_kept(writer)
@@ -62,7 +62,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
 
 def _copy_kept(writer: Writer) -> None:
     known = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'former'").fetchall()
-    for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store lacks the newer tables
+    for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store does not have the newer tables
         lacks_kind = table == "sources" and not writer.connection.execute(_HAS_KIND).fetchone()
         writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from former.{table}")
 
@@ -99,7 +99,7 @@ def _read(document: Document, context: Context) -> Rows:
 
 
 def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:
-    """Rejects of records that were runs: their sources count them anew."""
+    """Write the rejects of records that were runs, and correct the counts of their sources."""
     writer.insert("rejects", rejects)
     for row in rejects:
         writer.connection.execute(

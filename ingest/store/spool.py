@@ -1,7 +1,7 @@
 """Rows on their way to the store: Parquet files in a folder beside it, written while reading, read once by the commit.
 
-So a reader holds no more than a chunk of rows, any number of processes can read at once, and the store itself is held only for
-the one transaction at the end.
+So a worker has no more than a chunk of rows in memory, any number of workers can read at once, and the store is locked only during the
+transaction at the end.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
 
 CHUNK_ROWS = 4096
-"""Most runs kept before they are written."""
+"""Most runs in memory before they are written."""
 
 CHUNK_CHARACTERS = 1 << 25
-"""Most characters of raw records kept before they are written."""
+"""Most characters of raw records in memory before they are written."""
 
 SPOOLED = ("runs", *CHILD_TABLES, "rejects")
 """The tables that pass through the spool."""
 
 KEYS = ("reading", "portion", "document")
-"""What tells one document of an ingest from all others: columns beside those of the table. `reading` names one reading of one
-source, `portion` a part of a big file read by itself, `document` the number of the document in it."""
+"""Columns that identify a document of an ingest, in addition to those of the table. `reading`: one reading of one source; `portion`: the
+number of a part of a big file; `document`: the number of the document in it."""
 
 DocumentKey = tuple[str, int, int]
 """The values of KEYS."""
 
 
 class _Record(NamedTuple):
-    """A record that waits to be written. `document` holds the beginning of its text, for a reject."""
+    """A record that is not written yet. `document` has the beginning of its text, for a reject."""
 
     result: ReadResult
     document: Document
@@ -52,7 +52,7 @@ class _Record(NamedTuple):
 
 @contextmanager
 def spool_folder(store: Store) -> Iterator[Path]:
-    """A folder for the spool, on the store's disk where that is a file; what killed ingests left there goes. Raises StoreError."""
+    """A folder for the spool, on the store's disk where that is a file; folders of killed ingests are removed. Raises StoreError."""
     with ExitStack() as stack:
         try:
             folder = stack.enter_context(held_folder(store.folder, store.spool_prefix))
@@ -64,7 +64,7 @@ def spool_folder(store: Store) -> Iterator[Path]:
 class SpoolWriter:
     """Writes the rows of one task into files `<table>-<task>-<n>.parquet`, and counts records and rejects in the results of their sources.
 
-    A record counts once it is written: only then it is known whether its rows are right.
+    A record is counted when it is written, since its rows are checked then.
     """
 
     def __init__(self, folder: Path, task: str) -> None:
@@ -80,20 +80,20 @@ class SpoolWriter:
         self._characters = 0
 
     def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
-        """Keep the rows of one record."""
+        """Add the rows of one record."""
         self._records.append(_Record(result, document.beginning(), rows))
         self._characters += len(document.content)
         if len(self._records) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
             self.flush()
 
     def reject(self, result: ReadResult, part: Unreadable) -> None:
-        """Keep a reject."""
+        """Add a reject."""
         self._keep_reject(result, part)
         if len(self._rejects) >= CHUNK_ROWS:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is kept. Records whose rows are wrong become rejects."""
+        """Write all rows in memory. Records with wrong rows become rejects."""
         if self._records:
             self._write_records()
         if self._rejects:
@@ -101,7 +101,7 @@ class SpoolWriter:
         self._files += 1
         if self._characters >= CHUNK_CHARACTERS:
             self._empty()
-            pa.default_memory_pool().release_unused()  # else it keeps what a long text took
+            pa.default_memory_pool().release_unused()  # otherwise Arrow would keep the memory of a long text
         self._empty()
 
     def _write_records(self) -> None:

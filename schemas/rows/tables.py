@@ -1,7 +1,7 @@
-"""The tables of the store, one place: name → row model → Arrow schema.
+"""The tables of the store: name → row model → Arrow schema and Arrow tables.
 
-The row models name every column, its type and its meaning; what is here turns them into Arrow. The store's DDL
-(`ingest/store/sql/schema.sql`) is written from the same truth, and a test compares them.
+The row models name every column, its type and its meaning. The store's DDL (`ingest/store/sql/schema.sql`) is written from the Arrow
+schemas, and a test compares them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def comment(field: pa.Field) -> str:
 
 @cache
 def _checks(row: type[Row]) -> tuple[Callable[[Sequence[Any]], Sequence[Any]], ...]:
-    """For each field, in order, what checks a column of it: strict, as the row itself is."""
+    """For each field, in order, the function that checks a column of its values: strict, as the row model is."""
     return tuple(_check(row, name) for name in row.model_fields)
 
 

@@ -1,7 +1,7 @@
 """Scalars that carry their unit: how a value is checked and stored.
 
-An annotated type here is the whole truth about a column's type: pydantic checks it, `schemas.rows.tables` reads the
-`ArrowType` beside it, and the store's DDL follows from that.
+An annotated type here defines the type of a column completely: pydantic checks it, `schemas.rows.tables` reads its `ArrowType`, and the
+store's DDL follows from that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 from pydantic import AwareDatetime, Field
 
 NANODOLLAR = Decimal("1e-9")
-"""The smallest amount kept. Costs are rounded to it once, at the door."""
+"""The smallest amount that is stored. Costs are rounded to it once, when a record is read."""
 
 
 LARGEST_INT = 2**53
@@ -33,7 +33,7 @@ class ArrowType:
 Text = Annotated[str, ArrowType(pa.string())]
 LongText = Annotated[str, ArrowType(pa.string(), compressed=True)]
 RawText = Annotated[str | bytes, ArrowType(pa.string(), compressed=True)]
-"""Text, or its UTF-8 bytes where nobody had to decode them."""
+"""Text, or its UTF-8 bytes where it was not decoded."""
 Flag = Annotated[bool, ArrowType(pa.bool_())]
 Count = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64())]
 Tokens = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64())]
