@@ -41,7 +41,7 @@ class PathTemplate:
 
     @classmethod
     def parse(cls, text: str) -> PathTemplate:
-        """The template a text stands for. Raises UsageError.
+        """Parse the text of a template. Raises UsageError.
 
         `{name}` is one segment or a part of it (the shortest that fits), `*` is one segment or a part, `**` is any number of
         segments. A template that begins with `/` is for the whole path, any other for the shortest end of it that fits.

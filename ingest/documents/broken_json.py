@@ -1,8 +1,8 @@
 """JSON that is broken: repaired where a log wrote into it, else explained.
 
 Logs write a prefix, a comment, a colour or a line of another program into the middle of an object, or a prefix in front of each of its
-lines. What is left when that is taken out is read. Where an object stays broken, the reason is told with the figures that can still be
-read, and the object behind it on its line is found.
+lines. The rest is read without that text. For an object that stays broken the reason is given, with the figures that can still be read,
+and the object behind it on its line is found.
 """
 
 from __future__ import annotations

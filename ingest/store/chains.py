@@ -74,11 +74,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a record in its chain. `position` counts from 1; `former`: the run it continues, None at the start of a chain."""
+    """The place of a record in its chain. `position` counts from 1; `earlier`: the run it continues, None at the start of a chain."""
 
     chain_id: str
     position: int
-    former: str | None
+    earlier: str | None
 
 
 CANDIDATES = 64
@@ -88,78 +88,80 @@ one has 48 records.)"""
 
 def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType({})) -> dict[str, Place]:
     """The place of every record, by run_id. `carried`: records that continue one of another session (see `carries`) → that one."""
-    earlier: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
+    smaller: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
     found: dict[str, Place] = {}
     for link in sorted(links, key=_size):
-        nearest = reversed(earlier[link.process])
-        former = carried.get(link.run_id) or next((other.run_id for other in nearest if continues(link, other)), None)
-        earlier[link.process].append(link)
-        found[link.run_id] = Place(found[former].chain_id, found[former].position + 1, former) if former else Place(link.run_id, 1, None)
+        nearest = reversed(smaller[link.process])
+        earlier = carried.get(link.run_id) or next((other.run_id for other in nearest if continues(link, other)), None)
+        smaller[link.process].append(link)
+        found[link.run_id] = (
+            Place(found[earlier].chain_id, found[earlier].position + 1, earlier) if earlier else Place(link.run_id, 1, None)
+        )
     return found
 
 
-def continues(later: Link, former: Link) -> bool:
+def continues(later: Link, earlier: Link) -> bool:
     """Whether the totals of the later record include those of the earlier one."""
-    if not _covers(later, former):
+    if not _covers(later, earlier):
         return False
-    if later.in_stream and former.in_stream and later.source_id == former.source_id:
-        return later.ordinal > former.ordinal and not _began_anew(later, former)
-    added = _added(later, former)
+    if later.in_stream and earlier.in_stream and later.source_id == earlier.source_id:
+        return later.ordinal > earlier.ordinal and not _began_anew(later, earlier)
+    added = _added(later, earlier)
     if later.usage is None or (
-        later.usage == former.usage and any(added)
+        later.usage == earlier.usage and any(added)
     ):  # a copy of the usage before: it says nothing about the later record
         return True
     return all(more >= used for more, used in zip(added, later.usage, strict=True))
 
 
-def _began_anew(later: Link, former: Link) -> bool:
+def _began_anew(later: Link, earlier: Link) -> bool:
     """Whether the totals of a model are exactly the record's own usage, although the earlier record had used that model too."""
-    if later.usage is None or later.usage == former.usage:
+    if later.usage is None or later.usage == earlier.usage:
         return False
-    return any(later.models[name].tokens == later.usage for name, totals in former.models.items() if any(totals.tokens))
+    return any(later.models[name].tokens == later.usage for name, totals in earlier.models.items() if any(totals.tokens))
 
 
-def carries(later: Link, former: Link) -> bool:
+def carries(later: Link, earlier: Link) -> bool:
     """Whether the next result of a stream, of another session, certainly includes the totals of the earlier one.
 
-    The difference of the totals covers its usage, and either the difference of one model is exactly its usage, or it used no model of the earlier
-    record. A separate process would have to have used, to the token, as much as the earlier one.
+    The difference of the totals covers its usage, and either the difference of one model is exactly its usage, or it used
+    no model of the earlier record. A separate process would have to have used, to the token, as much as the earlier one.
     """
-    if later.usage is None or not _covers(later, former):
+    if later.usage is None or not _covers(later, earlier):
         return False
-    if not all(more >= used for more, used in zip(_added(later, former), later.usage, strict=True)):
+    if not all(more >= used for more, used in zip(_added(later, earlier), later.usage, strict=True)):
         return False
-    return _agrees(later, former)
+    return _agrees(later, earlier)
 
 
-def is_assumed(later: Link, former: Link) -> bool:
+def is_assumed(later: Link, earlier: Link) -> bool:
     """Whether a record that `continues` another might also have started from zero: larger figures are the only evidence.
 
     One stream is one process, and figures that agree to the token are no chance. All other cases are doubtful: no usage, a copy of the
     usage before, or a main loop that used less than the difference. Version, turns and times cannot decide: records outside streams have
     no version, turns are per result in both cases, and API time is cumulative only within a process.
     """
-    if later.in_stream and former.in_stream and later.source_id == former.source_id:
+    if later.in_stream and earlier.in_stream and later.source_id == earlier.source_id:
         return False
-    return not _agrees(later, former)
+    return not _agrees(later, earlier)
 
 
-def _agrees(later: Link, former: Link) -> bool:
+def _agrees(later: Link, earlier: Link) -> bool:
     """Whether the difference of one of the earlier record's models is exactly the record's usage, or every difference is zero."""
-    gained = [later.models[name].less(totals) for name, totals in former.models.items() if any(totals.tokens)]
+    gained = [later.models[name].less(totals) for name, totals in earlier.models.items() if any(totals.tokens)]
     used = any(later.usage or ()) and any(gain.tokens == later.usage for gain in gained)
     return used or (bool(gained) and all(gain == Totals() for gain in gained))
 
 
-def _covers(later: Link, former: Link) -> bool:
+def _covers(later: Link, earlier: Link) -> bool:
     """Whether the earlier record has totals, and those of the later one are at least as large, model by model."""
-    if not any(totals.cost or any(totals.tokens) for totals in former.models.values()):
+    if not any(totals.cost or any(totals.tokens) for totals in earlier.models.values()):
         return False
-    return all(name in later.models and later.models[name].covers(totals) for name, totals in former.models.items())
+    return all(name in later.models and later.models[name].covers(totals) for name, totals in earlier.models.items())
 
 
-def _added(later: Link, former: Link) -> tuple[int, ...]:
-    return tuple(mine - theirs for mine, theirs in zip(_sums(later), _sums(former), strict=True))
+def _added(later: Link, earlier: Link) -> tuple[int, ...]:
+    return tuple(mine - theirs for mine, theirs in zip(_sums(later), _sums(earlier), strict=True))
 
 
 def _sums(link: Link) -> tuple[int, ...]:
@@ -215,13 +217,13 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
 
 def _assumed(links: Mapping[str, Link], found: Mapping[str, Place]) -> dict[str, str]:
     """Records that may have started from zero → the record that each is assumed to continue."""
-    continued = {run_id: place.former for run_id, place in found.items() if place.former in links}
+    continued = {run_id: place.earlier for run_id, place in found.items() if place.earlier in links}
     return {run_id: earlier for run_id, earlier in continued.items() if earlier and is_assumed(links[run_id], links[earlier])}
 
 
 def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, str]) -> None:
     connection.execute(f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})", {"rule": ASSUMED})
-    columns = {"run_id": list(assumed), "former": list(assumed.values())}
+    columns = {"run_id": list(assumed), "earlier": list(assumed.values())}
     connection.register("assumed", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
     run_step(connection, "commit/12_assumed", {"rule": ASSUMED, "severity": Severity.INFO})
     connection.unregister("assumed")
@@ -231,11 +233,11 @@ def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Records that continue one of another session in their stream → that one. The processes of both are added to the table `linked`."""
     while True:
         run_step(connection, "commit/08_neighbours")
-        pairs: list[tuple[str, str]] = connection.execute("select run_id, former from neighbours").fetchall()
+        pairs: list[tuple[str, str]] = connection.execute("select run_id, earlier from neighbours").fetchall()
         if not pairs:
             return {}
-        links = {link.run_id: link for link in _links(connection, "select unnest([run_id, former]) from neighbours")}
-        carried = {later: former for later, former in pairs if carries(links[later], links[former])}
+        links = {link.run_id: link for link in _links(connection, "select unnest([run_id, earlier]) from neighbours")}
+        carried = {later: earlier for later, earlier in pairs if carries(links[later], links[earlier])}
         ends = {links[run_id].process for pair in carried.items() for run_id in pair}
         sql = "insert into linked select unnest($ends) except select process from linked"
         [(joined,)] = connection.execute(sql, {"ends": list(ends)}).fetchall()
@@ -268,6 +270,6 @@ def _places_table(found: list[tuple[str, Place]]) -> pa.Table:
             "run_id": pa.array([run_id for run_id, _ in found], pa.string()),
             "chain_id": pa.array([place.chain_id for _, place in found], pa.string()),
             "position": pa.array([place.position for _, place in found], pa.int64()),
-            "former": pa.array([place.former for _, place in found], pa.string()),
+            "earlier": pa.array([place.earlier for _, place in found], pa.string()),
         }
     )

@@ -32,7 +32,7 @@ LONG_BYTES = 1 << 27
 """A larger file of the spool has a text of that size: otherwise files are closed at a quarter of it."""
 
 _PROCESSES = """
-select process from winners union select former_process from winners
+select process from winners union select earlier_process from winners
 union
 select process_of(session_id, in_stream, source_id)
 from runs
@@ -41,7 +41,7 @@ where in_stream and source_id in (select source_id from winners union select rep
 """The processes of new runs, of the runs they replace, and of all runs in the same streams: their chains may have changed."""
 
 _RECHAINED = f"select run_id from {RECHAINED}"
-_FORMER = "select run_id from runs anti join winners using (run_id)"
+_PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
 """Runs that are priced again: their chain changed, or the store got other prices."""
 
 
@@ -74,7 +74,7 @@ def commit(
     run_step(connection, "commit/05_recount")
     _label(connection, [result.source_id for result in results if result.known] if labels else [], labels)
     is_rechained = rechain(connection, _PROCESSES)
-    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_FORMER, has_new_prices)) if is_so]
+    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_PRICED_BEFORE, has_new_prices)) if is_so]
     if stale:
         price(writer, " union ".join(stale))
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()

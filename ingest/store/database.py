@@ -57,8 +57,7 @@ class _Attached(NamedTuple):
 class Store:
     """One store at one location. Holds no connection: every use attaches anew.
 
-    `wait_seconds`: how long to wait while the same process holds the store. `on_wait` is called with a message on its holder, again for each
-    new holder.
+    `wait_seconds`: how long to wait while the same process holds the store. `on_wait` is called with a message on each holder.
     """
 
     def __init__(

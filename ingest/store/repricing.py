@@ -58,11 +58,11 @@ def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = Fal
 
 def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
     """Replace the price file of the store; None: remove it. Returns whether the prices changed."""
-    former = writer.connection.execute("select text from price_files").fetchall()
+    before = writer.connection.execute("select text from price_files").fetchall()
     writer.connection.execute("delete from price_files")
     if own:
         writer.insert("price_files", [own])
-    return former != ([(own.text,)] if own else [])
+    return before != ([(own.text,)] if own else [])
 
 
 def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:

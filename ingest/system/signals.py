@@ -44,10 +44,10 @@ def interruptible() -> Iterator[None]:
     with ExitStack() as stack:
         _received.number, _received.at = signal.SIGINT, float("-inf")
         for number in SIGNALS if _is_main_thread() else ():
-            former = signal.getsignal(number)
-            if former in (signal.SIG_DFL, signal.default_int_handler):
+            previous = signal.getsignal(number)
+            if previous in (signal.SIG_DFL, signal.default_int_handler):
                 signal.signal(number, _interrupt)
-                stack.callback(signal.signal, number, former)
+                stack.callback(signal.signal, number, previous)
         yield
 
 
@@ -63,17 +63,17 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 def put_off() -> Iterator[None]:
     """Delay signals to the end of the block. Only the main thread is ever interrupted; in other threads this does nothing."""
     handlers = {number: signal.getsignal(number) for number in SIGNALS} if _is_main_thread() else {}
-    former = {number: handler for number, handler in handlers.items() if callable(handler)}
+    previous = {number: handler for number, handler in handlers.items() if callable(handler)}
     came: list[int] = []
-    for number in former:
+    for number in previous:
         signal.signal(number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        for number, handler in former.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
         if came:
-            former[signal.Signals(came[0])](came[0], None)
+            previous[signal.Signals(came[0])](came[0], None)
 
 
 @contextmanager
@@ -82,11 +82,11 @@ def inherited_block() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
 def _is_main_thread() -> bool:

@@ -1,7 +1,7 @@
 """The lines of a text that have a mark of a statement. The text is not split: most texts of a million characters have none.
 
 The text is read once, for the statements and for the rules that look at lines (`ingest.findings.rules`). What the words leave out costs
-nothing, so they say as much as they can: `+4` and no mere `+`.
+nothing, so they are as specific as possible: `+4` and not `+`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
--- The readings that are written: of each source one, the one whose runs are known best, then the first by name, unless the store has it.
+-- The readings to write: one for each source that is not in the store, with the best known runs, then the first by name.
 -- `read_results`: one row per reading and portion, with the counts of its documents.
 create or replace temp table chosen as
 with readings as (

@@ -1,4 +1,4 @@
--- Where the numbering of documents starts in each portion of a chosen reading.
+-- The number of the first document of each portion of a chosen reading.
 create or replace temp table portions as
 select
     read_results.reading, read_results.portion,
