@@ -1,4 +1,4 @@
-"""What reading a source gave: its identity and its counts. Its rows are in the spool."""
+"""The result of reading a source: its identity and its counts. Its rows are in the spool."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schemas.errors import InputUnreadable
 from schemas.rows.source import FileKind, RejectRow
 
 SHOWN = 100
-"""Runs and rejects of a source that its result names; the store has all."""
+"""Most runs and rejects that a result lists; the store has all."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class PortionKey:
 
 @dataclass
 class ReadResult:
-    """What became of one source, or of one portion of it. documents = records + rejected + ignored.
+    """The result for one source, or for one portion of it. documents = records + rejected + ignored.
 
     `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids of
-    what it was, shorter, when it was read before. `checksum`: of a portion.
+    earlier sources that are a beginning of it. `checksum`: of a portion.
     """
 
     key: PortionKey

@@ -1,8 +1,8 @@
 """One record → its rows; the rows of many records → one Arrow table for each table of the store.
 
-Values are checked when the tables are made, a column of many records at a time: row by row the check would cost five times as much. A
-value that its column does not take, or a reader that breaks, is a defect of ours. It costs that one record: it is refused with the column
-and the value, and the other records go on.
+Values are checked when the tables are made, a column of many records at a time, which takes a fifth of the time of a check row by row.
+A value that its column does not take, or an exception in a reader, is a defect of the reader. It costs only the one record, which is
+rejected with the column and the value.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def read_record(document: Document, context_of: ContextOf) -> Rows | None:
         return complete(rows)
     except (InvalidRecord, MemoryError):
         raise
-    except Exception as error:  # whatever a defect leads to; where a value is wrong, that is the cause
+    except Exception as error:  # any kind, since it is a defect; a wrong value is reported as the cause
         wrong = _tables_or_error([rows]) if rows else None
         raise _refused(agent, wrong if isinstance(wrong, WrongValue) else error) from error
 
 
 def checked_tables(made: Sequence[Rows]) -> tuple[list[RowTable], Mapping[int, InvalidRecord]]:
-    """The tables of the records whose values are right, and why each other record is refused, by its place.
+    """The tables of the records with right values; for every other record, by its place, the reason of its reject.
 
     `RowTable.records` are places among the records that are not refused.
     """
@@ -65,7 +65,7 @@ def checked_tables(made: Sequence[Rows]) -> tuple[list[RowTable], Mapping[int, I
 
 
 def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """What the records become, a table at a time, without empty ones. Raises WrongValue, and other errors where a row is none at all."""
+    """The tables of the records, without empty ones. Raises WrongValue, or another error where a row is none of its table."""
     if made:
         yield RowTable("runs", arrow_table(TABLES["runs"], [rows.run for rows in made]), range(len(made)))
     for name in CHILD_TABLES:
@@ -80,7 +80,7 @@ def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
 
 
 def _run_and_number(name: str, made: Sequence[Rows], parts: Sequence[Sequence[Any]], records: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """The first columns of a table of facts, which follow from their places: the run and, where facts are numbered, the number in it."""
+    """The first columns of a table of FACTS: the run of each fact and, where facts are numbered, its number in the run."""
     run_ids = [rows.run.run_id for rows in made]
     yield tuple([run_ids[place] for place in records])
     if FACTS[name]:
@@ -88,7 +88,7 @@ def _run_and_number(name: str, made: Sequence[Rows], parts: Sequence[Sequence[An
 
 
 def _refused_among(made: Sequence[Rows], first: int = 0) -> Iterator[tuple[int, InvalidRecord]]:
-    """The records whose rows cannot be stored, by place (that of the first one given is `first`), and why; found by halving."""
+    """(place, reason) of the records whose rows cannot be stored, found by halving. `first`: the place of the first record in `made`."""
     error = _tables_or_error(made)
     if not isinstance(error, Exception):
         return
@@ -105,7 +105,7 @@ def _tables_or_error(made: Sequence[Rows]) -> list[RowTable] | Exception:
         return list(tables_of(made))
     except MemoryError:
         raise
-    except Exception as error:  # whatever a wrong value leads to
+    except Exception as error:  # any kind, since a wrong value may have any type
         return error
 
 
@@ -115,7 +115,7 @@ def _refused(agent: object, error: Exception) -> InvalidRecord:
 
 
 def _in_words(error: Exception) -> str:
-    """What was wrong and where: the column and its value, or else the line of ours that raised the error."""
+    """The error with its place: the column and its value, or the line of code that raised it."""
     if isinstance(error, WrongValue):
         return str(error)
     if isinstance(error, ValidationError):  # of a row that was checked as it was built

@@ -1,4 +1,4 @@
-"""What we keep of a run: the run itself, its tokens per model, and the files its summary says it changed."""
+"""A run, as it is stored: the run itself, its tokens per model, its tool calls, and changed files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we keep of where records came from, what was refused, what was noticed, and of the store itself."""
+"""Sources, rejects, findings and the properties of the store, as they are stored."""
 
 from __future__ import annotations
 

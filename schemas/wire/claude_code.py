@@ -13,8 +13,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
 
-FORMER_COST_NAMES = ("total_cost", "cost_usd")
-"""What `total_cost_usd` was called before, newest first. A record may have several: the first counts that is not null."""
+EARLIER_COST_NAMES = ("total_cost", "cost_usd")
+"""Earlier names of `total_cost_usd`, newest first. A record may have several: the first one that is not null counts."""
 
 
 class _Wire(BaseModel):
@@ -162,7 +162,7 @@ class ResultRecord(_Wire):
     )
     total_cost_usd: WireUsd | None = Field(
         default=None,
-        validation_alias=AliasChoices("total_cost_usd", *FORMER_COST_NAMES),
+        validation_alias=AliasChoices("total_cost_usd", *EARLIER_COST_NAMES),
         description="The agent's estimate of the cost so far, in USD. Older versions: total_cost, cost_usd.",
     )
     usage: Usage | None = Field(default=None, description="Main loop of the last turn group.")

@@ -26,7 +26,7 @@ class _Event(BaseModel):
 
 
 class InitEvent(_Event):
-    """What the agent was started with: `system` / `init`. Long-lived processes write one per turn."""
+    """The settings at the start of the agent: `system` / `init`. Long-lived processes write one per turn."""
 
     subtype: Secondary[WireText] = Field(default=None, description="'init'.")
     cwd: Secondary[WireText] = Field(default=None, description="Working directory.")

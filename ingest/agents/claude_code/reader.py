@@ -19,7 +19,7 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
-from schemas.wire.claude_code import FORMER_COST_NAMES, ModelUsage, ResultRecord, Usage
+from schemas.wire.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage
 from schemas.wire.values import DIGITS_LOST
 
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
@@ -99,7 +99,7 @@ def _strict_or_mended(document: Document) -> tuple[ResultRecord, str | bytes]:
 
 def _with_cost(record: ResultRecord, document: Document) -> ResultRecord:
     """The record; validated again where its cost is null under one name and given under another."""
-    if record.total_cost_usd is not None or all((record.model_extra or {}).get(name) is None for name in FORMER_COST_NAMES):
+    if record.total_cost_usd is not None or all((record.model_extra or {}).get(name) is None for name in EARLIER_COST_NAMES):
         return record
     known = {name: value for name, value in document.written.items() if value is not None}
     return ResultRecord.model_validate(paired(known))
