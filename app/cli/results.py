@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from app.cli.terminal import plural
+from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, Filters
 from app.queries.read_transaction import held
 from app.text.columns import labelled
 from ingest.store.database import Store
 from schemas.catalogue.metrics import MODEL_DIMENSIONS, MODEL_METRICS
+from schemas.errors import UsageError
 
 RUNS_SHOWN = (
     "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
@@ -21,6 +24,20 @@ RUNS_SHOWN = (
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
+
+CLAIMS_SHOWN = (
+    "run_id", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "task",
+    "origin", "kind",
+)  # fmt: skip
+FINDINGS_SHOWN = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "model")
+
+_CLAIM_LABELS = {
+    "quote": "Claim, as written",
+    "ratio": "Claimed ratio",
+    "ratio_low": "From",
+    "ratio_high": "To",
+    "evidence": "Evidence",
+}
 
 
 @dataclass(frozen=True)
@@ -64,6 +81,39 @@ def sources(store: Store) -> Answer:
     """Every file that was read."""
     table = run_queries.sources(store)
     return Answer(table, heading(plural(table.num_rows, "source"), store.location), SOURCES_SHOWN)
+
+
+def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
+    """The largest claims, or all of them."""
+    with held(store) as moment:
+        table = labelled(claim_queries.claims(moment, filters, kinds, limit), _CLAIM_LABELS)
+        found, runs = claim_queries.count_claims(moment, filters, kinds)
+    cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
+    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, as the agents state them"
+    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN)
+
+
+def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
+    """The severest findings, or all of them. Raises UsageError for a rule that does not exist."""
+    with held(store) as moment:
+        _check_rules(moment, rules)
+        table = claim_queries.findings(moment, filters, severities, rules, limit)
+        found, runs = claim_queries.count_findings(moment, filters, severities, rules)
+    cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
+    what = f"{cut}{plural(found, 'finding')} about {plural(runs, 'run')}"
+    return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN)
+
+
+def _check_rules(store: Store, chosen: Sequence[str]) -> None:
+    """Raise UsageError for a rule that does not exist. Rules of prices write findings too: those in the store exist."""
+    from ingest.findings.rules import RULES
+
+    unknown = [rule for rule in chosen if rule not in RULES]
+    if unknown:
+        known = [*RULES, *(rule for rule in claim_queries.rules(store) if rule not in RULES)]
+        missing = next((rule for rule in unknown if rule not in known), None)
+        if missing is not None:
+            raise UsageError(f"there is no rule {missing!r}.", f"Rules are: {', '.join(known)}.")
 
 
 def _runs(total: pa.Table) -> int:

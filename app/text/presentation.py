@@ -16,7 +16,7 @@ from app.text import file_kinds
 from app.text.formatting import UNITS_OF_COLUMNS, human, known_of
 from ingest.findings.rules import RULES
 from ingest.pipeline import SourceReport
-from ingest.store.chain_steps import ASSUMED, ASSUMED_MEANING
+from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.unit_names import Unit
 from schemas.rows.cost import CAUSES, CostCause

@@ -1,4 +1,4 @@
-"""Rules over the record's own arithmetic: what its figures say about each other. Each was verified on real records."""
+"""Rules over the figures of a record: whether they agree with each other. Each was verified on real records."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from decimal import Decimal
 from operator import attrgetter
 
 from ingest.findings.rules.rule import Facts, Noticed
-from schemas.rows.run import Outcome
+from schemas.rows.run import TOKEN_CLASSES, Outcome
 
 COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are the same: agents add in binary floats."""
 
-_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-_OF_ALL_MODELS = attrgetter(*_CLASSES)
-_OF_MAIN_LOOP = attrgetter(*(f"usage_{name}" for name in _CLASSES))
-_NOTHING = Decimal(0)
+_all_models_tokens = attrgetter(*TOKEN_CLASSES)
+_main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
+_ZERO = Decimal(0)
 
 
 def cost_sum(facts: Facts) -> Iterator[Noticed]:
@@ -24,7 +23,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
     costs = [row.cost_reported_usd for row in facts.usage if row.cost_reported_usd is not None]
     if total is None or not costs or len(costs) < len(facts.usage):
         return
-    summed = sum(costs, _NOTHING)
+    summed = sum(costs, _ZERO)
     difference = abs(summed - total)
     if difference > COST_TOLERANCE and difference > COST_TOLERANCE * total:
         yield Noticed("The costs of the models do not add up to the total the record reports.", _usd(summed), _usd(total))
@@ -32,7 +31,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
 
 def usage_above_total(facts: Facts) -> Iterator[Noticed]:
     """`usage` is a part of `modelUsage`, token class by token class."""
-    for name, part, whole in zip(_CLASSES, _OF_MAIN_LOOP(facts.run), _OF_ALL_MODELS(facts.run), strict=True):
+    for name, part, whole in zip(TOKEN_CLASSES, _main_loop_tokens(facts.run), _all_models_tokens(facts.run), strict=True):
         if part is not None and whole is not None and part > whole:
             words = name.replace("_", " ")
             yield Noticed(
@@ -55,26 +54,26 @@ def cache_split(facts: Facts) -> Iterator[Noticed]:
 
 
 def free_of_charge(facts: Facts) -> Iterator[Noticed]:
-    """A cost of nothing for tokens that were used: resumed sessions reported it (claude-code #15418)."""
+    """A cost of zero although tokens were used: resumed sessions reported it (claude-code #15418)."""
     run = facts.run
     if run.cost_reported_usd == 0 and run.output_tokens:
         yield Noticed(f"The record reports no cost for {run.output_tokens:,} output tokens.", "a cost", "$0")
 
 
 def guessed_price(facts: Facts) -> Iterator[Noticed]:
-    """`costBasis: unknown`: the agent had no price for the model and took another's."""
+    """`costBasis: unknown`: the agent had no price for the model and took that of another one."""
     for row in facts.usage:
         if row.cost_basis == "unknown":
             yield Noticed(f"The agent did not know the price of {row.model_id} and reports a guess.", "a known price", "costBasis: unknown")
 
 
 def silent_failure(facts: Facts) -> Iterator[Noticed]:
-    """A failed run that tells nobody why: errors may be missing (claude-code #19912, SDK #1031)."""
+    """A failed run without a reason: errors may be missing (claude-code #19912, SDK #1031)."""
     run = facts.run
     if run.outcome is Outcome.EXECUTION_ERROR and not run.errors and not facts.text.strip():
         yield Noticed("The run failed, and its record gives no reason.", "an error message", "none")
 
 
 def _usd(amount: Decimal) -> str:
-    """To the last digit, without zeros behind it."""
+    """All digits, without trailing zeros."""
     return f"${amount.normalize():f}"
