@@ -154,6 +154,7 @@ def test_a_wrong_value_costs_its_record_alone(table: str, store: Store, tmp_path
         assert connection.execute("select count(*) from runs where run_id not like 'right-%'").fetchone() == (0,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["runs", *CHILD_TABLES])
 def test_every_wrong_value_is_found_wherever_it_is(table: str) -> None:
     """Also in the tables of what our own rules find in a summary. Of the columns that follow from their places none can be wrong."""

@@ -151,14 +151,14 @@ def read_source(
         return result
     context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    _Reader(result, context, spool).read(source, portion, checksum.update if portion else fingerprint.update, allowance)
+    _SourceReader(result, context, spool).read(source, portion, checksum.update if portion else fingerprint.update, allowance)
     result.checksum = checksum.value
     if not portion:
         result.identify(fingerprint.identity())
     return result
 
 
-class _Reader:
+class _SourceReader:
     """Reads the documents of one source in order. Events are the context of the records among them."""
 
     def __init__(self, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
