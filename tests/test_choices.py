@@ -17,7 +17,7 @@ from app.text.cost_words import groups_finding, groups_note
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from schemas.catalogue.measures import MEASURES
+from schemas.catalogue.columns import MEASURES
 from tests.conftest import record_text
 
 MODELS = {"a": "claude-opus-4-6", "b": "claude-opus-4-6", "c": "glm-5.1", "d": "claude-haiku-4-5"}

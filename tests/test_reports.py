@@ -23,6 +23,7 @@ from app.text.columns import columns
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
+from schemas.catalogue.columns import GROUPS
 from schemas.errors import StoreBusy, UsageError
 from tests.conftest import TOTAL_COST, Run, environment, record_text
 
@@ -133,7 +134,7 @@ def test_a_label_may_be_called_like_the_count_beside_another(store: Store) -> No
     """`label:x_known` is a column of words, no number of runs."""
     ingest([Source("one", record_text().encode())], store, Options((("x", "1"), ("x_known", "2"))))
     made = report(store, Request(by=("label:x", "label:x_known")))
-    assert [column.label for column in columns(made.section("groups").table)][:3] == ["Label x", "Label x_known", "Runs"]
+    assert [column.label for column in columns(made.section("groups").table, GROUPS)][:3] == ["Label x", "Label x_known", "Runs"]
     assert EXPORTS["md"].write_report(made)
 
 

@@ -15,7 +15,7 @@ from app.charts.base import counted, figure, hover, inked, left_out, nothing, sa
 from app.charts.looks import COHORTS, PLAIN, Looks, name
 from app.queries.distributions import Scale
 from app.text.formatting import human
-from schemas.catalogue.measures import Measure
+from schemas.catalogue.entry import Figure
 from schemas.catalogue.unit_names import Unit
 
 ROW = 34
@@ -32,7 +32,7 @@ class Outline:
     colour: str
 
 
-def histogram(measure: Measure, on: Scale | None, outlines: Sequence[Outline], marks: Mapping[str, float], page: str | None) -> go.Figure:
+def histogram(measure: Figure, on: Scale | None, outlines: Sequence[Outline], marks: Mapping[str, float], page: str | None) -> go.Figure:
     """How many runs lie where; several outlines show shares instead, since cohorts differ in size. `marks` are named values."""
     if on is None:
         return nothing(f"No run has a {measure.label.lower()}.")
@@ -55,7 +55,7 @@ def _mark(drawn: go.Figure, label: str, value: float, *, logarithmic: bool) -> N
         drawn.add_annotation(x=place, y=1.0, yref="paper", yanchor="bottom", text=safe(label), showarrow=False, font={"size": 12})
 
 
-def _outline(outline: Outline, edges: Sequence[float], measure: Measure, *, share: bool) -> go.Scatter:
+def _outline(outline: Outline, edges: Sequence[float], measure: Figure, *, share: bool) -> go.Scatter:
     """Steps over the bins; hovering a bin says what lies in it."""
     counts = [0] * (len(edges) - 1)
     for row in outline.bins.to_pylist():
@@ -80,7 +80,7 @@ def _outline(outline: Outline, edges: Sequence[float], measure: Measure, *, shar
     )
 
 
-def boxes(measure: Measure, quantiles: pa.Table, looks: Looks | None, page: str | None) -> go.Figure:
+def boxes(measure: Figure, quantiles: pa.Table, looks: Looks | None, page: str | None) -> go.Figure:
     """A box per group: the middle half of its runs, the median, and lines to the middle nine tenths; highest median on top."""
     rows = sorted(quantiles.to_pylist(), key=lambda row: row["p50"])
     if not rows:
@@ -113,7 +113,7 @@ def _box(place: int, row: Mapping[str, Any], looks: Looks | None) -> go.Box:
     )
 
 
-def _medians(rows: Sequence[Mapping[str, Any]], measure: Measure) -> go.Scatter:
+def _medians(rows: Sequence[Mapping[str, Any]], measure: Figure) -> go.Scatter:
     """A mark at each median, to hover over: boxes of given quantiles tell bare numbers only."""
     return go.Scatter(
         x=[row["p50"] for row in rows],
@@ -126,7 +126,7 @@ def _medians(rows: Sequence[Mapping[str, Any]], measure: Measure) -> go.Scatter:
     )
 
 
-def _summary(row: Mapping[str, Any], measure: Measure) -> str:
+def _summary(row: Mapping[str, Any], measure: Figure) -> str:
     figures = {
         "Median": (row["p50"], measure.unit),
         "Middle_half_from": (row["p25"], measure.unit),
@@ -144,11 +144,11 @@ def _called(row: Mapping[str, Any]) -> str:
     return safe(name(text))
 
 
-def _axis(measure: Measure) -> Axis:
-    return Axis(measure.column, f"{measure.label} (USD)" if measure.unit is Unit.USD else measure.label, measure.unit)
+def _axis(measure: Figure) -> Axis:
+    return Axis(measure.key, f"{measure.label} (USD)" if measure.unit is Unit.USD else measure.label, measure.unit)
 
 
-def spread_finding(measure: Measure, whole: Mapping[str, Any] | None) -> str:
+def spread_finding(measure: Figure, whole: Mapping[str, Any] | None) -> str:
     """What a distribution shows, from the row of quantiles over all runs."""
     if whole is None or not whole["known"]:
         return measure.label
@@ -159,7 +159,7 @@ def spread_finding(measure: Measure, whole: Mapping[str, Any] | None) -> str:
     return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in ten above {human(whole['p90'], measure.unit)}"
 
 
-def groups_finding(measure: Measure, quantiles: pa.Table) -> str:
+def groups_finding(measure: Figure, quantiles: pa.Table) -> str:
     """Which group is highest and which lowest, where there are enough runs of both; that there are smaller ones is said."""
     named = [row for row in quantiles.to_pylist() if row["known"] and row["group"] is not None]
     rows = sorted((row for row in named if row["known"] >= FEW), key=lambda row: row["p50"])
@@ -173,7 +173,7 @@ def groups_finding(measure: Measure, quantiles: pa.Table) -> str:
     )
 
 
-def known_note(measure: Measure, whole: Mapping[str, Any] | None, on: Scale | None, drawn: int) -> str:
+def known_note(measure: Figure, whole: Mapping[str, Any] | None, on: Scale | None, drawn: int) -> str:
     """What a histogram leaves out."""
     if whole is None:
         return ""

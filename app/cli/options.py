@@ -14,9 +14,9 @@ import click
 
 from app.cli.terminal import note, plain
 from app.queries.filters import FILTERS, Filter, Kind, choose
-from app.queries.grouping import LABEL_PREFIX, groups
+from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
-from schemas.catalogue.dimensions import DIMENSIONS
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.errors import UsageError
 
 Command = Callable[..., Any]

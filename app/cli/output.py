@@ -75,7 +75,7 @@ def _put(body: bytes, format_: str) -> None:
 
 def _export(answer: Answer, format_: str) -> bytes:
     export = EXPORTS[format_]
-    return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading)
+    return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
 
 
 def _table(answer: Answer, width: int) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -10,13 +10,16 @@ from app.cli.terminal import plural
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, Filters
 from app.queries.read_transaction import held
-from app.text.columns import labelled
 from ingest.store.database import Store
-from schemas.catalogue.metrics import MODEL_DIMENSIONS, MODEL_METRICS
+from schemas.catalogue.columns import MODELS, REJECTS, RUNS, SOURCES
+from schemas.catalogue.entry import Columns
+from schemas.catalogue.figures import MORE, listed
+from schemas.catalogue.metrics import MODEL_METRICS
 
-RUNS_SHOWN = (
+RUNS_SHOWN = listed(
     "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
-    "parallelism", "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "permission_denials", "labels", "source_name",
+    "parallelism", MORE, "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "permission_denials", "labels",
+    "source_name",
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
@@ -28,13 +31,14 @@ class Answer:
     """What a command found. `shown` names the columns for people, most important first (none: all of them).
 
     `total` is the row of all groups together, from a query of its own: medians and shares do not add up. `heading` says how
-    many runs are covered, of which store, under which filters.
+    many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean.
     """
 
     table: pa.Table
     heading: str
     shown: tuple[str, ...] = ()
     total: pa.Table | None = None
+    of: Columns = field(default_factory=dict)
 
 
 def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
@@ -43,27 +47,27 @@ def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
         table = run_queries.runs(moment, filters, limit)
         covered = _runs(run_queries.summary(moment, filters, metrics=("runs",)))
     cut = f"the {table.num_rows:,} dearest of " if table.num_rows < covered else ""
-    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN)
+    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN, of=RUNS)
 
 
 def models(store: Store, filters: Filters) -> Answer:
     """Every model's own share, helper models included."""
     with held(store) as moment:
-        table = labelled(run_queries.models(moment, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
+        table = run_queries.models(moment, filters)
         total = run_queries.models(moment, filters, by=())
-    return Answer(table, heading(plural(_runs(total), "run"), store.location, filters), MODELS_SHOWN, total)
+    return Answer(table, heading(plural(_runs(total), "run"), store.location, filters), MODELS_SHOWN, total, MODELS)
 
 
 def rejects(store: Store) -> Answer:
     """Every document that could not be read as a run."""
     table = run_queries.rejects(store)
-    return Answer(table, heading(plural(table.num_rows, "reject"), store.location), REJECTS_SHOWN)
+    return Answer(table, heading(plural(table.num_rows, "reject"), store.location), REJECTS_SHOWN, of=REJECTS)
 
 
 def sources(store: Store) -> Answer:
     """Every file that was read."""
     table = run_queries.sources(store)
-    return Answer(table, heading(plural(table.num_rows, "source"), store.location), SOURCES_SHOWN)
+    return Answer(table, heading(plural(table.num_rows, "source"), store.location), SOURCES_SHOWN, of=SOURCES)
 
 
 def _runs(total: pa.Table) -> int:

@@ -9,9 +9,9 @@ from app.cli.terminal import plural
 from app.queries import claims as claim_queries
 from app.queries.filters import Filters
 from app.queries.read_transaction import held
-from app.text.columns import labelled
 from ingest.findings.rules import RULES
 from ingest.store.database import Store
+from schemas.catalogue.columns import CLAIMS, FINDINGS
 from schemas.errors import UsageError
 
 CLAIMS_SHOWN = (
@@ -20,23 +20,15 @@ CLAIMS_SHOWN = (
 )  # fmt: skip
 FINDINGS_SHOWN = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "model")
 
-_CLAIM_LABELS = {
-    "quote": "Claim, as written",
-    "ratio": "Claimed ratio",
-    "ratio_low": "From",
-    "ratio_high": "To",
-    "evidence": "Evidence",
-}
-
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
     """The largest claims, or all of them."""
     with held(store) as moment:
-        table = labelled(claim_queries.claims(moment, filters, kinds, limit), _CLAIM_LABELS)
+        table = claim_queries.claims(moment, filters, kinds, limit)
         found, runs = claim_queries.count_claims(moment, filters, kinds)
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
     what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, as the agents state them"
-    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN)
+    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS)
 
 
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
@@ -47,7 +39,7 @@ def findings(store: Store, filters: Filters, severities: Sequence[str], rules: S
         found, runs = claim_queries.count_findings(moment, filters, severities, rules)
     cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
     what = f"{cut}{plural(found, 'finding')} about {plural(runs, 'run')}"
-    return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN)
+    return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN, of=FINDINGS)
 
 
 def _check_rules(store: Store, chosen: Sequence[str]) -> None:

@@ -161,11 +161,11 @@ def cells(verdict: Verdict) -> dict[str, str]:
     found = "–" if verdict.found is None else write(verdict.found, verdict.unit)
     kept = "kept" if verdict.passed else "NOT KEPT"
     return {
-        "Limit": verdict.limit.label,
-        "Found": found,
-        "Allowed": f"{bound} {write(verdict.allowed, verdict.unit)}",
-        "Verdict": kept,
-        "Note": verdict.note,
+        "limit": verdict.limit.label,
+        "found": found,
+        "allowed": f"{bound} {write(verdict.allowed, verdict.unit)}",
+        "verdict": kept,
+        "note": verdict.note,
     }
 
 

@@ -8,10 +8,11 @@ from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS
-from app.queries.grouping import LABEL_PREFIX, group
+from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import cost_grids, cost_words
 from app.text.presentation import plain
+from schemas.catalogue.dimensions import LABEL_PREFIX
 
 CARDS = (
     "cost_usd", "cost_list_usd", "cost_delta_usd", "cache_saved_usd",
@@ -53,7 +54,7 @@ details = st.expander(f"All figures by {name} · {found.total:,}", icon=":materi
 if details.open:
     listed = cache.ask(cost_queries.groups, filters, by, LISTED, cost_queries.GROUP_METRICS)
     with details:
-        widgets.table(cost_grids.group_grid(listed, words[by]), f"Cost, list cost, savings and tokens by {name}")
+        widgets.table(cost_grids.group_grid(listed), f"Cost, list cost, savings and tokens by {name}")
         st.caption(plain(cost_words.groups_note(listed, words[by], about)))
 
 with st.container(border=True):

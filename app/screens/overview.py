@@ -8,7 +8,7 @@ from app.queries import screens as screen_queries
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, plain
-from schemas.catalogue.measures import MEASURES
+from schemas.catalogue.columns import MEASURES
 
 FIGURES = ("runs", "cost_usd", "duration_ms", "turns", "sessions", "error_rate", "parallelism", "cost_per_turn_usd")
 STEPS = 60
@@ -54,5 +54,5 @@ with st.container(border=True):
 with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
     if models.open:
         found = cache.ask(run_queries.models, filters, grid_columns.MODEL_GROUPS, grid_columns.MODEL_FIGURES)
-        widgets.table(grid_columns.grid(found, grid_columns.MODELS, model="Model"), "What each model cost and its tokens, dearest first")
+        widgets.table(grid_columns.grid(found, grid_columns.MODELS), "What each model cost and its tokens, dearest first")
 st.caption(f"Store: {plain(cache.store().location)}")

@@ -6,14 +6,14 @@ from zoneinfo import available_timezones
 import streamlit as st
 
 from app.queries.filters import Filters
-from app.queries.grouping import LABEL_PREFIX, UTC_ZONE
+from app.queries.grouping import UTC_ZONE
 from app.queries.what_if import require_price
 from app.reports import report_files, report_grids
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.screens import cache, filter_bar, widgets
 from app.text.presentation import plain
-from schemas.catalogue.dimensions import DIMENSIONS
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.text import visible
 
 NOT_OFFERED = ("session", "source", "run")

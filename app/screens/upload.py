@@ -56,6 +56,6 @@ if arrived.run_ids:
         st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
     st.page_link("screens/overview.py", label="See the overview", icon=":material/speed:")
 rejects = grid_columns.reject_grid(arrived.reports)
-if rejects.num_rows:
+if rejects.rows.num_rows:
     st.header("Rejected, and why", anchor=False)
     widgets.table(rejects, "Each rejected document with the reason")

@@ -58,7 +58,7 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
     """The answer as a table of at most `width` columns; a single row of figures stands upright instead."""
     table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
     rows = table.to_pylist()
-    shown = columns(table)
+    shown = columns(table, answer.of)
     if table.num_rows == 1 and all(column.is_figure for column in shown):
         return Drawing(_printed(_upright(shown, rows[0]), width, encoding, color=color), ())
     cells = {column.name: [_cell(column, row) for row in rows] for column in shown}

@@ -21,9 +21,10 @@ NANODOLLAR = Decimal("1e-9")
 
 @dataclass(frozen=True, slots=True)
 class ArrowType:
-    """The Arrow type a value is stored as. `compressed` asks the store for zstd: meant for long text."""
+    """The Arrow type a value is stored as, and what it counts. `compressed` asks the store for zstd: meant for long text."""
 
     type: pa.DataType
+    unit: Unit = Unit.TEXT
     compressed: bool = False
 
 
@@ -32,17 +33,17 @@ LongText = Annotated[str, ArrowType(pa.string(), compressed=True)]
 RawText = Annotated[str | bytes, ArrowType(pa.string(), compressed=True)]
 """Text, or its UTF-8 bytes where nobody had to decode them."""
 Flag = Annotated[bool, ArrowType(pa.bool_())]
-Count = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
-Tokens = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
-Bytes = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
-Milliseconds = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
-Offset = Annotated[int, Field(ge=0), ArrowType(pa.int64())]
-Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False), ArrowType(pa.decimal128(18, 9))]
-SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal128(18, 9))]
-Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64())]
-Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64())]
-UtcTime = Annotated[AwareDatetime, ArrowType(pa.timestamp("us", tz="UTC"))]
-UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(pa.decimal128(18, 9)))]
+Count = Annotated[int, Field(ge=0), ArrowType(pa.int64(), Unit.COUNT)]
+Tokens = Annotated[int, Field(ge=0), ArrowType(pa.int64(), Unit.TOKENS)]
+Bytes = Annotated[int, Field(ge=0), ArrowType(pa.int64(), Unit.BYTES)]
+Milliseconds = Annotated[int, Field(ge=0), ArrowType(pa.int64(), Unit.MILLISECONDS)]
+Offset = Annotated[int, Field(ge=0), ArrowType(pa.int64(), Unit.COUNT)]
+Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False), ArrowType(pa.decimal128(18, 9), Unit.USD)]
+SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal128(18, 9), Unit.USD)]
+Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64(), Unit.RATIO)]
+Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64(), Unit.COUNT)]
+UtcTime = Annotated[AwareDatetime, ArrowType(pa.timestamp("us", tz="UTC"), Unit.TIME)]
+UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(pa.decimal128(18, 9)), Unit.USD)]
 Names = Annotated[tuple[str, ...], ArrowType(pa.list_(pa.string()))]
 Labels = Annotated[dict[str, str], ArrowType(pa.map_(pa.string(), pa.string()))]
 

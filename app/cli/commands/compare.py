@@ -36,6 +36,7 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
     from app.cli.output import deliver
     from app.cli.results import Answer
     from app.queries.cohorts import as_figures, as_words, compare_cohorts
+    from schemas.catalogue.columns import COMPARED, compared
 
     filters = parse(first), parse(second)
     cohorts = compare_cohorts(store, *filters)
@@ -44,7 +45,8 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
         f"{name}: {count:,} runs ({words.as_words() or 'all'})" for name, count, words in zip(names, cohorts.runs, filters, strict=True)
     ]
     is_for_people = output.format == TABLE or EXPORTS[output.format].is_for_people
-    table = as_words(cohorts, names) if is_for_people else as_figures(cohorts)
-    deliver(Answer(table, " · ".join([*sides, store.location])), output)
+    table = as_words(cohorts) if is_for_people else as_figures(cohorts)
+    columns = compared() if is_for_people else COMPARED
+    deliver(Answer(table, " · ".join([*sides, store.location]), of=columns), output)
     if cohorts.shared:
         terminal.note(f"{terminal.plural(cohorts.shared, 'run')} in both.")
