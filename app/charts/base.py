@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from app.charts.looks import Looks, looks
 from app.text.formatting import exact
+from schemas.catalogue.entry import Columns
 from schemas.catalogue.unit_names import Unit
 from schemas.text import one_line
 
@@ -126,6 +127,11 @@ def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
     """Hover text: what the point is, then each figure by its name, exact and as people read it."""
     lines = [f"{safe(label)}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
+
+
+def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tuple[Any, Unit]]:
+    """Figures of a row for `hover`: columns of the catalogue."""
+    return {of[key].label: (row[key], of[key].unit) for key in keys}
 
 
 def left_out(unknown: int, zero: int, what: str) -> str:

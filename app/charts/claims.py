@@ -14,18 +14,19 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, counted, figure, nothing, safe
 from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES, Looks, name
 from app.text.claim_words import EVIDENCE_MEANINGS, claim_title, words
 from app.text.formatting import exact, human
+from schemas.catalogue.columns import RUNS
 from schemas.catalogue.unit_names import Unit
 
 ROW = 24
 HALVES = 10
 """Of fewer runs nothing is said about the cheaper and the dearer half."""
 
-COST = Axis("cost_own_usd", "Reported cost (USD)", Unit.USD)
+COST = axis_of(RUNS["cost_own_usd"])
 RATIO = "Claimed ratio (logarithmic)"
 _LONGEST_QUOTE = 22
 _MOST_TICKS = 5
@@ -291,7 +292,7 @@ def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
 
 
 def _cost_points(evidence: str, rows: Sequence[Row]) -> go.Scatter:
-    costs = [f"Reported cost: {exact(row['cost_own_usd'], Unit.USD)}" for row in rows]
+    costs = [f"{RUNS[COST.column].label}: {exact(row[COST.column], COST.unit)}" for row in rows]
     hovertext = [_lines(claim_title(row), row["quote"] or "", cost, f"Run: {row['run_id']}") for row, cost in zip(rows, costs, strict=True)]
     x, y = [float(row["cost_own_usd"]) for row in rows], [row["ratio"] for row in rows]
     return _points(evidence, rows, x, y).update(hovertext=hovertext)

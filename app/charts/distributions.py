@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, count_axis, is_wide
+from app.charts.axes import axis_layout, axis_of, count_axis, is_wide
 from app.charts.base import counted, figure, hover, inked, left_out, nothing, safe
 from app.charts.looks import COHORTS, PLAIN, Looks, name
 from app.queries.distributions import Scale
@@ -38,7 +38,7 @@ def histogram(measure: Figure, on: Scale | None, outlines: Sequence[Outline], ma
         return nothing(f"No run has a {measure.label.lower()}.")
     edges = on.edges()
     traces = [_outline(outline, edges, measure, share=len(outlines) > 1) for outline in outlines]
-    x = axis_layout(_axis(measure), edges, logarithmic=on.logarithmic)
+    x = axis_layout(axis_of(measure), edges, logarithmic=on.logarithmic)
     shares = {"title": {"text": "Share of runs"}, "rangemode": "tozero", "tickformat": ",.0%"}
     counts = count_axis("Runs", max((count for trace in traces for count in trace.y), default=0))
     drawn = figure(traces, xaxis=x, yaxis=shares if len(outlines) > 1 else counts)
@@ -89,7 +89,7 @@ def boxes(measure: Figure, quantiles: pa.Table, looks: Looks | None, page: str |
     logarithmic = is_wide(values) and all(row["p05"] > 0 for row in rows)
     traces = [_box(place, row, looks) for place, row in enumerate(rows)]
     names = {"tickvals": list(range(len(rows))), "ticktext": [_called(row) for row in rows], "automargin": True, "showgrid": False}
-    x = axis_layout(_axis(measure), values, logarithmic=logarithmic)
+    x = axis_layout(axis_of(measure), values, logarithmic=logarithmic)
     drawn = figure([*traces, _medians(rows, measure)], xaxis=x, yaxis=names | {"title": {"text": ""}, "range": [-0.7, len(rows) - 0.3]})
     return inked(drawn.update_layout(height=110 + ROW * max(len(rows), 3), showlegend=False), page)
 
@@ -142,10 +142,6 @@ def _summary(row: Mapping[str, Any], measure: Figure) -> str:
 def _called(row: Mapping[str, Any]) -> str:
     text = "not known" if row["group"] is None else str(row["group"])
     return safe(name(text))
-
-
-def _axis(measure: Figure) -> Axis:
-    return Axis(measure.key, f"{measure.label} (USD)" if measure.unit is Unit.USD else measure.label, measure.unit)
 
 
 def spread_finding(measure: Figure, whole: Mapping[str, Any] | None) -> str:

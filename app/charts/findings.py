@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import count_axis
-from app.charts.base import counted, figure, hover, inked, safe
+from app.charts.base import counted, figure, figures_of, hover, inked, safe
 from app.charts.looks import SEVERITIES
-from schemas.catalogue.unit_names import Unit
+from schemas.catalogue.columns import RULES
 
 ROW = 30
 
@@ -42,7 +42,7 @@ def _severity(severity: str, rows: list[tuple[int, dict[str, Any]]]) -> go.Bar:
 
 
 def _hover(row: dict[str, Any]) -> str:
-    return hover(row["rule"].replace("_", " "), {"Runs": (row["runs"], Unit.COUNT), "Findings": (row["findings"], Unit.COUNT)})
+    return hover(row["rule"].replace("_", " "), figures_of(row, RULES, "runs", "findings"))
 
 
 def finding(table: pa.Table, runs: int) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
-from app.charts.base import Words, chart, counted, figure, hover, nothing, safe
+from app.charts.axes import axis_layout, axis_of, is_wide
+from app.charts.base import Words, chart, counted, figure, figures_of, hover, nothing, safe
 from app.charts.looks import Looks, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import human
+from schemas.catalogue.columns import GROUPS, RUNS
 from schemas.catalogue.unit_names import Unit
 
 MOST_BARS = 50
@@ -27,8 +28,7 @@ OTHERS = "other models"
 NAMED_BARS = 12
 """Up to so many bars have room for the run's id."""
 
-COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
-TOKENS = Axis("tokens", "Tokens", Unit.TOKENS)
+COST, TOKENS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
 
 Row = Mapping[str, Any]
 
@@ -119,7 +119,7 @@ def _other_bars(rows: Sequence[Row], places: Mapping[str, int]) -> go.Bar:
         x=[places[run_id] for run_id in costs],
         y=[float(cost) for cost in costs.values()],
         name=OTHERS,
-        hovertext=[hover(OTHERS, {"Reported cost": (cost, Unit.USD)}) for cost in costs.values()],
+        hovertext=[hover(OTHERS, figures_of({"cost_usd": cost}, GROUPS, "cost_usd")) for cost in costs.values()],
         customdata=list(costs),
         hoverinfo="text",
         showlegend=True,
@@ -128,7 +128,8 @@ def _other_bars(rows: Sequence[Row], places: Mapping[str, int]) -> go.Bar:
 
 
 def _cost_hover(row: Row, totals: Mapping[str, Decimal]) -> str:
-    figures = hover(name(row["model"]), {"Reported cost": (row["cost_usd"], Unit.USD), "Whole run": (totals[row["run_id"]], Unit.USD)})
+    whole = {"Whole run": (totals[row["run_id"]], Unit.USD)}
+    figures = hover(name(row["model"]), figures_of(row, GROUPS, "cost_usd") | whole)
     return f"{figures}<br>Run: {safe(row['run_id'])}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.looks import PLAIN, Looks, name
 from app.text.formatting import human
@@ -85,7 +85,7 @@ def bands(table: pa.Table, measure: Figure, axis: str, page: str | None) -> go.F
             showlegend=True,
         ),
     ]
-    value = axis_layout(_axis(measure), [row["high"] for row in rows], logarithmic=False)
+    value = axis_layout(axis_of(measure), [row["high"] for row in rows], logarithmic=False)
     return inked(figure(traces, xaxis=_time_axis(READ if axis == "received" else TITLES[axis], is_date=True), yaxis=value), page)
 
 
@@ -143,10 +143,6 @@ def _band_hover(row: dict[str, Any], measure: Figure) -> str:
     return f"{hover(at, {'Runs': (row['runs'], Unit.COUNT)})}<br>Median: {middle}<br>Eight in ten: {low} to {high}"
 
 
-def _axis(measure: Figure) -> Axis:
-    return Axis(measure.key, f"{measure.label} (USD)" if measure.unit is Unit.USD else measure.label, measure.unit)
-
-
 def _time_axis(title: str, *, is_date: bool) -> dict[str, Any]:
     return {"title": {"text": title}, "type": "date" if is_date else "linear", "showgrid": False, "automargin": True}
 
@@ -157,4 +153,4 @@ def _few_ticks(axis: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _value_axis(measure: Figure, rows: Sequence[dict[str, Any]], *, logarithmic: bool) -> dict[str, Any]:
-    return axis_layout(_axis(measure), [row["value"] for row in rows], logarithmic=logarithmic)
+    return axis_layout(axis_of(measure), [row["value"] for row in rows], logarithmic=logarithmic)

@@ -10,19 +10,17 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.axes import Axis, axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, hover, left_out, nothing, safe
 from app.charts.looks import Look, Looks, name
 from app.text.formatting import human
+from schemas.catalogue.columns import RUNS
 from schemas.catalogue.unit_names import Unit
 
 MANY = 2_000
 """Above so many points, the graphics card draws them: as page elements they would take seconds."""
 
-WALL = Axis("duration_ms", "Wall time", Unit.MILLISECONDS)
-API = Axis("duration_api_ms", "API time", Unit.MILLISECONDS)
-TURNS = Axis("num_turns", "Turns", Unit.COUNT)
-COST = Axis("cost_own_usd", "Reported cost (USD)", Unit.USD)
+WALL, API, TURNS, COST = (axis_of(RUNS[key]) for key in ("duration_ms", "duration_api_ms", "num_turns", "cost_own_usd"))
 _MARGIN = 1.25
 
 

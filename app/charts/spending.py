@@ -8,17 +8,18 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout
-from app.charts.base import counted, figure, hover, safe
+from app.charts.axes import axis_layout, axis_of
+from app.charts.base import counted, figure, figures_of, hover, safe
 from app.charts.looks import PALETTE, name
 from app.text.cost_words import NOT_KNOWN
 from app.text.formatting import human
+from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.unit_names import Unit
 
 MOST_BARS = 24
 """More bars than this fill a page of paper."""
 
-COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
+COST = axis_of(GROUPS["cost_usd"])
 _ROW = 26
 _SPACED = {"automargin": True, "ticklabelstandoff": 6}
 
@@ -77,4 +78,4 @@ def _marks(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, An
 
 
 def _hover(row: dict[str, Any], label: str) -> str:
-    return hover(label, {"Reported cost": (row["cost_usd"], Unit.USD), "Runs": (row["runs"], Unit.COUNT)})
+    return hover(label, figures_of(row, GROUPS, "cost_usd", "runs"))
