@@ -29,7 +29,7 @@ colours = looks(options.get("model", ()))
 widgets.card_grid(cost_words.cost_cards(totals, CARDS))
 
 words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
-words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in dict.fromkeys(one.partition("=")[0] for one in options.get("label", ()))}
+words |= {word: group(word).label for word in (f"{LABEL_PREFIX}{one.partition('=')[0]}" for one in options.get("label", ()))}
 by = widgets.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
 found, about = cache.ask(cost_queries.groups, filters, by, DRAWN), cache.ask(cost_queries.times, filters)

@@ -15,6 +15,7 @@ from app.queries import distributions as distribution_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters
+from app.queries.grouping import group
 from app.queries.screens import AXES
 from app.reports.exports import EXPORTS
 from app.screens import cache
@@ -23,6 +24,7 @@ from app.text.columns import Column
 from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height
 from app.text.presentation import Card, Shown, fact_words, plain
 from schemas.catalogue.columns import FACTS
+from schemas.catalogue.dimensions import LABEL_PREFIX
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.unit_names import Unit
 from schemas.errors import StoreBusy, StoreMissing, TachographError
@@ -169,7 +171,7 @@ def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     named = {key: AXES[key].label for key in along if key != "time" or facts[quality_queries.ANY_TIME]}
     tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
     labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
-    return named | tasks | {"outcome": "Outcome", "model": "Main model"} | {f"label:{key}": f"Label {key}" for key in labels}
+    return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}
 
 
 def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:

@@ -220,13 +220,13 @@ def _chart(book: Book, sheet: Worksheet, name: str, title: str, answer: Answer) 
     last = min(answer.table.num_rows, 30)
     labels = next(place for place, column in enumerate(shown) if column.is_figure)
     chart = book.workbook.add_chart({"type": "bar"})
-    cost = next(place for place, column in enumerate(shown) if column.name == "cost_usd")
+    place, cost = next((place, column) for place, column in enumerate(shown) if column.name == "cost_usd")
     chart.add_series(
-        {"categories": [name, 1, 0, last, max(labels - 1, 0)], "values": [name, 1, cost, last, cost], "fill": {"color": "#0072B2"}}
+        {"categories": [name, 1, 0, last, max(labels - 1, 0)], "values": [name, 1, place, last, place], "fill": {"color": "#0072B2"}}
     )
-    chart.set_title({"name": visible(f"Reported cost, {title[0].lower()}{title[1:]}"), "name_font": {"size": 12}})
+    chart.set_title({"name": visible(f"{cost.label}, {title[0].lower()}{title[1:]}"), "name_font": {"size": 12}})
     chart.set_legend({"none": True})
-    chart.set_x_axis({"num_format": "$#,##0.00", "name": "Reported cost (USD)"})
+    chart.set_x_axis({"num_format": "$#,##0.00", "name": f"{cost.label} (USD)"})
     chart.set_y_axis({"reverse": True})
     chart.set_size({"width": 640, "height": 120 + 24 * last})
     sheet.insert_chart(1, 5, chart)
