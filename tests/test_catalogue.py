@@ -119,19 +119,13 @@ def words_of_columns(path: Path) -> Iterator[str]:
     """Dicts of a file that say words or units of columns: {"num_turns": "Turns"}, {"num_turns": Unit.COUNT}."""
     known = {key for scope in SCOPES.values() for key in scope}
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Dict):
-            pairs = zip(node.keys, node.values, strict=True)
-        elif isinstance(node, ast.Call):
-            pairs = ((ast.Constant(word.arg), word.value) for word in node.keywords)
-        else:
-            continue
-        for key, value in pairs:
-            if not isinstance(key, ast.Constant) or key.value not in known:
-                continue
+        pairs = list(zip(node.keys, node.values, strict=True)) if isinstance(node, ast.Dict) else []
+        pairs += [(ast.Constant(word.arg), word.value) for word in node.keywords] if isinstance(node, ast.Call) else []
+        for key, value in ((key.value, value) for key, value in pairs if isinstance(key, ast.Constant) and key.value in known):
             is_unit = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "Unit"
             is_words = isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value[:1].isupper()
             if is_unit or is_words:
-                yield f"{path.name}:{node.lineno}: {key.value}"
+                yield f"{path.name}:{value.lineno}: {key}"
 
 
 def test_no_file_of_the_app_has_its_own_words_for_columns() -> None:

@@ -17,7 +17,7 @@ from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
 from app.queries.cost import PARTS, RECEIVED, TIME, Groups
 from app.queries.filters import Filters, choose
-from app.text import cost_grids, cost_words
+from app.text import cost_grids, cost_words, grid_columns
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
@@ -190,7 +190,7 @@ def test_every_figure_of_the_tables_says_what_it_means(mixed: Store) -> None:
     found = cost_queries.groups(mixed, ALL, "model", 100, cost_queries.GROUP_METRICS)
     grids = (
         cost_grids.group_grid(found),
-        cost_grids.model_grid(cost_queries.models(mixed, ALL)),
+        grid_columns.grid(cost_queries.models(mixed, ALL), cost_grids.MODELS),
     )
     for grid in grids:
         assert not [column.name for column in grid.columns if column.is_figure and not column.meaning]

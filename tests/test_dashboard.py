@@ -308,7 +308,7 @@ def test_a_record_is_laid_out_with_its_numbers_as_written() -> None:
 
 
 def test_labels_stand_with_where_a_run_comes_from() -> None:
-    html = facts_html({"repo": "r"}, {"repo": "Repository"}, {"repo": "r", "branch": "<main>"})
+    html = facts_html({"repo": "r"}, ["repo"], {"repo": "r", "branch": "<main>"})
     assert html.count("<dt") == 2
     assert "&lt;main&gt;" in html
 

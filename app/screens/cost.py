@@ -11,6 +11,7 @@ from app.queries.filters import FILTERS
 from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import cost_grids, cost_words
+from app.text.grid_columns import grid
 from app.text.presentation import plain
 from schemas.catalogue.dimensions import LABEL_PREFIX
 
@@ -91,11 +92,11 @@ details = st.expander("Every model: reported cost, list cost, cause", icon=":mat
 if details.open:
     with details:
         models = cache.ask(cost_queries.models, filters)
-        widgets.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
+        widgets.table(grid(models, cost_grids.MODELS), "Each model's reported cost, list cost and the cause of their difference")
 unpriced = cache.ask(report_queries.unpriced_models, filters) if totals["unpriced_runs"] else None
 if unpriced and unpriced.num_rows:
     with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
-        widgets.table(cost_grids.unpriced_grid(unpriced), "Models that no price list knows, with their tokens")
+        widgets.table(grid(unpriced, cost_grids.UNPRICED), "Models that no price list knows, with their tokens")
         st.caption("Their list cost is unknown and counted nowhere. A price file can name them: `tachograph reprice --prices FILE`.")
 
 with st.container(border=True):
@@ -115,4 +116,4 @@ if dearest.num_rows:
         widgets.drawing(
             cost_words.dearest_finding(dearest, totals), "Reported cost per run, by model. A click opens the run.", drawn, "dearest"
         )
-        widgets.run_table(cost_grids.run_grid(dearest), dearest, "dearest-runs", "The dearest runs, with list cost, cause and savings")
+        widgets.run_table(grid(dearest, cost_grids.DEAREST), dearest, "dearest-runs", "The dearest runs, with list cost, cause and savings")

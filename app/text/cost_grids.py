@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
 from app.queries.cost import MODEL_FIGURES, RUN_COLUMNS, Groups
 from app.text.grid_columns import Grid, Listing, grid
 from schemas.catalogue import columns as catalogue
@@ -21,18 +19,3 @@ def group_grid(found: Groups) -> Grid:
     """Each group with its figures, each figure with the meaning it has for a group."""
     table = found.table.append_column("priced_runs", found.table["cost_list_usd_known"])
     return grid(table, Listing(catalogue.GROUPS, (table.column_names[0], *GROUPS)))
-
-
-def model_grid(table: pa.Table) -> Grid:
-    """Each model with what it cost as reported and at list prices, and why the two differ."""
-    return grid(table, MODELS)
-
-
-def run_grid(table: pa.Table) -> Grid:
-    """The dearest runs."""
-    return grid(table, DEAREST)
-
-
-def unpriced_grid(table: pa.Table) -> Grid:
-    """Models without a list price, with their tokens."""
-    return grid(table, UNPRICED)

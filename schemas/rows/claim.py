@@ -8,7 +8,7 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import Field
 
-from schemas.rows.row import Row
+from schemas.rows.row import Row, optional
 from schemas.rows.units import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Text
 
 
@@ -81,19 +81,17 @@ class ClaimRow(Row):
     kind: Annotated[ClaimKind, ArrowType(pa.string())] = Field(title="Kind", description="quantified or qualitative.")
     metric: ClaimMetricName = Field(title="Metric", description="The quantity claimed to have changed.")
     direction: Annotated[Direction, ArrowType(pa.string())] = Field(title="Direction", description="better, worse or same.")
-    ratio: Ratio | None = Field(
-        default=None, title="Claimed ratio", description="Improvement factor, above 1 = better. NULL where the change is no ratio."
-    )
-    ratio_low: Ratio | None = Field(default=None, title="From", description="Lower end of a claimed range.")
-    ratio_high: Ratio | None = Field(default=None, title="To", description="Upper end of a claimed range.")
-    before: Quantity | None = Field(default=None, title="Before", description="Figure before the change, as written, in `unit`.")
-    after: Quantity | None = Field(default=None, title="After", description="Figure after the change, as written, in `unit`.")
-    unit: Text | None = Field(default=None, title="Unit", description="Unit of before and after, as written.")
+    ratio: Ratio | None = optional("Claimed ratio", "Improvement factor, above 1 = better. NULL where the change is no ratio.")
+    ratio_low: Ratio | None = optional("From", "Lower end of a claimed range.")
+    ratio_high: Ratio | None = optional("To", "Upper end of a claimed range.")
+    before: Quantity | None = optional("Before", "Figure before the change, as written, in `unit`.")
+    after: Quantity | None = optional("After", "Figure after the change, as written, in `unit`.")
+    unit: Text | None = optional("Unit", "Unit of before and after, as written.")
     evidence: EvidenceName = Field(title="Evidence", description="What the claim rests on.")
     scope: ScopeName = Field(title="Scope", description="How much of the software the claim covers.")
     hedged: Flag = Field(title="Hedged", description="Whether the text hedges the number (~, about, up to).")
     origin: Annotated[Origin, ArrowType(pa.string())] = Field(title="Origin", description="own, or cited from somebody else.")
-    subject: Text | None = Field(default=None, title="About", description="What the claim is about.")
+    subject: Text | None = optional("About", "What the claim is about.")
 
 
 class MeasurementRow(Row):

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from schemas.errors import RejectReason
-from schemas.rows.row import Row
+from schemas.rows.row import Row, optional
 from schemas.rows.units import ArrowType, Bytes, Count, LongText, Offset, Text, UtcTime
 
 
@@ -91,8 +91,8 @@ class FindingRow(Row):
     rule: Text = Field(title="Rule", description="Name of the rule (ingest.findings.rules).")
     severity: Annotated[Severity, ArrowType(pa.string())] = Field(title="Severity", description="info, warning or alarm.")
     message: LongText = Field(title="Message", description="What was noticed, in plain words.")
-    expected: Text | None = Field(default=None, title="Expected", description="What the rule expected.")
-    actual: Text | None = Field(default=None, title="Actual", description="What it found.")
+    expected: Text | None = optional("Expected", "What the rule expected.")
+    actual: Text | None = optional("Actual", "What it found.")
 
 
 class StoreMetaRow(Row):

@@ -54,29 +54,3 @@ LARGEST_USD = Decimal(10**9) - NANODOLLAR
 def usd(amount: Decimal) -> Decimal:
     """Round an amount in US dollars to whole nanodollars, halves to even."""
     return amount.quantize(NANODOLLAR, rounding=ROUND_HALF_EVEN)
-
-
-__all__ = [
-    "LARGEST_USD",
-    "NANODOLLAR",
-    "ArrowType",
-    "Bytes",
-    "Count",
-    "Flag",
-    "Labels",
-    "LongText",
-    "Milliseconds",
-    "Names",
-    "Offset",
-    "Quantity",
-    "Ratio",
-    "RawText",
-    "SignedUsd",
-    "Text",
-    "Tokens",
-    "Unit",
-    "Usd",
-    "UsdParts",
-    "UtcTime",
-    "usd",
-]
