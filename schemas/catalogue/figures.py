@@ -25,7 +25,7 @@ RUN_FIGURES = by_key(
     Figure("cache_saved_usd", "Saved by caching", Unit.USD, "higher", _SAVED, sql="cost_uncached_usd - cost_list_usd"),
     Figure(
         "parallelism", "API ÷ wall time", Unit.RATIO, "neither", "API time divided by wall time: above 1 where calls ran in parallel.",
-        sql="duration_api_own_ms / nullif(duration_ms, 0)", word="parallelism", listed=True,
+        short="API ÷ wall", sql="duration_api_own_ms / nullif(duration_ms, 0)", word="parallelism", listed=True,
     ),
     Figure(  # a quotient is a float: one turn costs what the run costs, to the last digit
         "cost_per_turn_usd", "Reported cost per turn", Unit.USD, "lower", "Reported cost divided by turns.", short="Cost per turn",

@@ -120,7 +120,7 @@ RUN_METRICS = by_key(
 )  # fmt: skip
 """Figures over `v_runs`: one row is one run."""
 
-TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 MODEL_METRICS = by_key(
     replace(
@@ -128,7 +128,7 @@ MODEL_METRICS = by_key(
     ),
     of_model("cost_own_usd", RUN_METRICS["cost_usd"], "cost_usd", "What the agent says the model's tokens cost (its own estimate)."),
     *MODEL_COST_METRICS.values(),
-    *(of_model(f"own_{key}", RUN_METRICS[key], key) for key in TOKEN_CLASSES),
+    *(of_model(f"own_{key}", RUN_METRICS[key], key) for key in _TOKENS),
     Metric(
         "web_search_requests", "Web searches", Unit.COUNT, "neither", "Searches by the model's server tool.",
         sql="sum(own_web_search_requests)", known="own_web_search_requests is not null",

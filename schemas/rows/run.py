@@ -89,8 +89,8 @@ class RunRow(Row):
     cost_reported_usd: Usd | None = optional("Cost as logged", "`total_cost_usd` as logged: the agent's own estimate.")
     cost_own_usd: Usd | None = optional(
         "Reported cost",
-        "What the agent says the run cost: its own estimate, without what earlier records of its chain cost already. "
-        "Every sum of cost uses it.",
+        "What the agent says the run cost: its own estimate, without what earlier records of its chain cost already, so that a sum "
+        "counts each dollar once.",
     )
     cost_list_usd: Usd | None = optional(
         "List cost", "What this record added to its chain, at list prices (base tier). NULL where any of its models has no price."

@@ -26,7 +26,7 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 
 SCHEMA_VERSION = 4
-"""Raised with every change of a table. A store of another version is refused, never migrated: `rebuild` makes it anew."""
+"""Raised with every change of a table or view. A store of another version is refused, never migrated: `rebuild` makes it anew."""
 
 TABLES: dict[str, type[Row]] = {
     "store_meta": StoreMetaRow,

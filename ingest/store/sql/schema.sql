@@ -140,7 +140,7 @@ comment on column runs."duration_api_own_ms" is 'API time this record added: in 
 comment on column runs."ttft_ms" is 'Time until the first token, where the record has it. In ms.';
 comment on column runs."num_turns" is 'Round trips to the model, as the agent counts them.';
 comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged: the agent''s own estimate. In USD.';
-comment on column runs."cost_own_usd" is 'What the agent says the run cost: its own estimate, without what earlier records of its chain cost already. Every sum of cost uses it. In USD.';
+comment on column runs."cost_own_usd" is 'What the agent says the run cost: its own estimate, without what earlier records of its chain cost already, so that a sum counts each dollar once. In USD.';
 comment on column runs."cost_list_usd" is 'What this record added to its chain, at list prices (base tier). NULL where any of its models has no price. In USD.';
 comment on column runs."cost_delta_usd" is 'cost_list_usd less cost_own_usd: above 0 where the list is dearer. In USD.';
 comment on column runs."cost_cause" is 'Why the two differ (schemas.rows.cost.CostCause): the cause of the largest difference among the models. NULL where one of them is not known.';
