@@ -29,7 +29,7 @@ from app.text.grid_columns import Listing
 from ingest.store.database import Store
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.columns import CHECKS, COMPARED, GROUPS, RUNS, compared
-from schemas.catalogue.entry import AGGREGATES, Columns, Figure, aggregates_of
+from schemas.catalogue.entry import AGGREGATES, Columns, Figure, aggregates_of, by_key
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.unit_names import Unit
@@ -126,6 +126,17 @@ def words_of_columns(path: Path) -> Iterator[str]:
             is_words = isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value[:1].isupper()
             if is_unit or is_words:
                 yield f"{path.name}:{value.lineno}: {key}"
+
+
+@pytest.mark.parametrize("code", ['{"num_turns": "Turns"}', '{"model": 1, "num_turns": Unit.COUNT}', 'grid(table, num_turns="Turns")'])
+def test_words_of_columns_are_found(code: str, tmp_path: Path) -> None:
+    (file := tmp_path / "words.py").write_text(code)
+    assert len(list(words_of_columns(file))) == 1
+
+
+def test_two_entries_of_one_key_are_refused() -> None:
+    with pytest.raises(ValueError, match="two entries of one key among cost_usd, runs, cost_usd"):
+        by_key(RUN_METRICS["cost_usd"], RUN_METRICS["runs"], RUN_METRICS["cost_usd"])
 
 
 def test_no_file_of_the_app_has_its_own_words_for_columns() -> None:

@@ -56,7 +56,7 @@ _MEASURED = by_key(
 MEASURES = {figure.word: figure for figure in (_MEASURED | RUN_FIGURES).values() if figure.word}
 """Figures of a run whose distribution is worth a look, by their words, in the order in which they are shown and compared."""
 
-TIMES = ("wall", "api", "turn-time", "first-token", "parallelism")
+TIMES = (*(word for word, figure in MEASURES.items() if figure.unit is Unit.MILLISECONDS), "parallelism")
 """The measures of the screen on durations."""
 
 RUNS: Columns = {
@@ -119,14 +119,12 @@ RULES: Columns = {
 
 SOURCES: Columns = _SOURCE
 REJECTS: Columns = {**entries(RejectRow), **by_key(_SOURCE_NAME)}
-REASONS: Columns = {
-    **by_key(
-        REJECTS["reason"],
-        Entry("rejected", "Rejected", Unit.COUNT, meaning="Documents rejected for the reason."),
-        Entry("sources", "Sources", Unit.COUNT, meaning="Sources they are of."),
-        Entry("detail", "For example", meaning="One of their details."),
-    )
-}
+REASONS: Columns = by_key(
+    REJECTS["reason"],
+    Entry("rejected", "Rejected", Unit.COUNT, meaning="Documents rejected for the reason."),
+    Entry("sources", "Sources", Unit.COUNT, meaning="Sources they are of."),
+    Entry("detail", "For example", meaning="One of their details."),
+)
 """One reason over its rejects."""
 
 UPLOADS: Columns = {**_SOURCE, **by_key(_SOURCE_NAME, Entry("became", "What became of it"))}

@@ -1,7 +1,7 @@
 """What the catalogue says of a column: what it is called, what it counts, what it means and, where it is derived, its SQL.
 
-An `Entry` is a column that is stored. A `Figure` is derived from the columns of one row, a `Metric` adds up many rows, a `Dimension`
-groups them. The lists are in the files beside this one; none of these needs pydantic or Arrow, so that help texts cost nothing.
+An `Entry` is any column. A `Figure` is one of a single row, a `Metric` adds up many rows, a `Dimension` groups them. The lists are in the
+files beside this one; all but `columns` do without pydantic and Arrow, so that help texts cost nothing.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class Figure(Entry):
 class Metric(Entry):
     """A figure of a group: `sql` aggregates its rows, `known` counts the rows it rests on; unknown ones are left out.
 
+    Where `sql` divides money, it casts the quotient to `decimal(38, 9)`: a float has other last digits in a workbook than in JSON.
     Over `v_model_rows`, where a run may have several rows, `known` is a condition instead: the figure rests on the runs with a row
     that meets it.
     """
@@ -109,8 +110,11 @@ AGGREGATES = {
 
 
 def by_key(*entries: E) -> dict[str, E]:
-    """Entries by their keys."""
-    return {entry.key: entry for entry in entries}
+    """Entries by their keys. Raises ValueError where two have one."""
+    found = {entry.key: entry for entry in entries}
+    if len(found) < len(entries):
+        raise ValueError(f"two entries of one key among {', '.join(entry.key for entry in entries)}: give each its own.")
+    return found
 
 
 def over(column: str, key: str, label: str, unit: Unit, better: Better, meaning: str, how: str = "sum") -> Metric:
