@@ -9,7 +9,7 @@ import pyarrow as pa
 from app.cli.terminal import plural
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, Filters
-from app.queries.read_transaction import held
+from app.queries.read_transaction import read_transaction
 from app.text.columns import labelled
 from ingest.store.database import Store
 from schemas.catalogue.metrics import MODEL_DIMENSIONS, MODEL_METRICS
@@ -39,18 +39,18 @@ class Answer:
 
 def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
     """The dearest runs, or all of them."""
-    with held(store) as moment:
-        table = run_queries.runs(moment, filters, limit)
-        covered = _runs(run_queries.summary(moment, filters, metrics=("runs",)))
+    with read_transaction(store) as transaction:
+        table = run_queries.runs(transaction, filters, limit)
+        covered = _runs(run_queries.summary(transaction, filters, metrics=("runs",)))
     cut = f"the {table.num_rows:,} dearest of " if table.num_rows < covered else ""
     return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN)
 
 
 def models(store: Store, filters: Filters) -> Answer:
     """Every model's own share, helper models included."""
-    with held(store) as moment:
-        table = labelled(run_queries.models(moment, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
-        total = run_queries.models(moment, filters, by=())
+    with read_transaction(store) as transaction:
+        table = labelled(run_queries.models(transaction, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
+        total = run_queries.models(transaction, filters, by=())
     return Answer(table, heading(plural(_runs(total), "run"), store.location, filters), MODELS_SHOWN, total)
 
 

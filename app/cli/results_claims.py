@@ -8,7 +8,7 @@ from app.cli.results import Answer, heading
 from app.cli.terminal import plural
 from app.queries import claims as claim_queries
 from app.queries.filters import Filters
-from app.queries.read_transaction import held
+from app.queries.read_transaction import read_transaction
 from app.text.columns import labelled
 from ingest.findings.rules import RULES
 from ingest.store.database import Store
@@ -31,9 +31,9 @@ _CLAIM_LABELS = {
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
     """The largest claims, or all of them."""
-    with held(store) as moment:
-        table = labelled(claim_queries.claims(moment, filters, kinds, limit), _CLAIM_LABELS)
-        found, runs = claim_queries.count_claims(moment, filters, kinds)
+    with read_transaction(store) as transaction:
+        table = labelled(claim_queries.claims(transaction, filters, kinds, limit), _CLAIM_LABELS)
+        found, runs = claim_queries.count_claims(transaction, filters, kinds)
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
     what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, as the agents state them"
     return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN)
@@ -41,10 +41,10 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
 
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
     """The severest findings, or all of them. Raises UsageError for a rule that does not exist."""
-    with held(store) as moment:
-        _check_rules(moment, rules)
-        table = claim_queries.findings(moment, filters, severities, rules, limit)
-        found, runs = claim_queries.count_findings(moment, filters, severities, rules)
+    with read_transaction(store) as transaction:
+        _check_rules(transaction, rules)
+        table = claim_queries.findings(transaction, filters, severities, rules, limit)
+        found, runs = claim_queries.count_findings(transaction, filters, severities, rules)
     cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
     what = f"{cut}{plural(found, 'finding')} about {plural(runs, 'run')}"
     return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN)

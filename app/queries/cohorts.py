@@ -13,7 +13,7 @@ import pyarrow as pa
 from app.queries import distributions as distribution_queries
 from app.queries.bootstrap import LEVEL, Comparison, Estimate, Verdict, compare
 from app.queries.filters import Filters
-from app.queries.read_transaction import held
+from app.queries.read_transaction import read_transaction
 from app.text.columns import labelled, measured
 from app.text.formatting import UNKNOWN, human
 from ingest.store.database import Store
@@ -32,10 +32,10 @@ class Cohorts:
 
 def compare_cohorts(store: Store, first: Filters, second: Filters, paired: Sequence[str] = tuple(MEASURES)) -> Cohorts:
     """Compare the runs that the filters choose; the measures in `paired` also task by task. Raises StoreError."""
-    with held(store) as moment:
-        tables = [distribution_queries.values(moment, filters, list(MEASURES.values())) for filters in (first, second)]
-        tasks = [distribution_queries.task_medians(moment, filters, [MEASURES[key] for key in paired]) for filters in (first, second)]
-        shared = distribution_queries.shared(moment, first, second)
+    with read_transaction(store) as transaction:
+        tables = [distribution_queries.values(transaction, filters, list(MEASURES.values())) for filters in (first, second)]
+        tasks = [distribution_queries.task_medians(transaction, filters, [MEASURES[key] for key in paired]) for filters in (first, second)]
+        shared = distribution_queries.shared(transaction, first, second)
     compared = {}
     for key in MEASURES:
         one, two = (np.asarray(table[key].to_numpy(), np.float64) for table in tables)

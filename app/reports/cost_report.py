@@ -21,7 +21,7 @@ from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
-from app.queries.read_transaction import held
+from app.queries.read_transaction import read_transaction
 from app.queries.what_if import what_if
 from app.reports.exports import REPORT_RUNS
 from app.text.columns import labelled
@@ -152,21 +152,21 @@ class Report:
 def report(store: Store, request: Request) -> Report:
     """The report. Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist."""
     known_zone(request.zone)
-    with held(store) as moment:
-        coverage = report_queries.coverage(moment, request.filters)
+    with read_transaction(store) as transaction:
+        coverage = report_queries.coverage(transaction, request.filters)
         header = Header(TITLE, store.location, request.filters, request.by, request.zone, made_at(), coverage)
-        spent = run_queries.summary(moment, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
-        totals = run_queries.summary(moment, request.filters, (), with_runs(request.metrics or TOTALS))
+        spent = run_queries.summary(transaction, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
+        totals = run_queries.summary(transaction, request.filters, (), with_runs(request.metrics or TOTALS))
         sections = (
             Section("totals", "Totals", Answer(totals, "")),
-            _groups(moment, request),
-            _models(moment, request.filters, spent),
-            *_what_if(moment, request),
-            _dearest(moment, request, coverage["runs"], spent),
-            Section("unpriced", "Models without a list price", Answer(report_queries.unpriced_models(moment, request.filters), "")),
-            Section("findings", "Findings", Answer(report_queries.findings_by_rule(moment, request.filters), "", FINDINGS_SHOWN)),
+            _groups(transaction, request),
+            _models(transaction, request.filters, spent),
+            *_what_if(transaction, request),
+            _dearest(transaction, request, coverage["runs"], spent),
+            Section("unpriced", "Models without a list price", Answer(report_queries.unpriced_models(transaction, request.filters), "")),
+            Section("findings", "Findings", Answer(report_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN)),
         )
-        return Report(header, sections, run_queries.model_rows(moment, request.filters, DRAWN_RUNS))
+        return Report(header, sections, run_queries.model_rows(transaction, request.filters, DRAWN_RUNS))
 
 
 def made_at() -> datetime:
