@@ -21,7 +21,7 @@ import click
 
 from ingest.system.signals import interruptible, received, was_interrupted
 from schemas.errors import TachographError, UsageError
-from schemas.text import one_line, visible
+from schemas.text import one_line, plural, visible
 
 if TYPE_CHECKING:
     from ingest.pipeline import IngestReport, Progress
@@ -221,11 +221,6 @@ def _tell_nothing_found(report: IngestReport) -> None:
     is_alone = not others and first.kind in file_kinds.WORDS
     note(f"\nNo run in {plain(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo run was found.")
     note(file_kinds.WHAT_IS_READ)
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 run`, `1,200 runs`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from app.cli.results import heading
-from app.cli.terminal import plural
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
+from app.text.answers import heading
 from app.text.formatting import exact, human
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS, Limit
@@ -25,6 +24,7 @@ from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.unit_names import Unit
 from schemas.errors import UsageError
 from schemas.money import amount, decimal
+from schemas.text import plural
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.cli.results import MODELS_SHOWN, RUNS_SHOWN, Answer, heading
-from app.cli.terminal import plural
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, Filters
@@ -24,11 +22,14 @@ from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.what_if import what_if
 from app.reports.exports import REPORT_RUNS
+from app.reports.results import MODELS_SHOWN, RUNS_SHOWN
+from app.text.answers import Answer, heading
 from app.text.columns import labelled
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, RUN_METRICS
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 TITLE = "Cost report"
 DRAWN_RUNS = 50

@@ -8,6 +8,7 @@ from app.queries import distributions as distribution_queries
 from app.queries import screens as screen_queries
 from app.queries.filters import FILTERS
 from app.screens import cache, filter_bar, widgets
+from app.text import cohort_words
 from app.text.presentation import fact_words, plain
 from schemas.catalogue.measures import MEASURES
 from schemas.text import visible
@@ -55,12 +56,12 @@ with st.container(border=True):
         tables = [cache.ask(distribution_queries.bins, side, measure, on) for side in sides] if on else []
         drawn = distributions.histogram(measure, on, distributions.outlines(tables, names), {}, st.context.theme.type)
         widgets.drawing(
-            cohorts.finding(measure, compared, names),
+            cohort_words.finding(measure, compared, names),
             f"Share of each cohort's runs by {measure.label.lower()}. {measure.meaning}",
             drawn,
             "compared",
-            " ".join(filter(None, (cohorts.certainty(measure, compared), cohorts.task_words(measure, compared)))),
+            " ".join(filter(None, (cohort_words.certainty(measure, compared), cohort_words.task_words(measure, compared)))),
         )
 st.header("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
-widgets.table(cohorts.as_words(found, names), "Each measure in both cohorts, with what can be said of the difference")
+widgets.table(cohort_words.as_words(found, names), "Each measure in both cohorts, with what can be said of the difference")
 st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: `{visible(cohorts.command(sides))}`")

@@ -1,19 +1,29 @@
-"""What `claims` and `findings` answer: rows, the columns people see of them, and what they are about."""
+"""What the commands that read the store answer: rows, the columns people see of them, and what they are about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.cli.results import Answer, heading
-from app.cli.terminal import plural
+import pyarrow as pa
+
 from app.queries import claims as claim_queries
+from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from app.queries.read_transaction import read_transaction
+from app.text.answers import Answer, heading
 from app.text.columns import labelled
-from ingest.findings.rules import RULES
 from ingest.store.database import Store
+from schemas.catalogue.metrics import MODEL_DIMENSIONS, MODEL_METRICS
 from schemas.errors import UsageError
+from schemas.text import plural
 
+RUNS_SHOWN = (
+    "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
+    "parallelism", "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "permission_denials", "labels", "source_name",
+)  # fmt: skip
+MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
+REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
+SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 CLAIMS_SHOWN = (
     "run_id", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "task",
     "origin", "kind",
@@ -27,6 +37,39 @@ _CLAIM_LABELS = {
     "ratio_high": "To",
     "evidence": "Evidence",
 }
+
+
+def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
+    """The dearest runs, or all of them."""
+    with read_transaction(store) as transaction:
+        table = run_queries.runs(transaction, filters, limit)
+        covered = _runs(run_queries.summary(transaction, filters, metrics=("runs",)))
+    cut = f"the {table.num_rows:,} dearest of " if table.num_rows < covered else ""
+    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN)
+
+
+def models(store: Store, filters: Filters) -> Answer:
+    """Every model's own share, helper models included."""
+    with read_transaction(store) as transaction:
+        table = labelled(run_queries.models(transaction, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
+        total = run_queries.models(transaction, filters, by=())
+    return Answer(table, heading(plural(_runs(total), "run"), store.location, filters), MODELS_SHOWN, total)
+
+
+def rejects(store: Store) -> Answer:
+    """Every document that could not be read as a run."""
+    table = run_queries.rejects(store)
+    return Answer(table, heading(plural(table.num_rows, "reject"), store.location), REJECTS_SHOWN)
+
+
+def sources(store: Store) -> Answer:
+    """Every file that was read."""
+    table = run_queries.sources(store)
+    return Answer(table, heading(plural(table.num_rows, "source"), store.location), SOURCES_SHOWN)
+
+
+def _runs(total: pa.Table) -> int:
+    return int(total["runs"][0].as_py())
 
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
@@ -52,6 +95,8 @@ def findings(store: Store, filters: Filters, severities: Sequence[str], rules: S
 
 def _check_rules(store: Store, chosen: Sequence[str]) -> None:
     """Rules of other places (prices) write findings as well: those the store holds are known, too."""
+    from ingest.findings.rules import RULES
+
     unknown = [rule for rule in chosen if rule not in RULES]
     if unknown:
         known = [*RULES, *(rule for rule in claim_queries.rules(store) if rule not in RULES)]
