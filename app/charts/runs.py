@@ -176,7 +176,7 @@ def _scatter(found: Points, of: Scatter, models: Looks) -> go.Figure:
     for row in found.rows:
         groups.setdefault(row["model"], []).append(row)
     kind = go.Scattergl if len(found.rows) > MANY else go.Scatter
-    traces = [_trace(kind, model, rows, (x, y), models[model]) for model, rows in groups.items()]
+    traces = [_trace(kind, model, rows, of, models[model]) for model, rows in groups.items()]
     shown = {axis: {x, y} if of.common_scale else {axis} for axis in (x, y)}
     layouts = [
         axis_layout(axis, [float(row[one.column]) for row in found.rows for one in shown[axis]], logarithmic=logarithmic)
@@ -185,13 +185,12 @@ def _scatter(found: Points, of: Scatter, models: Looks) -> go.Figure:
     return figure(traces, xaxis=layouts[0], yaxis=layouts[1])
 
 
-def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], axes: tuple[Axis, Axis], look: Look) -> Any:
-    x, y = axes
+def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], of: Scatter, look: Look) -> Any:
     return kind(
-        x=[float(row[x.column]) for row in rows],
-        y=[float(row[y.column]) for row in rows],
+        x=[float(row[of.x.column]) for row in rows],
+        y=[float(row[of.y.column]) for row in rows],
         name=safe(name(model)),
-        text=[_hover(row, axes) for row in rows],
+        text=[_hover(row, of) for row in rows],
         customdata=[row["run_id"] for row in rows],
         hoverinfo="text",
         mode="markers",
@@ -200,8 +199,8 @@ def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], axes: t
     )
 
 
-def _hover(row: dict[str, Any], axes: tuple[Axis, Axis]) -> str:
-    figures = {axis.title.removesuffix(" (USD)"): (row[axis.column], axis.unit) for axis in axes}
+def _hover(row: dict[str, Any], of: Scatter) -> str:
+    figures = {axis.title.removesuffix(" (USD)"): (row[axis.column], axis.unit) for axis in (of.x, of.y)}
     return hover(name(row["model"]), figures) + f"<br>Run: {safe(row['run_id'])}"
 
 

@@ -35,7 +35,7 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.errors import ExitCode
-from schemas.text import plural
+from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
@@ -233,7 +233,7 @@ def rebuild(store: Store) -> None:
 
         with terminal.progress("Rebuilding") as on_progress:
             done = rebuild_store(store, on_progress)
-        terminal.note(f"Made {plural(done.runs, 'run')} anew in {terminal.plain(store.location)}")
+        terminal.note(f"Made {plural(done.runs, 'run')} anew in {one_line(store.location)}")
         if done.rejects:
             terminal.note(f"{plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
 
@@ -254,8 +254,8 @@ def doctor(store: Store) -> ExitCode:
     lines = []
     for finding in findings:
         state = "problem" if finding.advice else "ok"
-        lines.append(f"{state:<8} {finding.subject:<11} {terminal.plain(finding.found)}\n")
-        lines += [f"{'':8} {'':11} → {terminal.plain(finding.advice)}\n"] if finding.advice else []
+        lines.append(f"{state:<8} {finding.subject:<11} {one_line(finding.found)}\n")
+        lines += [f"{'':8} {'':11} → {one_line(finding.advice)}\n"] if finding.advice else []
     terminal.put("".join(lines).encode(sys.stdout.encoding or "utf-8", errors="replace"))
     return max(finding.exit_code for finding in findings)
 

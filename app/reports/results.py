@@ -97,9 +97,7 @@ def _check_rules(store: Store, chosen: Sequence[str]) -> None:
     """Rules of other places (prices) write findings as well: those the store holds are known, too."""
     from ingest.findings.rules import RULES
 
-    unknown = [rule for rule in chosen if rule not in RULES]
-    if unknown:
-        known = [*RULES, *(rule for rule in claim_queries.rules(store) if rule not in RULES)]
-        missing = next((rule for rule in unknown if rule not in known), None)
-        if missing is not None:
-            raise UsageError(f"there is no rule {missing!r}.", f"Rules are: {', '.join(known)}.")
+    is_ours = RULES.keys() >= set(chosen)
+    known = [*RULES] if is_ours else [*dict.fromkeys([*RULES, *claim_queries.rules(store)])]
+    if missing := next((rule for rule in chosen if rule not in known), None):
+        raise UsageError(f"there is no rule {missing!r}.", f"Rules are: {', '.join(known)}.")

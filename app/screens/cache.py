@@ -170,18 +170,11 @@ def ingest_samples() -> IngestReport:
         return _ingest(list(read_paths(samples())), None, say, Options())
 
 
-def open_upload() -> None:
-    """Let this page send files: the server takes none from others."""
+def let_upload(*, allowed: bool) -> None:
+    """Let this page send files, or no more: the server takes none from others."""
     here, page = received.current(), get_script_run_ctx()
     if here and page:
-        here.admit(page.session_id)
-
-
-def close_upload() -> None:
-    """Let this page send files no more."""
-    here, page = received.current(), get_script_run_ctx()
-    if here and page:
-        here.dismiss(page.session_id)
+        (here.admit if allowed else here.dismiss)(page.session_id)
 
 
 def ingest_uploads(
