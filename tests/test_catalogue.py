@@ -16,14 +16,15 @@ import duckdb
 import openpyxl
 import pytest
 
-from app.cli import results, results_claims
-from app.cli.results import Answer
-from app.queries.cohorts import as_figures, as_words, compare_cohorts
+from app.queries.cohorts import as_figures, compare_cohorts
 from app.queries.filters import NO_FILTERS
 from app.queries.quality import FACTS as KNOWN_FACTS
+from app.reports import results
 from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report
 from app.text import cost_grids, grid_columns, presentation
+from app.text.answers import Answer
+from app.text.cohort_words import as_words
 from app.text.columns import columns
 from app.text.grid_columns import Listing
 from ingest.store.database import Store
@@ -53,8 +54,8 @@ def answers(store: Store) -> Iterator[tuple[str, Answer]]:
     yield "models", results.models(store, NO_FILTERS)
     yield "rejects", results.rejects(store)
     yield "sources", results.sources(store)
-    yield "claims", results_claims.claims(store, NO_FILTERS, (), None)
-    yield "findings", results_claims.findings(store, NO_FILTERS, (), (), None)
+    yield "claims", results.claims(store, NO_FILTERS, (), None)
+    yield "findings", results.findings(store, NO_FILTERS, (), (), None)
     made = report(store, Request(by=("label:branch", "day"), reprice="claude-opus-4-6"))
     yield from ((f"report: {section.key}", section.answer) for section in made.sections)
     cohorts = compare_cohorts(store, NO_FILTERS, NO_FILTERS)

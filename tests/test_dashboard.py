@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.charts.looks import OUTCOMES
+from app.charts.runs import SCATTERS
 from app.queries.filters import FILTERS, Filters
 from app.queries.runs import summary
 from app.screens import cache, widgets
@@ -133,7 +134,7 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
         "Reported cost per turn": "$0.0257",
     }
     assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
-    assert len(app.get("plotly_chart")) == 4
+    assert len(app.get("plotly_chart")) == 2 + len(SCATTERS)
     assert not [metric for metric in app.metric if metric.delta], "all figures are known for all runs"
 
 

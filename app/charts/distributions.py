@@ -11,12 +11,13 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, count_axis, is_wide
-from app.charts.base import counted, figure, hover, inked, left_out, nothing, safe
+from app.charts.base import figure, hover, inked, left_out, nothing, safe
 from app.charts.looks import COHORTS, PLAIN, Looks, name
 from app.queries.distributions import Scale
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 ROW = 34
 FEW = 5
@@ -149,7 +150,7 @@ def spread_finding(measure: Figure, whole: Mapping[str, Any] | None) -> str:
     if whole is None or not whole["known"]:
         return measure.label
     if whole["known"] < FEW:
-        return f"{measure.label}: median {human(whole['p50'], measure.unit)} of {counted(whole['known'], 'run')}"
+        return f"{measure.label}: median {human(whole['p50'], measure.unit)} of {plural(whole['known'], 'run')}"
     if measure.better == "higher":
         return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in twenty below {human(whole['p05'], measure.unit)}"
     return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in ten above {human(whole['p90'], measure.unit)}"

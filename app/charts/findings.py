@@ -8,9 +8,10 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import count_axis
-from app.charts.base import counted, figure, figures_of, hover, inked, safe
+from app.charts.base import figure, figures_of, hover, inked, safe
 from app.charts.looks import SEVERITIES
 from schemas.catalogue.columns import RULES
+from schemas.text import plural
 
 ROW = 30
 
@@ -51,5 +52,5 @@ def finding(table: pa.Table, runs: int) -> str:
     if not table.num_rows:
         return "The rules found nothing"
     warnings = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "warning")
-    told = counted(alarms, "alarm") if alarms else f"No alarms, {counted(warnings, 'warning')}" if warnings else "No alarms"
-    return f"{told} in {counted(runs, 'run')}"
+    told = plural(alarms, "alarm") if alarms else f"No alarms, {plural(warnings, 'warning')}" if warnings else "No alarms"
+    return f"{told} in {plural(runs, 'run')}"

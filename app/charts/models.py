@@ -10,12 +10,13 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import Words, chart, counted, figure, figures_of, hover, nothing, safe
+from app.charts.base import Words, chart, figure, figures_of, hover, nothing, safe
 from app.charts.looks import Looks, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS, RUNS
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 MOST_BARS = 50
 """More bars than this can't be told apart; the rest is told in words."""
@@ -49,11 +50,11 @@ def _cost_words(table: pa.Table) -> Words:
 def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
     runs = _sums(rows, "run_id")
     silent = len(set(table["run_id"].to_pylist()) - runs.keys())
-    said = [f"Left out: {counted(silent, 'run')} without a reported cost."] if silent else []
+    said = [f"Left out: {plural(silent, 'run')} without a reported cost."] if silent else []
     if len(runs) > MOST_BARS:
         dearest = sum(sorted(runs.values(), reverse=True)[:MOST_BARS], Decimal(0))
         share = human(dearest / sum(runs.values(), Decimal(0)), Unit.SHARE) if dearest else "none"
-        said.insert(0, f"The {MOST_BARS} dearest of {counted(len(runs), 'run')}, {share} of their cost.")
+        said.insert(0, f"The {MOST_BARS} dearest of {plural(len(runs), 'run')}, {share} of their cost.")
     return " ".join(said)
 
 
@@ -149,7 +150,7 @@ def _token_words(table: pa.Table) -> Words:
     total, zero = sum(sums.values()), [label for label, value in sums.items() if not value]
     note = f"No tokens: {', '.join(zero).lower()}." if total and zero else ""
     if table.num_rows > MOST_MODELS:
-        note = f"The {MOST_MODELS} of {counted(table.num_rows, 'model')} with the most tokens. {note}".strip()
+        note = f"The {MOST_MODELS} of {plural(table.num_rows, 'model')} with the most tokens. {note}".strip()
     if not total:
         return Words("Tokens by class and model", note)
     label, most = max(sums.items(), key=lambda item: item[1])

@@ -9,12 +9,13 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of
-from app.charts.base import counted, figure, figures_of, hover, safe
+from app.charts.base import figure, figures_of, hover, safe
 from app.charts.looks import PALETTE, name
 from app.text.cost_words import NOT_KNOWN
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 MOST_BARS = 24
 """More bars than this fill a page of paper."""
@@ -39,7 +40,7 @@ def bars_note(table: pa.Table, *, in_order: bool = False) -> str:
     costs = table["cost_usd"].to_pylist()
     silent, known = sum(cost is None for cost in costs), sum(cost is not None for cost in costs)
     said = [f"The {'last' if in_order else 'dearest'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
-    return " ".join(said + ([f"Left out: {counted(silent, 'group')} without a reported cost."] if silent else []))
+    return " ".join(said + ([f"Left out: {plural(silent, 'group')} without a reported cost."] if silent else []))
 
 
 def _name(row: dict[str, Any], keys: Sequence[str]) -> str:

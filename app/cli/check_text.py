@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from app.cli.results import Answer
 from app.reports.budgets import Check, cells
 from app.reports.exports.markdown import escaped, write_markdown
 from app.reports.exports.values import json_text
+from app.text.answers import Answer
 from app.text.text_tables import draw
 from schemas.catalogue.columns import CHECKS
 

@@ -15,20 +15,21 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.cli.results import MODELS_SHOWN, RUNS_SHOWN, Answer, heading
-from app.cli.terminal import plural
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
-from app.queries.read_transaction import held
+from app.queries.read_transaction import read_transaction
 from app.queries.what_if import what_if
 from app.reports.exports import REPORT_RUNS
+from app.reports.results import MODELS_SHOWN, RUNS_SHOWN
+from app.text.answers import Answer, heading
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 TITLE = "Cost report"
 DRAWN_RUNS = 50
@@ -152,23 +153,27 @@ class Report:
 def report(store: Store, request: Request) -> Report:
     """The report. Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist."""
     known_zone(request.zone)
-    with held(store) as moment:
-        coverage = report_queries.coverage(moment, request.filters)
+    with read_transaction(store) as transaction:
+        coverage = report_queries.coverage(transaction, request.filters)
         header = Header(TITLE, store.location, request.filters, request.by, request.zone, made_at(), coverage)
-        spent = run_queries.summary(moment, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
-        totals = run_queries.summary(moment, request.filters, (), with_runs(request.metrics or TOTALS))
+        spent = run_queries.summary(transaction, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
+        totals = run_queries.summary(transaction, request.filters, (), with_runs(request.metrics or TOTALS))
         sections = (
             Section("totals", "Totals", Answer(totals, "", of=GROUPS)),
-            _groups(moment, request),
-            _models(moment, request.filters, spent),
-            *_what_if(moment, request),
-            _dearest(moment, request, coverage["runs"], spent),
+            _groups(transaction, request),
+            _models(transaction, request.filters, spent),
+            *_what_if(transaction, request),
+            _dearest(transaction, request, coverage["runs"], spent),
             Section(
-                "unpriced", "Models without a list price", Answer(report_queries.unpriced_models(moment, request.filters), "", of=MODELS)
+                "unpriced",
+                "Models without a list price",
+                Answer(report_queries.unpriced_models(transaction, request.filters), "", of=MODELS),
             ),
-            Section("findings", "Findings", Answer(report_queries.findings_by_rule(moment, request.filters), "", FINDINGS_SHOWN, of=RULES)),
+            Section(
+                "findings", "Findings", Answer(report_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
+            ),
         )
-        return Report(header, sections, run_queries.model_rows(moment, request.filters, DRAWN_RUNS))
+        return Report(header, sections, run_queries.model_rows(transaction, request.filters, DRAWN_RUNS))
 
 
 def made_at() -> datetime:

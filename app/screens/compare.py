@@ -8,7 +8,7 @@ from app.queries import distributions as distribution_queries
 from app.queries import screens as screen_queries
 from app.queries.filters import FILTERS
 from app.screens import cache, filter_bar, widgets
-from app.text import grid_columns
+from app.text import cohort_words, grid_columns
 from app.text.presentation import fact_words, plain
 from schemas.catalogue.columns import MEASURES, compared
 from schemas.text import visible
@@ -56,14 +56,14 @@ with st.container(border=True):
         tables = [cache.ask(distribution_queries.bins, side, measure, on) for side in sides] if on else []
         drawn = distributions.histogram(measure, on, distributions.outlines(tables, names), {}, st.context.theme.type)
         widgets.drawing(
-            cohorts.finding(measure, known, names),
+            cohort_words.finding(measure, known, names),
             f"Share of each cohort's runs by {measure.label.lower()}. {measure.meaning}",
             drawn,
             "compared",
-            " ".join(filter(None, (cohorts.certainty(measure, known), cohorts.task_words(measure, known)))),
+            " ".join(filter(None, (cohort_words.certainty(measure, known), cohort_words.task_words(measure, known)))),
         )
 st.header("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
-words = cohorts.as_words(found)
+words = cohort_words.as_words(found)
 widgets.table(
     grid_columns.grid(words, grid_columns.Listing(compared(names), tuple(words.column_names))),
     "Each measure in both cohorts, with what can be said of the difference",

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app.charts import density, looks, over
+from app.charts import looks, over
+from app.charts.runs import CELLS, SCATTERS
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.screens import cache, filter_bar, widgets
@@ -15,7 +16,8 @@ STEPS = 60
 
 st.title("Overview", anchor=False)
 filters, page = filter_bar.chosen(), st.context.theme.type
-row, options = cache.ask(run_queries.summary, filters, (), FIGURES).to_pylist()[0], cache.options()
+asked = tuple(dict.fromkeys((*FIGURES, *(scatter.metric for scatter in SCATTERS.values() if scatter.metric))))
+row, options = cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0], cache.options()
 widgets.card_grid(cards(row, FIGURES))
 widgets.claims_line(filters)
 colours, is_few = looks(options.get("model", ())), row["runs"] <= cache.MARKS
@@ -27,14 +29,14 @@ with st.container(border=True):
     )
 if is_few:
     runs = cache.ask(run_queries.runs, filters, cache.MARKS)
-for column, key in zip(st.columns(2), density.AXES, strict=True):
-    with column.container(border=True, height="stretch"):
+columns = st.columns(2)
+for number, (key, scatter) in enumerate(SCATTERS.items()):
+    with columns[number % len(columns)].container(border=True, height="stretch"):
         if is_few:
             widgets.chart(key, runs, colours)
         else:
-            x, y = density.AXES[key]
-            cells = cache.ask(screen_queries.density, filters, x.column, y.column, density.CELLS)
-            widgets.drawing(density.finding(key, row), density.TITLES[key], density.cells(cells, key, page), key)
+            squares = cache.ask(screen_queries.density, filters, scatter.x.column, scatter.y.column, CELLS)
+            widgets.drawing(scatter.said(row.get(scatter.metric)), scatter.squares_title, scatter.draw_squares(squares, page), key)
 with st.container(border=True):
     with st.container(horizontal=True, gap="small"):
         key = widgets.pick("What", {key: measure.label for key, measure in MEASURES.items()}, "show")

@@ -20,11 +20,11 @@ from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe
 
-from app.cli.results import Answer
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.exports.values import is_formula
 from app.screens import cache
+from app.text.answers import Answer
 from app.text.grid_columns import reject_grid, upload_grid
 from app.text.text_tables import draw
 from ingest.store.database import Store

@@ -38,10 +38,10 @@ def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filter
     """
     if ctx.invoked_subcommand is not None:
         return
-    from app.cli import results_claims
     from app.cli.output import deliver
+    from app.reports import results
 
-    deliver(results_claims.claims(store, filters, kinds, limit), output)
+    deliver(results.claims(store, filters, kinds, limit), output)
 
 
 @claims.command(epilog=examples("claims extract texts.jsonl", "claims extract - < texts.jsonl"))
@@ -74,7 +74,7 @@ def findings(
     An alarm is a figure that cannot be right, a warning asks to be looked at, info says how much stands behind a claim. A rule
     compares; it does not accuse.
     """
-    from app.cli import results_claims
     from app.cli.output import deliver
+    from app.reports import results
 
-    deliver(results_claims.findings(store, filters, severities, rules, limit), output)
+    deliver(results.findings(store, filters, severities, rules, limit), output)

@@ -28,8 +28,8 @@ from schemas.catalogue.unit_names import Unit
 from schemas.text import REPLACEMENT, visible
 
 if TYPE_CHECKING:
-    from app.cli.results import Answer
     from app.reports.cost_report import Report
+    from app.text.answers import Answer
 
 MOST_ROWS = 1_048_575
 """Rows of a sheet beneath its header."""
