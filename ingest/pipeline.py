@@ -1,7 +1,7 @@
-"""The path of data: sources → documents → format → wire record → strict rows → spool → one transaction.
+"""The path of data: sources → documents → reader → wire record → strict rows → spool → one transaction.
 
-Holds at every stop: documents = accepted + duplicates + rejected + ignored, for each source and in total. The same bytes or
-the same record again change nothing, and no order, batching or repetition of logs makes a difference to what the store holds.
+Always true: documents = accepted + duplicates + rejected + ignored, for each source and in total. The same bytes or the same record
+again change nothing, and the content of the store does not depend on the order, the batches or the repetition of logs.
 """
 
 from __future__ import annotations
@@ -20,28 +20,29 @@ from typing import Any
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
-from ingest.reading.known import known_to
-from ingest.reading.read_source import SHOWN, Card, Settings
+from ingest.reading.known_sources import known_sources
+from ingest.reading.read_source import Settings
 from ingest.reading.retries import Superseded, drop_superseded
-from ingest.reading.tasks import Plan
+from ingest.reading.tasks import TaskPlanner
 from ingest.reading.workers import Task, work_here, work_in_processes
 from ingest.store.commit import commit
 from ingest.store.database import Store
-from ingest.store.spool_folder import spool_folder
+from ingest.store.read_result import SHOWN, ReadResult
+from ingest.store.spool import spool_folder
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable
 from schemas.rows.price import PriceFileRow
 from schemas.rows.source import NO_LOGS, FileKind, RejectRow
 
 ALONE_TASKS = 4
-"""So many tasks are done here: starting processes costs more than it brings."""
+"""With fewer tasks no worker is started: starting processes would take longer than the tasks."""
 
 
 @dataclass(frozen=True)
 class Options:
     """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
 
-    `unpacked`: where the sidecars of sources lie that are in no folder (`ingest.context.temporary_sidecars`).
+    `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`).
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -59,7 +60,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the reading is. `name` is a source read just now."""
+    """Progress of the reading. `name`: the source that was read last."""
 
     sources: int = 0
     bytes: int = 0
@@ -67,20 +68,20 @@ class Progress:
     rejected: int = 0
     name: str = ""
 
-    def plus(self, card: Card) -> Progress:
-        """With one more card."""
+    def plus(self, result: ReadResult) -> Progress:
+        """With one more source or portion."""
         return Progress(
-            self.sources + (card.key.portion == 0),
-            self.bytes + card.bytes_read,
-            self.documents + card.documents,
-            self.rejected + card.rejected,
-            card.name,
+            self.sources + (result.key.portion == 0),
+            self.bytes + result.bytes_read,
+            self.documents + result.documents,
+            self.rejected + result.rejected,
+            result.name,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """What became of one source; `known` if its bytes had been read before. `run_ids` and `rejects`: the first SHOWN of them."""
+    """The counts of one source. `known`: its bytes had been read before. `run_ids` and `rejects`: the first SHOWN of them."""
 
     name: str
     source_id: str
@@ -97,7 +98,7 @@ class SourceReport:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What became of all sources of one ingest; `seconds` is wall time. `superseded`: whose former rejects went."""
+    """The counts of all sources of one ingest. `seconds`: wall time. `superseded`: sources whose old rejects were removed."""
 
     sources: tuple[SourceReport, ...]
     unreadable: tuple[InputUnreadable, ...]
@@ -132,30 +133,32 @@ def ingest(
 ) -> IngestReport:
     """Read the sources and write what is new in one transaction. `on_progress` is called as reading goes on.
 
-    What could not be opened is reported and the others go on; where nothing could be opened no store is made.
+    A source that cannot be opened is reported, and the others go on. If none can be opened, no store is made.
     """
     started = time.monotonic()
     unreadable: list[InputUnreadable] = []
-    known = known_to(store, without_rejects=options.retry_rejects)
+    known = known_sources(store, without_rejects=options.retry_rejects)
     settings = Settings(dict(options.labels), options.template, known.source_ids, known.rejected, Sidecars(options.unpacked))
-    with suppress(OSError):  # it may never be needed; what killed processes left there goes
+    with suppress(OSError):  # removes temporary folders of killed processes; without one, only a source that needs it fails
         temporary_folder()
-    cards: list[Card] = []
-    with spool_folder(store) as spool, Plan(settings) as plan:
+    results: list[ReadResult] = []
+    with spool_folder(store) as spool, TaskPlanner(settings) as plan:
         for done in _read(_readable(sources, store, unreadable), plan, settings, spool, options.processes):
-            cards += done
+            results += done
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
-        cards = [plan.identified(card) for card in cards]
-        broken = {card.key.reading: card.unreadable for card in cards if card.unreadable}  # one bad portion spoils the file
+        results = [plan.identified(result) for result in results]
+        broken = {
+            result.key.reading: result.unreadable for result in results if result.unreadable
+        }  # a file with one unreadable portion is unreadable
         unreadable += broken.values()
-        cards = [card for card in cards if card.key.reading not in broken]
-        reports, superseded = _written(store, spool, cards, options) if cards else ((), Superseded())
+        results = [result for result in results if result.key.reading not in broken]
+        reports, superseded = _written(store, spool, results, options) if results else ((), Superseded())
     return IngestReport(reports, tuple(unreadable), time.monotonic() - started, superseded)
 
 
 def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
-    """The sources that can be opened; the store itself, in a folder of logs, is none."""
+    """The sources that can be opened, without files of the store itself in a folder of logs."""
     for source in sources:
         if isinstance(source, InputUnreadable):
             unreadable.append(source)
@@ -163,8 +166,8 @@ def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreada
             yield source
 
 
-def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path, processes: int) -> Iterator[list[Card]]:
-    """The cards of all sources; with several processes where there is enough to do."""
+def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spool: Path, processes: int) -> Iterator[list[ReadResult]]:
+    """The results of all sources; from worker processes where there are enough tasks."""
     tasks = plan.tasks(sources)
     first: list[Task] = []
     for task in tasks:
@@ -180,39 +183,39 @@ def _read(sources: Iterator[Source], plan: Plan, settings: Settings, spool: Path
         yield from work_in_processes(chain(first, tasks), settings, spool, processes)
 
 
-def _written(store: Store, spool: Path, cards: list[Card], options: Options) -> tuple[tuple[SourceReport, ...], Superseded]:
-    """Commit the spool and say what became of each source, and whose former rejects went."""
+def _written(store: Store, spool: Path, results: list[ReadResult], options: Options) -> tuple[tuple[SourceReport, ...], Superseded]:
+    """Commit the spool. Returns the counts of each source, and the sources whose old rejects were removed."""
     with store.writing() as writer:
-        accepted = commit(writer, spool, cards, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
-        superseded = drop_superseded(writer, cards, retried=options.retry_rejects)
-        stored = writer.cards([card.source_id for card in cards if card.known])
-    readings: dict[str, list[Card]] = defaultdict(list)
-    for card in cards:
-        readings[card.key.reading].append(card)
+        accepted = commit(writer, spool, results, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
+        superseded = drop_superseded(writer, results, retried=options.retry_rejects)
+        stored = writer.source_counts([result.source_id for result in results if result.known])
+    readings: dict[str, list[ReadResult]] = defaultdict(list)
+    for result in results:
+        readings[result.key.reading].append(result)
     reports = (_report(parts, accepted.get(reading, 0), stored) for reading, parts in sorted(readings.items(), key=_by_name))
     return tuple(reports), superseded
 
 
-def _by_name(item: tuple[str, list[Card]]) -> tuple[str, str]:
+def _by_name(item: tuple[str, list[ReadResult]]) -> tuple[str, str]:
     return item[1][0].name, item[0]
 
 
-def _report(parts: list[Card], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
+def _report(parts: list[ReadResult], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
     first = parts[0]
     if first.known:
-        card = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
-        counts = card | {"kind": FileKind(card["kind"])} if card else {}
+        found = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
+        counts = found | {"kind": FileKind(found["kind"])} if found else {}
         return SourceReport(first.name, first.source_id, known=True, **counts)
-    records = sum(card.records for card in parts)
+    records = sum(result.records for result in parts)
     return SourceReport(
         name=first.name,
         source_id=first.source_id,
-        documents=sum(card.documents for card in parts),
+        documents=sum(result.documents for result in parts),
         accepted=accepted,
         duplicates=records - accepted,
-        rejected=sum(card.rejected for card in parts),
-        ignored=sum(card.ignored for card in parts),
+        rejected=sum(result.rejected for result in parts),
+        ignored=sum(result.ignored for result in parts),
         kind=first.kind,
-        run_ids=tuple(run_id for card in parts for run_id in card.run_ids)[:SHOWN],
-        rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for card in parts for row in card.rejects)[:SHOWN],
+        run_ids=tuple(run_id for result in parts for run_id in result.run_ids)[:SHOWN],
+        rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for result in parts for row in result.rejects)[:SHOWN],
     )

@@ -36,7 +36,7 @@ class RejectReason(StrEnum):
     """
 
     NOT_UNPACKED = "not_unpacked"
-    """An archive or compressed data that is broken, encrypted or nested too deep, or what stands behind that."""
+    """An archive or compressed data that is broken, encrypted or nested too deep; also members behind a broken one."""
 
     TOO_MUCH = "too_much"
     """Beyond a bound on time, memory or disk; the detail names the bound."""
@@ -47,9 +47,12 @@ class RejectReason(StrEnum):
     LOOK_ALIKE = "look_alike"
     INVALID_RECORD = "invalid_record"
 
+    READER_DEFECT = "reader_defect"
+    """A defect of our reader: it built a row with a value that the column does not take, or it raised. The detail has column and value."""
+
 
 class TachographError(Exception):
-    """Base of all errors that are told to people, not shown as a traceback."""
+    """Base of all errors that are shown to people as a message, not as a traceback."""
 
     exit_code = ExitCode.CHECK_FAILED
 

@@ -1,14 +1,14 @@
-"""Amounts that people write: on the command line, in links, in boxes of a screen."""
+"""Amounts that people enter: on the command line, in links, in fields of a screen."""
 
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
 LARGEST = Decimal(10**12)
-"""No sum over runs that anybody budgets is larger; one record may tell a thousandth of it (DECIMAL(18,9))."""
+"""Larger than any budget for many runs; one record has at most a thousandth of it (DECIMAL(18,9))."""
 
 SMALLEST = Decimal("1e-9")
-"""What the store keeps of US dollars. Numbers of things and shares may be as fine."""
+"""The smallest amount of US dollars in the store; also the finest step of other numbers."""
 
 
 def amount(text: str) -> Decimal | None:
@@ -17,7 +17,7 @@ def amount(text: str) -> Decimal | None:
 
 
 def decimal(text: str) -> Decimal | None:
-    """The number that a text writes, exactly; None where it is none from 0 to LARGEST, or finer than SMALLEST."""
+    """The exact number in a text; None where it is no number from 0 to LARGEST, or finer than SMALLEST."""
     try:
         number = Decimal(text)
     except InvalidOperation:

@@ -1,17 +1,17 @@
-r"""Characters that deceive people, or that a terminal obeys: which they are, once, and what becomes of them in each place.
+r"""Characters that deceive people or control a terminal: the list of them, and how each place shows them.
 
-| Place | What becomes of them |
+| Place | How they are shown |
 |---|---|
 | terminal: tables (also with `-o`), notes, errors | `one_line`: U+FFFD for each, a blank for ends of lines |
 | md, html, pages of the dashboard | `visible` or `one_line` |
 | json, jsonl | `in_json`: `\u009b`, so that a program reads exactly what the record says and a terminal obeys nothing |
-| csv in a file or a pipe | exact, but for the `'` in front of what a spreadsheet would run (`app.reports.exports.values`) |
+| csv in a file or a pipe | exact, with a `'` in front of cells that a spreadsheet would run (`app.reports.exports.values`) |
 | csv on a terminal | `visible` |
 | xlsx | `visible`; U+FFFE and U+FFFF, which XML forbids too, are replaced |
 | parquet, the store, downloads of raw records | exact |
 
-Halves of surrogate pairs, which JSON can spell and no encoding can, are replaced before anything is stored: `paired`. The raw record keeps
-them as it spelled them.
+Lone surrogates, which JSON can write and no encoding can, are replaced before anything is stored: `paired`. The raw record keeps its
+escapes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from typing import Any
 REPLACEMENT = "\ufffd"
 
 _COMMANDS = "\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f"
-"""C0, DEL and C1, but for ends of lines and the tab."""
+"""C0, DEL and C1, without ends of lines and the tab."""
 
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Marks, embeddings, overrides and isolates that make text read in another order than it is written."""
 
 _INVISIBLE = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e007f"
-"""What has no width and makes two texts look alike. Variation selectors stay: they choose how a character is drawn."""
+"""Characters without width, which make two texts look alike. Variation selectors stay: they choose how a character is drawn."""
 
 _JOINERS = "\u200c\u200d"
 """Needed by emoji and by scripts from Arabic on; invisible between the letters of the others."""
@@ -67,12 +67,12 @@ def plural(count: int, noun: str) -> str:
 
 
 def first_shown(text: str) -> str:
-    """The text from the first character on that shows: without blanks and what has no width."""
+    """The text from its first visible character on."""
     return _UNSEEN.sub("", text, count=1)
 
 
 def paired(value: Any) -> Any:
-    """The same with U+FFFD for halves of surrogate pairs, in lists, tuples and dicts too."""
+    """The value with U+FFFD for lone surrogates, also in lists, tuples and dicts."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):

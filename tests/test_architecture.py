@@ -71,6 +71,13 @@ def test_agents_and_screens_do_not_import_each_other(path: Path) -> None:
         assert all(name in shared or name.startswith(own) for name in of_agents)
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper"), [("ingest/store", "ingest.reading"), ("ingest/prices", "ingest.store"), ("schemas/rows", "schemas.catalogue")]
+)
+def test_folders_do_not_import_each_other(lower: str, upper: str) -> None:
+    assert not [f"{path.name}: {name}" for path in (ROOT / lower).rglob("*.py") for name in imports(path) if name.startswith(upper)]
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_functions_and_files_stay_short(path: Path) -> None:
     text = path.read_text()

@@ -16,7 +16,7 @@ from ingest.documents.document import Document
 from ingest.findings.rules import RULES, Facts, Finding, audit
 from ingest.findings.statements import FileChange, Statement, Statements
 from ingest.findings.summary_facts import complete, facts_of, headline
-from ingest.store.row_tables import tables_of
+from ingest.store.record_rows import tables_of
 from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, Outcome, RunRow

@@ -169,7 +169,7 @@ def test_what_the_links_of_a_chain_added_is_its_largest_total(outputs: list[int]
     session = [link(number, output, None) for number, output in enumerate(outputs)]
     size = {one.run_id: one.models["m"].tokens[1] for one in session}
     found = places(session)
-    own = {run_id: size[run_id] - size.get(place.former or "", 0) for run_id, place in found.items()}
+    own = {run_id: size[run_id] - size.get(place.earlier or "", 0) for run_id, place in found.items()}
     assert sum(own.values()) == max(outputs, default=0)
 
 
@@ -343,5 +343,5 @@ def test_d15_of_invocations_that_start_from_zero_none_is_joined_without_a_doubt(
         totals = Totals(tokens, Decimal(sum(tokens)))  # type: ignore[arg-type]  # four of them
         links.append(Link(f"r{number}", "s", f"f{number}", 0, False, {"m": totals}, main if tells else None))
     by_id = {link.run_id: link for link in links}
-    wrong = [(by_id[run_id], by_id[place.former]) for run_id, place in places(links).items() if place.former]
-    assert all(is_assumed(later, former) for later, former in wrong)
+    wrong = [(by_id[run_id], by_id[place.earlier]) for run_id, place in places(links).items() if place.earlier]
+    assert all(is_assumed(later, earlier) for later, earlier in wrong)

@@ -17,7 +17,7 @@ from ingest.context import sidecars
 from ingest.context.gather import gather
 from ingest.context.patches import read_patch
 from ingest.context.path_template import PathFacts, PathTemplate, time_of_path
-from ingest.context.sidecars import NOTHING, Sidecars, is_sidecar, sidecar_facts
+from ingest.context.sidecars import NO_SIDECAR_FACTS, Sidecars, is_sidecar, sidecar_facts
 from ingest.context.stream import StreamFacts
 from ingest.documents.times import lenient_time
 from ingest.store.database import Store
@@ -283,7 +283,7 @@ def test_an_empty_patch_changed_nothing(tmp_path: Path) -> None:
 )
 def test_what_is_no_journal_says_nothing(tmp_path: Path, journal: Any) -> None:
     folder = item(tmp_path, journal=journal)
-    assert sidecar_facts(folder) == NOTHING
+    assert sidecar_facts(folder) == NO_SIDECAR_FACTS
     assert not is_sidecar(folder / "journal.json")
 
 
@@ -311,9 +311,9 @@ def test_what_is_too_large_or_no_file_is_not_opened(tmp_path: Path, monkeypatch:
     (tmp_path / "run_summary.json").mkdir()
     monkeypatch.setattr(sidecars, "LARGEST_READ", 10)
     item(tmp_path, prediction=PREDICTION)
-    assert sidecar_facts(tmp_path) == NOTHING
+    assert sidecar_facts(tmp_path) == NO_SIDECAR_FACTS
     assert not any(is_sidecar(path) for path in tmp_path.iterdir())
-    assert sidecar_facts(tmp_path / "nowhere") == NOTHING
+    assert sidecar_facts(tmp_path / "nowhere") == NO_SIDECAR_FACTS
 
 
 def test_a_sidecar_is_known_by_name_and_content(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from app.queries.filters import Filters
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading.read_source import Settings
-from ingest.reading.tasks import BIG_BYTES, Plan
+from ingest.reading.tasks import TaskPlanner
 from ingest.reading.workers import Task
+from ingest.sources.portions import BIG_BYTES
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, ingest_paths, record, record_text
 
@@ -61,7 +62,7 @@ def test_small_files_that_the_store_has_are_no_task_for_a_reader(tmp_path: Path)
     """Nor is one that is gone meanwhile taken for one of them: its reader says so."""
     old, again, new, gone = Source("old", b"a"), Source("again", b"a"), Source("new", b"b"), Source("gone", path=tmp_path / "gone")
     gone.__dict__["size"] = 1
-    with Plan(Settings(known=frozenset({old.source_id}))) as plan:
+    with TaskPlanner(Settings(known=frozenset({old.source_id}))) as plan:
         cards, task = plan.tasks(iter([old, new, gone, again]))
     assert isinstance(cards, list)
     assert [(card.name, card.known, card.bytes_read) for card in cards] == [("old", True, 1), ("again", True, 1)]

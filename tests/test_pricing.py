@@ -24,9 +24,9 @@ from ingest.pipeline import Options, ingest
 from ingest.prices.list_prices import periods
 from ingest.prices.model_ids import parse_model_id
 from ingest.prices.price_book import PriceBook
-from ingest.store.database import Store
+from ingest.store.database import Store, run_step
 from ingest.store.rebuild import rebuild
-from ingest.store.repricing import RATE_WORDS, rates_array, reprice, run_step
+from ingest.store.repricing import RATE_WORDS, rates_array, reprice
 from schemas.rows.cost import CAUSES, COST_RULES, CostCause, rule_of
 from schemas.rows.price import ModelKey, Rates
 from schemas.rows.source import Severity
@@ -128,7 +128,7 @@ def test_sql_multiplies_as_python_does(cases: list[tuple[Any, ...]]) -> None:
     own = pa.array([dict(zip(words, case[:6], strict=True)) for case in cases])
     table = pa.table({"no": range(len(cases)), "own": own, "rates": rates_array([Rates(*case[6:]) for case in cases])})
     connection = duckdb.connect()
-    run_step(connection, "01_costs_at")
+    run_step(connection, "pricing/01_costs_at")
     connection.register("cases", table)
     found = [cost for (cost,) in connection.execute("select costs_at(own, rates) from cases order by no").fetchall()]
     exact = [sum((count * rate for count, rate in zip(case[:6], case[6:], strict=True)), Decimal(0)) for case in cases]

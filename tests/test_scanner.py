@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ingest.documents.broken_json import parse
 from ingest.documents.byte_window import Window
 from ingest.documents.contents import Document, Source, Unreadable, read
-from ingest.documents.document import parse
 from ingest.documents.scanner import LONGEST_LINE, Scanner, scan
 from schemas.errors import RejectReason
 from schemas.rows.source import NO_LOGS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.context import stream
 from ingest.context.stream import CALLS_KEPT, OTHER_TOOLS, SESSIONS_KEPT, TOOLS_KEPT, StreamContext, StreamFacts
-from schemas.wire.claude_code_events import AssistantEvent, InitEvent, ToolResult, ToolUse, UserEvent
+from schemas.wire.claude_code_events import InitEvent
 
 INIT = {
     "type": "system",
@@ -256,10 +256,9 @@ def test_interleaved_sessions_count_as_if_alone(drawn: list[tuple[str, str]]) ->
         assert together.at_result(session) == alone.at_result(session)
 
 
-@pytest.mark.parametrize("model", [InitEvent, AssistantEvent, UserEvent, ToolUse, ToolResult])
-def test_the_wire_models_explain_every_field_and_keep_the_rest(model: Any) -> None:
-    assert all(field.description for name, field in model.model_fields.items() if name != "content")
-    assert model.model_validate({"type": 7, "new": [1]}).model_extra == {"new": [1]}
+def test_the_wire_model_explains_every_field_and_keeps_the_rest() -> None:
+    assert all(field.description for field in InitEvent.model_fields.values())
+    assert InitEvent.model_validate({"type": 7, "new": [1]}).model_extra == {"new": [1]}
 
 
 def test_the_cap_of_ids_lets_later_repeats_count() -> None:

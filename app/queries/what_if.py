@@ -13,8 +13,8 @@ import pyarrow as pa
 from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, groups
 from ingest.prices.model_ids import parse_model_id
-from ingest.store.database import Store
-from ingest.store.repricing import prices_table, run_step, stored_book
+from ingest.store.database import Store, run_step
+from ingest.store.repricing import prices_table, stored_book
 from schemas.errors import UsageError
 from schemas.rows.price import ModelKey
 
@@ -44,7 +44,7 @@ def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone:
     """
     with store.reading() as connection:
         prices = _prices(connection, model)
-        run_step(connection, "01_costs_at")
+        run_step(connection, "pricing/01_costs_at")
         connection.register("what_if_prices", prices_table(prices))
         try:
             table = _table(connection, filters, by, zone)

@@ -16,7 +16,7 @@ from app.text import file_kinds
 from app.text.formatting import human, known_of
 from ingest.findings.rules import RULES
 from ingest.pipeline import SourceReport
-from ingest.store.chain_steps import ASSUMED, ASSUMED_MEANING
+from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed

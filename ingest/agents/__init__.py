@@ -1,14 +1,14 @@
-"""The agents whose records are read, in the order they are asked."""
+"""The readers of all agents, in the order in which a document is offered to them."""
 
 from __future__ import annotations
 
-from ingest.agents.base import Format
+from ingest.agents.base import AgentReader
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.documents.document import Document
 
-FORMATS: tuple[Format, ...] = (ClaudeCode(),)
+AGENTS: tuple[AgentReader, ...] = (ClaudeCode(),)
 
 
-def recognise(document: Document) -> Format | None:
-    """The first format that knows the document."""
-    return next((format_ for format_ in FORMATS if format_.recognises(document)), None)
+def recognise(document: Document) -> AgentReader | None:
+    """The first reader that recognises the document; None where there is none."""
+    return next((reader for reader in AGENTS if reader.recognises(document)), None)

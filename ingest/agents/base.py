@@ -1,4 +1,4 @@
-"""What a format is: it knows an agent's records when it sees them, and turns one into our rows."""
+"""The protocol of an agent's reader: it recognises the records of its agent and turns each into rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 
 
 class Context(NamedTuple):
-    """What is known about a record from around it: labels, path, sidecars, and the events of its stream.
+    """What labels, path, sidecars and the events of its stream say about a record.
 
-    Every field but the last two is the column of `runs` of that name; None or empty where nothing says it.
+    Every field except the last two is the column of `runs` of that name; None or empty where it is not known.
     """
 
     source_id: str
@@ -46,17 +46,17 @@ class Context(NamedTuple):
 
 def columns_of(context: Context) -> dict[str, Any]:
     """The context as columns of `runs`."""
-    return dict(zip(CONTEXT_COLUMNS, context, strict=False))  # what is no column comes last
+    return dict(zip(CONTEXT_COLUMNS, context, strict=False))  # the last two fields are no columns
 
 
 CONTEXT_COLUMNS = Context._fields[:-2]
-"""The columns of `runs` that come from around the record and not from it."""
+"""The columns of `runs` that come from the surroundings of the record and not from the record."""
 
 
 class Rows(NamedTuple):
-    """Everything one record becomes in the store.
+    """All rows of one record.
 
-    What is found in its summary (the tables of FACTS) stands here as bare values: those of its row but the run and the number.
+    Rows of the tables of FACTS (what is found in its summary) are plain tuples, without the columns for the run and the number.
     """
 
     run: RunRow
@@ -70,18 +70,18 @@ class Rows(NamedTuple):
 
 
 CHILD_TABLES = Rows._fields[1:]
-"""The tables whose rows come and go with their run."""
+"""The tables whose rows are written and deleted with their run."""
 
 FACTS = {"claims": "claim_no", "file_changes": None, "statements": "statement_no", "findings": None}
 """The tables of what is found in a summary → the column that numbers the facts of a run from 1, where they are numbered."""
 
 
 ContextOf = Callable[[str | None, int | None], Context]
-"""(session_id, wall time in ms) → what is known about the record from around it."""
+"""(session_id, wall time in ms) → the context of the record."""
 
 
-class Format(Protocol):
-    """One agent's records. `agent` is the value of runs.agent."""
+class AgentReader(Protocol):
+    """Reads the records of one agent. `agent` is the value of runs.agent."""
 
     agent: str
 
@@ -89,4 +89,4 @@ class Format(Protocol):
         """Whether the document is a record of this agent, good or damaged. Cheap; raises nothing."""
 
     def rows(self, document: Document, context_of: ContextOf) -> Rows:
-        """The record as strict rows. Raises InvalidRecord where it cannot be one; asks for its context only where it can."""
+        """The rows of the record. Calls `context_of` only for a record that can be read. Raises InvalidRecord for any other."""

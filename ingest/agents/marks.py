@@ -1,6 +1,6 @@
-"""By what a run is known: the field names of result records, and the events of agents' streams.
+"""The marks of a run: field names of result records, and events of agents' streams.
 
-One place for all who ask: what finds records in text, what says why one is broken, what tells a log from any other file.
+Used to find records in text, to say why a record is broken, and to tell a log from any other file.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ import re
 from typing import Any
 
 FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
-"""Fields of which every result record has one, beside its wall time."""
+"""Every result record has at least one of these fields, and its wall time."""
 
 RECORD_FIELDS = ("total_cost_usd", "duration_api_ms", "num_turns")
-"""Fields that hardly any other JSON has."""
+"""Fields that are rare in any other JSON."""
 
 WRAPPED_FIELDS = ("duration_ms", "total_cost_usd", "num_turns")
-"""Fields of which one stands in every text that holds a record."""
+"""Every text with a record inside has at least one of these names."""
 
 LEGIBLE_FIELDS = ("subtype", "is_error", "num_turns", "total_cost_usd", "duration_ms", "duration_api_ms")
-"""Fields that are told of a record which is broken."""
+"""Fields of a broken record that are quoted in its reject, where they can still be read."""
 
-RESULT = '{"type":"result"'
-"""How newer versions begin a record."""
+RESULT_START = '{"type":"result"'
+"""The beginning of a record in newer versions."""
 
-RECORD = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(RECORD_FIELDS)})"')
-"""A mark of a result record in the text of an object."""
+RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(RECORD_FIELDS)})"')
+"""A field of a result record in the text of an object."""
 
 EVENT_START = re.compile(r'\{"type"\s*:')
-"""How an event begins."""
+"""The beginning of an event."""
 
 EVENT_TYPES = frozenset(
     {
@@ -35,13 +35,13 @@ EVENT_TYPES = frozenset(
         *("keep_alive", "control_request", "control_response", "control_cancel_request"),
     }
 )
-"""Types of the events of a stream. Other JSON with a `type` is printed into logs too, so without a session it proves no stream."""
+"""Types of the events of a stream. Logs hold other JSON with a `type` too, so any other type without a session proves no stream."""
 
 _QUOTE = r'(?:\\"|""|&quot;|&#34;|\x27)'
 QUOTED_RECORD = re.compile(
     rf"{_QUOTE}total_cost_usd{_QUOTE}\s{{0,3}}:\s{{0,3}}(?:[\d.]|null|None)|\bResultMessage\([^\n]{{0,2000}}?total_cost_usd=(?:[\d.]|None)"
 )
-"""A field of a record and its figure in the quoted text of a log, in CSV, in HTML, and as Python prints a dict or the object of its SDK."""
+"""A field of a record with its figure, in quoted text: in a string of JSON, in CSV, in HTML, as a Python dict or an object of the SDK."""
 
 _SESSIONS = ("session_id", "sessionId", "thread_id")
 _CODEX = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed"})
@@ -52,7 +52,7 @@ _EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(sorted(map
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:
-    """Whether an object is an event of an agent's stream: it is of a known type or names its session."""
+    """Whether an object is an event of an agent's stream: it has a known type or names its session."""
     kind = value.get("type")
     if not isinstance(kind, str):
         return False
@@ -61,11 +61,11 @@ def is_agents_event(value: dict[str, Any]) -> bool:
     return kind in EVENT_TYPES and (isinstance(value.get("message"), dict) or isinstance(value.get("subtype"), str))
 
 
-def bears_marks(text: str) -> bool:
-    """Whether the text of an object that cannot be read has the marks of a record or of an agent's event, or was cut in the first one."""
-    return RECORD.search(text) is not None or _EVENT_BEGINNING.match(text) is not None or _is_cut_in_first(text.rstrip())
+def has_marks(text: str) -> bool:
+    """Whether the text of a broken object has marks of a record or of an agent's event, or was cut off within its `type`."""
+    return RECORD_MARK.search(text) is not None or _EVENT_BEGINNING.match(text) is not None or _is_cut_in_first(text.rstrip())
 
 
 def _is_cut_in_first(text: str) -> bool:
-    """Whether a text ends within the type that an event begins with."""
+    """Whether a text ends within the type at the beginning of an event."""
     return len(_TYPE) <= len(text) < _LONGEST_BEGINNING and any(start.startswith(text.replace(" ", "")) for start in _BEGINNINGS)

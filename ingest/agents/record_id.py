@@ -1,4 +1,4 @@
-"""What a record without an id is known by: a hash of what it says, however that is written."""
+"""The id of a record that has none: a hash of its content, independent of how the JSON is written."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def _canonical(value: Any) -> str:
 
 
 def _whole_if_exact(number: str) -> int | float:
-    """A float that is a whole number as that, by its shortest decimal: 1e23 is 10**23, though the float next to it is not."""
+    """A float that is a whole number as an int, exactly as written: 1e23 is 10**23, though the nearest float is not."""
     exact = Decimal(number)
     return int(exact) if exact == exact.to_integral_value() else float(number)

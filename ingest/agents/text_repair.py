@@ -1,6 +1,6 @@
-"""Repair of damaged text: UTF-8 that somebody read as Latin-1 or Windows-1252 (`â†’` for `→`).
+"""Repair of damaged text: UTF-8 that was decoded as Latin-1 or Windows-1252 (`â†’` for `→`).
 
-The repaired text is what is shown, searched and read for claims; the raw record keeps the damage.
+The repaired text is shown, searched and read for claims; the raw record keeps the damage.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from functools import cache, lru_cache, partial
 
 _LEADS = "ÂÃâðïÅÄÐÑãåæç"
 _CONTINUATIONS = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
-"""Bytes of UTF-8 that begin a character, and those that go on with it, as Windows-1252 reads them."""
+"""The first bytes and the continuation bytes of UTF-8, decoded as Windows-1252."""
 
 
 def repair(text: str) -> str:
-    """The text without mojibake; anything else about it stays. Line by line, so that one bad line spoils no other."""
-    leads = "" if text.isascii() else "".join(lead for lead in _LEADS if lead in text)  # cheapest question first
+    """The text without mojibake, otherwise unchanged. Each line is repaired by itself, so that one bad line does not affect another."""
+    leads = "" if text.isascii() else "".join(lead for lead in _LEADS if lead in text)  # the cheapest test first
     return _repaired(text, _mojibake(leads)) if leads else text
 
 
@@ -34,19 +34,19 @@ def _repaired(text: str, mojibake: re.Pattern[str]) -> str:
 
 @lru_cache(maxsize=256)
 def _mojibake(leads: str) -> re.Pattern[str]:
-    """Where a text that has these leads may need repair. Most have one of them, which is found as fast as any character."""
+    """Pattern of possible mojibake with these first bytes. Most texts have one of them, which is searched as fast as a single character."""
     return re.compile(f"[{leads}][{_CONTINUATIONS}]")
 
 
 @lru_cache(maxsize=4096)
 def _repaired_line(line: str) -> str:
-    """Agents repeat themselves, and ftfy takes as long for a line as pydantic for a record."""
+    """Cached: agents repeat lines, and ftfy takes as long for a line as pydantic for a record."""
     return _fixer()(line)
 
 
 @cache
 def _fixer() -> Callable[[str], str]:
-    """Mends encodings and nothing else. Loaded where there is damage: that takes 25 ms, and most logs have none."""
+    """Repairs encodings and nothing else. Imported only where there is damage: that takes 25 ms, and most logs have none."""
     import ftfy  # noqa: PLC0415
 
     encoding_only = ftfy.TextFixerConfig(

@@ -1,8 +1,8 @@
-"""Everything known around a source's records, from all sides, merged by precedence into the `Context` of each record.
+"""Labels, path, sidecars and stream, merged by precedence into the `Context` of each record.
 
 - repo, task, experiment: a label given at ingest, else the path by the template, else a sidecar.
 - agent version, requested model: the stream, else a sidecar.
-- started_at, ended_at: both of one side, the first of stream, sidecar, path, file that knows any; `time_source` is its name.
+- started_at, ended_at: both from one origin, the first of stream, sidecar, path, file that has any; `time_source` is its name.
 """
 
 from __future__ import annotations
@@ -15,38 +15,37 @@ from pathlib import Path
 
 from ingest.agents.base import Context
 from ingest.context.path_template import PathFacts, PathTemplate
-from ingest.context.sidecars import NOTHING, SidecarFacts, Sidecars
+from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars
 from ingest.context.stream import StreamFacts
 from ingest.documents.times import shifted, time_of_path
 
 RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
-"""What each side adds to `context_rank`. So of two copies of a record the one in its stream wins over one that only has sidecars,
-that over one with only a speaking path, that over labels, and anything over a bare file, whatever the order they come in."""
+"""What each origin adds to `context_rank`. So of two copies of a record the one in its stream wins over one with sidecars, that over
+one with a path that says something, that over one with labels, and each over a bare file, whatever the order of ingest."""
 
 NO_PATH_FACTS = PathFacts()
-NO_FACTS = StreamFacts()
+NO_STREAM_FACTS = StreamFacts()
 
 Times = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True)
 class SourceContext:
-    """What is known around all records of one source."""
+    """The context that all records of one source share."""
 
     source_id: str
     labels: dict[str, str] = field(default_factory=dict)
     path: PathFacts = NO_PATH_FACTS
-    sidecar: SidecarFacts = NOTHING
+    sidecar: SidecarFacts = NO_SIDECAR_FACTS
     modified_at: datetime | None = None
 
     def for_record(self, facts: StreamFacts | None, duration_ms: int | None) -> Context:
-        """The context of one record, with what its stream says.
+        """The context of one record, with the facts of its stream.
 
-        Where only one end of its time is known, the other is `duration_ms` away: a path gives the start (loops name a log when
-        they start it), the file's time of change the end. A stream gives both, unless only one of its events has a time: then the
-        start.
+        Where only the start or the end is known, the other is `duration_ms` away. A path has the start (loops name a log when they start
+        it), the file's time of change is the end. A stream has both; if only one of its events has a time, that is the start.
         """
-        stream = facts or NO_FACTS
+        stream = facts or NO_STREAM_FACTS
         time_source, (started_at, ended_at) = self._times(stream, duration_ms)
         sidecar = self.sidecar
         return Context(
@@ -77,13 +76,13 @@ class SourceContext:
         )
 
     def _times(self, stream: StreamFacts, duration_ms: int | None) -> tuple[str | None, Times]:
-        """(time_source, (started_at, ended_at)) of the first side that knows any."""
-        for source, times in self._sides(stream):
+        """(time_source, (started_at, ended_at)) of the first origin that has any."""
+        for source, times in self._origins(stream):
             if any(times):
                 return source, _completed(times, duration_ms)
         return None, (None, None)
 
-    def _sides(self, stream: StreamFacts) -> Iterator[tuple[str, Times]]:
+    def _origins(self, stream: StreamFacts) -> Iterator[tuple[str, Times]]:
         single = stream.started_at == stream.ended_at
         yield "stream", (stream.started_at, None if single else stream.ended_at)
         yield "sidecar", (self.sidecar.started_at, self.sidecar.ended_at)
@@ -97,7 +96,7 @@ class SourceContext:
     @cached_property
     def _rank(self) -> int:
         known = {"sidecar": self.sidecar.found, "path": self.path != NO_PATH_FACTS, "labels": bool(self.labels)}
-        return sum(RANKS[side] for side, is_known in known.items() if is_known)
+        return sum(RANKS[origin] for origin, is_known in known.items() if is_known)
 
 
 def gather(
@@ -109,9 +108,9 @@ def gather(
     template: PathTemplate | None,
     sidecars: Sidecars,
 ) -> SourceContext:
-    """What is known around a source. `name` is its path, a member's path within an archive included; `path` the file on disk.
+    """The context of a source. `name`: its path, for a member with the path inside the archive; `path`: the file on disk.
 
-    Raises nothing; the file's time of change counts only for a file (`path`), as an upload's says nothing.
+    Raises nothing. The time of change counts only for a file on disk: that of an upload says nothing.
     """
     return SourceContext(
         source_id=source_id,
@@ -123,7 +122,7 @@ def gather(
 
 
 def _path_facts(name: str, path: Path | None, template: PathTemplate | None) -> PathFacts:
-    """By the template, where it fits the name or the whole path; a time that stands in the name needs none."""
+    """The facts by the template, where it fits the name or the whole path. A time in the name needs no template."""
     facts = None
     if template:
         facts = template.match(name) or (template.match(str(path.absolute())) if path else None)

@@ -30,7 +30,7 @@ class Patch:
 
 
 def read_patch(lines: Iterable[str]) -> Patch:
-    """Count a diff, line by line. Whatever is no diff counts nothing; a file changed twice is one file."""
+    """Count the changes of a diff. Text that is no diff counts nothing; a file that is changed twice is one file."""
     changes: dict[str, list[int]] = {}
     for path, inserted, deleted in _changes(line.rstrip("\r\n") for line in lines):
         total = changes.setdefault(path, [0, 0])
@@ -41,7 +41,7 @@ def read_patch(lines: Iterable[str]) -> Patch:
 
 
 def _changes(lines: Iterator[str]) -> Iterator[FileChange]:
-    """A change per file header (of none) and per hunk. A hunk says how long it is, so its lines are never taken for headers."""
+    """One change of no lines per file header, and one per hunk. A hunk says its length, so its lines are never taken for headers."""
     path = old = None
     for line in lines:
         if found := _GIT.match(line):
@@ -56,7 +56,7 @@ def _changes(lines: Iterator[str]) -> Iterator[FileChange]:
 
 
 def _hunk(lines: Iterator[str], old: int, new: int) -> tuple[int, int]:
-    """Insertions and deletions of a hunk that covers so many old and new lines."""
+    """Insertions and deletions of a hunk with so many old and new lines."""
     inserted = deleted = 0
     while old > 0 or new > 0:
         mark = next(lines, "end")[:1]
@@ -69,12 +69,12 @@ def _hunk(lines: Iterator[str], old: int, new: int) -> tuple[int, int]:
 
 
 def _length(text: str | None) -> int:
-    """Lines a hunk covers; 1 where it says nothing (git leaves it out), and no more than a patch can have."""
+    """Lines of a hunk; 1 where the number is left out, as git does, or is impossibly long."""
     return int(text) if text and len(text) < 10 else 1
 
 
 def _named(line: str) -> str | None:
-    """The path in a line `--- a/x` or `+++ b/x`; None for /dev/null. diff puts a time behind a tab."""
+    """The path in a line `--- a/x` or `+++ b/x`; None for /dev/null. diff writes a time behind a tab."""
     name = line[4:].partition("\t")[0].strip()
     if name == "/dev/null":
         return None
@@ -83,7 +83,7 @@ def _named(line: str) -> str | None:
 
 
 def _plain(path: str, quote: str) -> str:
-    """A path without git's quoting: bytes beyond ASCII stand as three octal digits each."""
+    """A path without git's quoting, which writes bytes beyond ASCII as three octal digits."""
     if not quote:
         return path
     raw = _ESCAPE.sub(lambda found: chr(int(found[1], 8) & 255) if found[1].isdigit() else _ESCAPED.get(found[1], found[1]), path)

@@ -1,4 +1,4 @@
-"""What a path says about the records in it: `runs/{repo}/{agent}/{model}/{timestamp}/{task}/*`."""
+"""Facts in the path of a log, by a template: `runs/{repo}/{agent}/{model}/{timestamp}/{task}/*`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HINT = "write it like runs/{repo}/{agent}/{model}/{timestamp}/{task}/*"
 
 @dataclass(frozen=True)
 class PathFacts:
-    """What one path says, by a template."""
+    """The facts in one path, by a template."""
 
     repo: str | None = None
     task: str | None = None
@@ -41,7 +41,7 @@ class PathTemplate:
 
     @classmethod
     def parse(cls, text: str) -> PathTemplate:
-        """The template a text stands for. Raises UsageError.
+        """Parse the text of a template. Raises UsageError.
 
         `{name}` is one segment or a part of it (the shortest that fits), `*` is one segment or a part, `**` is any number of
         segments. A template that begins with `/` is for the whole path, any other for the shortest end of it that fits.
@@ -54,7 +54,7 @@ class PathTemplate:
         return cls(text, names, re.compile(start + body, re.DOTALL))
 
     def match(self, path: str) -> PathFacts | None:
-        """What the path says, or None where the template does not fit. A backslash separates too where the path has no `/`."""
+        """The facts in the path; None where the template does not fit. In a path without `/` a backslash is the separator."""
         clean = path.encode("utf-8", "replace").decode()
         clean = clean if "/" in clean else clean.replace("\\", "/")
         found = self._pattern.fullmatch(clean)
@@ -62,7 +62,7 @@ class PathTemplate:
 
 
 def _facts(parts: dict[str, str]) -> PathFacts:
-    """The parts as columns and labels; a timestamp that can't be read stays as a label, so that nothing is lost."""
+    """The parts as columns and labels. A timestamp that cannot be read becomes a label, so that nothing is lost."""
     started_at = lenient_time(parts["timestamp"]) if "timestamp" in parts else None
     taken = {*COLUMNS, "timestamp"} if started_at else {*COLUMNS}
     labels = {name: value for name, value in parts.items() if name not in taken}
@@ -109,6 +109,6 @@ def _token(token: re.Match[str], segment: str) -> str:
         return re.escape(literal)
     if stars:
         return "[^/]*"
-    # Beside other text only what looks like a time may be one, so that {task}_{timestamp} parts at the right place.
+    # Beside other text it matches only a time, so that {task}_{timestamp} is divided at the right place.
     is_time = name == "timestamp" and segment != "{timestamp}"
     return f"({TIME_PATTERN})" if is_time else "([^/]+?)"

@@ -1,4 +1,4 @@
-"""What the files beside a record say, in the layout of ISO-Bench (`schemas.wire.iso_bench` has its fields and their source)."""
+"""Facts in the files beside a record, in the layout of ISO-Bench (`schemas.wire.iso_bench` has the fields and their source)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LARGEST_READ = 64 << 20
 
 JOURNAL, SUMMARY, PATCH, PREDICTION = NAMES = ("journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl")
 
-_UNSAID = ("", "unknown", "default", "openhands")
-"""What ISO-Bench writes where it does not know a repository, a task or a model."""
+_UNKNOWN = ("", "unknown", "default", "openhands")
+"""Words that ISO-Bench writes for a repository, task or model that it does not know."""
 _INSTANCE = re.compile(r"(?:[^/]*?__)?([^/]+)-([0-9a-f]{7,40})")
 _PATCH_START = re.compile(rb"^(?:diff --git |--- |Index: )", re.MULTILINE)
 _SNIFFED = 4096
@@ -32,7 +32,7 @@ _SNIFFED = 4096
 
 @dataclass(frozen=True)
 class SidecarFacts:
-    """What the sidecars of one folder say; None where none does. `started_at` and `ended_at` are the agent's process's."""
+    """The facts in the sidecars of one folder; None where no sidecar has one. `started_at`, `ended_at`: of the agent's process."""
 
     found: bool = False
     task: str | None = None
@@ -52,32 +52,32 @@ class SidecarFacts:
     """(path, insertions, deletions) of the first files of the patch."""
 
 
-NOTHING = SidecarFacts()
+NO_SIDECAR_FACTS = SidecarFacts()
 
 
 def sidecar_facts(folder: Path) -> SidecarFacts:
-    """What the sidecars in a folder say; read once while they stay as they are. Raises nothing."""
-    state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # a Path each would cost more than the look
-    return _read(folder, state) if any(state) else NOTHING
+    """The facts in the sidecars of a folder, cached until one of them changes. Raises nothing."""
+    state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # making a Path would take longer than the system call
+    return _read(folder, state) if any(state) else NO_SIDECAR_FACTS
 
 
 Unpacked = Mapping[str, Path]
-"""The name of a folder in an archive or upload → where its sidecars lie meanwhile (`ingest.context.temporary_sidecars`)."""
+"""The name of a folder in an archive or upload → the temporary folder of its sidecars (`ingest.context.temporary_sidecars`)."""
 
 
 class Sidecars:
-    """The same for one ingest, which takes a folder's files one after the other and looks for sidecars once."""
+    """Sidecars during one ingest. The files of a folder come one after the other, so each folder is searched once."""
 
     def __init__(self, unpacked: Unpacked | None = None) -> None:
         self._unpacked = {} if unpacked is None else unpacked
         self._folder = ""
-        self._facts = NOTHING
+        self._facts = NO_SIDECAR_FACTS
 
     def beside(self, path: Path | None, name: str) -> SidecarFacts:
-        """What the sidecars beside a file say, or beside a member of an archive or an upload, which has a name only. Raises nothing."""
+        """The facts in the sidecars beside a file, or beside a member of an archive or an upload (`path` is None). Raises nothing."""
         folder = os.path.dirname(path) or "." if path else self._folder_of(name)  # noqa: PTH120  # a Path would cost more
         if folder != self._folder:
-            self._folder, self._facts = folder, sidecar_facts(Path(folder)) if folder else NOTHING
+            self._folder, self._facts = folder, sidecar_facts(Path(folder)) if folder else NO_SIDECAR_FACTS
         return self._facts
 
     def has(self, path: Path | None, name: str) -> bool:
@@ -98,12 +98,12 @@ def split(name: str) -> tuple[str, str]:
 
 
 def is_sidecar(path: Path) -> bool:
-    """Whether a file is a sidecar, by its name and by what is in it: then it is no record and nothing is wrong with it."""
-    return path.name in _LOOKS and _state(str(path)) is not None and _LOOKS[path.name](path)
+    """Whether a file is a sidecar, by its name and its content: then it is no record, and ignored."""
+    return path.name in _IS_SIDECAR and _state(str(path)) is not None and _IS_SIDECAR[path.name](path)
 
 
 def _state(path: str) -> tuple[int, int] | None:
-    """Size and time of change of a file that may be read; None for all else, such as a pipe that would never end."""
+    """Size and time of change of a regular file that is not too large; None for anything else, such as a pipe."""
     with suppress(OSError, ValueError):
         found = os.stat(path)  # noqa: PTH116
         if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_READ:
@@ -121,12 +121,12 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     if patch is None and prediction and prediction.model_patch is not None:
         patch = read_patch(prediction.model_patch.splitlines())
     if not (journal or summary or prediction or patch):
-        return NOTHING
+        return NO_SIDECAR_FACTS
     return _facts(folder.name, journal or Journal(), summary or RunSummary(), prediction or Prediction(), patch)
 
 
 def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Prediction, patch: Patch | None) -> SidecarFacts:
-    """The journal first, as the others are made from it; then the summary, then what the prediction's name says."""
+    """The facts of the journal first, since the other files are made from it; then of the summary, then of the prediction."""
     run, meta = journal.run_metadata or RunMetadata(), summary.meta or SummaryMeta()
     metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
     commits = [each.commits or Commits() for each in (journal, summary)]
@@ -135,22 +135,22 @@ def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Predict
     return SidecarFacts(
         found=True,
         task=_task(item, journal, meta),
-        repo=_said(run.repo, meta.repo, instance[1] if instance else None),
-        base_commit=_said(*(each.pre for each in commits), instance[2] if instance else None),
-        head_commit=_said(*(each.human for each in commits)),
+        repo=_known(run.repo, meta.repo, instance[1] if instance else None),
+        base_commit=_known(*(each.pre for each in commits), instance[2] if instance else None),
+        head_commit=_known(*(each.human for each in commits)),
         task_status=journal.status or agent.status or None,
         first_edit_ms=_milliseconds(metrics.time_to_first_edit_s, agent.time_to_first_edit_s),
         started_at=started_at,
         ended_at=ended_at,
-        model=_said(run.model, meta.model_full, prediction.model_name_or_path),
+        model=_known(run.model, meta.model_full, prediction.model_name_or_path),
         **_patch_facts(patch, journal, summary),
     )
 
 
 def _task(item: str, journal: Journal, meta: SummaryMeta) -> str | None:
     """The item, where it is known: `task_id` only names the plan (`vllm_core`) that all items of a repository share."""
-    plan = _said(journal.task_id, meta.task_id)
-    return _said(meta.item_id) or (item if plan and item.startswith(plan) else plan)
+    plan = _known(journal.task_id, meta.task_id)
+    return _known(meta.item_id) or (item if plan and item.startswith(plan) else plan)
 
 
 def _times(journal: Journal, summary: RunSummary) -> tuple[datetime | None, datetime | None]:
@@ -175,9 +175,9 @@ def _patch_facts(patch: Patch | None, journal: Journal, summary: RunSummary) -> 
     return dict(zip(names, sizes, strict=True)) | {"file_changes": patch.changes if patch else ()}
 
 
-def _said(*values: str | None) -> str | None:
-    """The first value that says something."""
-    return next((value for value in values if value and value not in _UNSAID), None)
+def _known(*values: str | None) -> str | None:
+    """The first value that is known."""
+    return next((value for value in values if value and value not in _UNKNOWN), None)
 
 
 def _milliseconds(*seconds: float | None) -> int | None:
@@ -210,7 +210,7 @@ def _patch(path: Path) -> Patch | None:
 
 
 def _is_patch(path: Path) -> bool:
-    """By its beginning. A patch that is empty is one too: the agent changed nothing."""
+    """Whether a file is a patch, by its beginning. An empty file is a patch too: the agent changed nothing."""
     with suppress(OSError), path.open("rb") as file:
         start = file.read(_SNIFFED)
         return not start.strip() or _PATCH_START.search(start) is not None
@@ -226,7 +226,7 @@ def _json(path: Path, *, first_line: bool = False) -> dict[str, Any]:
     return {}
 
 
-_LOOKS: dict[str, Callable[[Path], bool]] = {
+_IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     JOURNAL: lambda path: _journal(path) is not None,
     SUMMARY: lambda path: _summary(path) is not None,
     PREDICTION: lambda path: _prediction(path) is not None,
@@ -234,7 +234,7 @@ _LOOKS: dict[str, Callable[[Path], bool]] = {
     "prompt.json": lambda path: {"task", "target_files", "commits"} <= _json(path).keys(),
     "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= _json(path).keys(),
 }
-"""Name → whether the content is of that sidecar. The last two hold nothing that is kept."""
+"""Name → whether the content is that of the sidecar. Nothing is kept of the last two."""
 
-SIDECAR_NAMES = frozenset(_LOOKS)
-"""What sidecars are called."""
+SIDECAR_NAMES = frozenset(_IS_SIDECAR)
+"""The file names of sidecars."""

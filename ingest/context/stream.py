@@ -1,8 +1,8 @@
-"""What the events of a Claude Code stream say about the result records among them.
+"""Facts about result records in the other events of their Claude Code stream.
 
-The events are those of the SDK's typings (`SDKMessage` in @anthropic-ai/claude-agent-sdk, sdk.d.ts); `timestamp` stands on user
-events of newer versions, on every event of saved transcripts, and where a wrapper adds it. A stream may have millions of events, so
-all but the rare init event are read by a few dict lookups; `schemas.wire.claude_code_events` describes them.
+The events are those of the SDK's typings (`SDKMessage` in @anthropic-ai/claude-agent-sdk, sdk.d.ts). User events of newer versions have a
+`timestamp`, and so has every event of saved transcripts or of some wrappers. A stream may have millions of events, so
+all but the rare init event are read by a few dict lookups.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from schemas.text import paired
 from schemas.wire.claude_code_events import InitEvent
 
 SESSIONS_KEPT = 64
-"""Sessions of one stream that are remembered; of more, the one that was silent for longest is forgotten."""
+"""Sessions of one stream that are remembered. Of more, the one without events for the longest time is forgotten."""
 CALLS_KEPT = 1024
-"""Tool calls since the last result whose ids are remembered, per session: to count each once and know whose error a result is."""
+"""Ids of tool calls since the last result that are remembered, per session: to count each call once and to find the tool of an error."""
 TOOLS_KEPT = 512
-"""Names of tools told apart, per session; further ones are counted together as OTHER_TOOLS."""
+"""Tools that are counted by name, per session; further ones are counted together as OTHER_TOOLS."""
 OTHER_TOOLS = "(other tools)"
 _LONGEST_NAME = 256
 _LONGEST_PATH = 4096
@@ -32,7 +32,7 @@ ToolCalls = tuple[tuple[str, int, int], ...]
 
 @dataclass(frozen=True)
 class StreamFacts:
-    """What a stream says about one result record. Times are the first and last seen since the session's previous result."""
+    """The facts about one result record. Times are the first and last since the session's previous result."""
 
     agent_version: str | None = None
     requested_model: str | None = None
@@ -48,7 +48,7 @@ class StreamFacts:
 
 @dataclass(slots=True)
 class _Session:
-    """One session so far. `init` outlives a result; everything else starts anew with it."""
+    """One session so far. `init` is kept after a result; everything else starts again."""
 
     init: StreamFacts = field(default_factory=StreamFacts)
     seen: bool = False
@@ -59,19 +59,19 @@ class _Session:
     """Id of a call → its tool, or None once its error was counted."""
 
     def at(self, time: datetime) -> None:
-        """Widen the span of times; events stand slightly out of order, so the first seen need not be the earliest."""
+        """Note the time of an event. Events are slightly out of order, so the first one need not be the earliest."""
         if self.first is None or time < self.first:
             self.first = time
         if self.last is None or time > self.last:
             self.last = time
 
     def renew(self) -> None:
-        """Start anew behind a result."""
+        """Start again after a result."""
         self.first = self.last = None
         self.counts, self.calls = {}, {}
 
     def called(self, call: str | None, tool: str) -> None:
-        """Count a tool call, once per id: streaming repeats messages."""
+        """Count a tool call once per id, since streams repeat messages."""
         if call is not None:
             if call in self.calls:
                 return
@@ -83,7 +83,7 @@ class _Session:
         self.counts.setdefault(name, [0, 0])[0] += 1
 
     def failed(self, call: str) -> None:
-        """Count the error of a call, once. A call that is not known (of before the last result) is nobody's error here."""
+        """Count the error of a call, once. The error of an unknown call (from before the last result) is not counted."""
         tool = self.calls.get(call)
         if tool is not None:
             self.counts[tool][1] += 1
@@ -95,10 +95,10 @@ class _Session:
 
 
 class StreamContext:
-    """What the events of a stream say about the result records among them; fed event by event, in order. Bounded memory.
+    """Collects the facts of a stream event by event, in bounded memory.
 
-    Order matters in three ways only: a result ends the counts and times of its session, a later init overrules an earlier one
-    field by field, and a tool's result must follow its call. Events without a session are taken as those of every session.
+    Order matters in three ways only: a result ends the counts and times of its session, a later init replaces an earlier one
+    field by field, and the result of a tool must follow its call. Events without a session belong to every session.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class StreamContext:
         self._current = self._unnamed
 
     def see(self, event: dict[str, Any], logged_at: datetime | None = None) -> None:
-        """Take in an event-level object with a string `type`, logged at that time. Never raises, whatever the object holds."""
+        """Note an event. `logged_at`: the time in front of it in the log. Never raises, whatever the object is."""
         kind = event.get("type")
         if not isinstance(kind, str):
             return
@@ -123,10 +123,10 @@ class StreamContext:
             reader(session, event)
 
     def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> StreamFacts:
-        """What is known for the result record that comes now; counts and times then start anew for the session's next one.
+        """The facts about the next result record. Counts and times then start again for the session's next result.
 
-        A record without a session is taken as one of the session last seen. The result event itself may be fed before or after:
-        only its `timestamp` counts, or the time it was logged at.
+        A record without a session belongs to the session of the last event. The result event itself may be noted before or after: only
+        its `timestamp` or log time counts.
         """
         session = self._sessions.get(session_id) if session_id else self._current
         facts = _facts(session or self._unnamed, self._unnamed)
@@ -136,11 +136,11 @@ class StreamContext:
         return replace(facts, ended_at=max(logged_at, facts.ended_at or logged_at)) if logged_at else facts
 
     def _switch(self, session_id: object) -> _Session:
-        """The session of that id, begun if it is new; it is the current one from now on."""
+        """Make the session with that id the current one, and return it."""
         if not isinstance(session_id, str) or len(session_id) > _LONGEST_NAME:
             self._current_id, self._current = None, self._unnamed
             return self._unnamed
-        own: str = paired(session_id)  # as that of the record is read
+        own: str = paired(session_id)  # as the session id of the record is read
         session = self._sessions.pop(own, None) or _Session()
         if len(self._sessions) >= SESSIONS_KEPT:
             del self._sessions[next(iter(self._sessions))]
@@ -150,7 +150,7 @@ class StreamContext:
 
 
 def _facts(session: _Session, unnamed: _Session) -> StreamFacts:
-    """A session's facts, completed by those of events that name no session."""
+    """A session's facts, together with those of events without a session."""
     both = (session,) if session is unnamed else (session, unnamed)
     own, shared = session.init, unnamed.init
     return StreamFacts(
@@ -183,11 +183,11 @@ def _see_system(session: _Session, event: dict[str, Any]) -> None:
     was = session.init
     session.init = replace(
         was,
-        agent_version=_short(init.claude_code_version) or was.agent_version,
-        requested_model=_short(init.model) or was.requested_model,
-        cwd=_short(init.cwd, _LONGEST_PATH) or was.cwd,
-        permission_mode=_short(init.permission_mode) or was.permission_mode,
-        tools=tuple(filter(None, map(_short, (init.tools or [])[:TOOLS_KEPT]))) or was.tools,
+        agent_version=_text_within(init.claude_code_version) or was.agent_version,
+        requested_model=_text_within(init.model) or was.requested_model,
+        cwd=_text_within(init.cwd, _LONGEST_PATH) or was.cwd,
+        permission_mode=_text_within(init.permission_mode) or was.permission_mode,
+        tools=tuple(filter(None, map(_text_within, (init.tools or [])[:TOOLS_KEPT]))) or was.tools,
     )
 
 
@@ -208,7 +208,7 @@ def _see_user(session: _Session, event: dict[str, Any]) -> None:
 
 
 def _content(event: dict[str, Any]) -> list[Any]:
-    """The blocks of an event's message; the content of a user's message may also be mere text."""
+    """The blocks of an event's message; none where its content is plain text."""
     message = event.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return content if isinstance(content, list) else []
@@ -218,8 +218,8 @@ def _call_id(value: object) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME else None
 
 
-def _short(value: object, longest: int = _LONGEST_NAME) -> str | None:
-    """A text worth keeping: not empty, and not longer than such a thing ever is."""
+def _text_within(value: object, longest: int = _LONGEST_NAME) -> str | None:
+    """A text of plausible length; None for anything else."""
     return value if isinstance(value, str) and 0 < len(value) <= longest else None
 
 

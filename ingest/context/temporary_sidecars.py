@@ -1,7 +1,4 @@
-"""Sidecars that lie in no folder of this machine: members of an archive, files that a browser handed over.
-
-They are put into folders of ours for as long as their records are read, so that there is one way to read a sidecar.
-"""
+"""Sidecars in archives and uploads: written to a temporary folder while their records are read, so that sidecars are always files."""
 
 from __future__ import annotations
 
@@ -20,13 +17,13 @@ _UNSAFE = re.compile(r"[^\w.-]")
 
 
 def is_named_as_sidecar(name: str) -> bool:
-    """Whether a file's or a member's name is that of a sidecar; only its content can tell that it is one."""
+    """Whether a file or member is named like a sidecar; only its content shows whether it is one."""
     return split(name)[1] in SIDECAR_NAMES
 
 
 @contextmanager
 def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
-    """The files among the sources that are named as sidecars, by their folder's name. Raises OSError."""
+    """Write the sources that are named like sidecars to temporary folders. Yields them by the name of their folder. Raises OSError."""
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as place:
         folders: dict[str, Path] = {}
         for source in sources:
@@ -40,6 +37,6 @@ def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
 
 
 def _safe(folder: str) -> str:
-    """The folder's own name, which may tell the item; a stranger chose it."""
+    """The last part of a folder's name, which may name the item, without characters that are unsafe in a path."""
     name = _UNSAFE.sub("_", split(folder.rstrip("/!"))[1])[:_LONGEST]
     return name if name.strip(".") else "_"

@@ -1,4 +1,4 @@
-"""A window that moves over a stream: what lies before is let go, what comes is read when it is asked for."""
+"""A window that moves forward over a stream: bytes before it are dropped, bytes behind it are read on demand."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ WINDOW_BYTES = 4 << 20
 _COUNTED = 1 << 20
 _UNDECODED = re.compile("[\udc80-\udcff]")
 LOOK_BACK = 128
-"""Bytes before the place we are at that stay in the window."""
+"""Bytes before the current place that stay in the window."""
 
 
 class Window:
-    """The bytes of a stream that are in sight. Places are offsets into `data`; `base` is that of `data` in the stream."""
+    """The bytes of a stream that are in memory. Places are offsets into `data`; `base` is the offset of `data` in the stream."""
 
     def __init__(self, stream: Readable, size: int = WINDOW_BYTES) -> None:
         self.data = b""
@@ -27,7 +27,7 @@ class Window:
         self._counted = 0
 
     def move(self, at: int) -> int:
-        """Let go of what lies before `at`, and read on. Returns where `at` is now."""
+        """Drop the bytes before `at`, and read on. Returns the new offset of `at`."""
         gone = max(0, at - LOOK_BACK)
         self.line_at(max(gone, self._counted))
         self._counted -= gone
@@ -37,29 +37,29 @@ class Window:
         return at - gone
 
     def reach(self, until: int) -> None:
-        """Have the bytes up to `until` in sight, or all there are."""
+        """Read up to the offset `until`, or to the end of the stream."""
         if until > len(self.data) and not self.ended:
             self._read(max(until - len(self.data), self._size))
 
     def text(self, start: int, size: int) -> str:
-        """The text of so many bytes, or all there are; bytes that are no UTF-8 stay in it as halves of surrogate pairs."""
+        """The text of `size` bytes, or of all there are. Bytes that are no UTF-8 become lone surrogates."""
         self.reach(start + size)
         return str(memoryview(self.data)[start : start + size], "utf-8", "surrogateescape")
 
     def line_at(self, place: int) -> int:
-        """The number of the line that a place is in. Of a place before the last one: that one's."""
+        """The number of the line at an offset. Offsets must not decrease: for an earlier one the number of the last one is returned."""
         if place > self._counted:
             self._line += self.data.count(b"\n", self._counted, place)
             self._counted = place
         return self._line
 
     def pass_line(self, start: int, end: int) -> None:
-        """Take note that there is no line feed from `start` to `end`, so that none is looked for."""
+        """Note that there is no line feed from `start` to `end`, so that these bytes are not searched again."""
         self.line_at(start)
         self._counted = end
 
     def line_end(self, start: int, most: int) -> int:
-        """Where the line ends that is at `start`: at its line feed or the stream's end, or -1 where it is longer than `most`."""
+        """The offset at which the line at `start` ends: its line feed or the end of the stream; -1 where it is longer than `most`."""
         searched = start
         while True:
             found = self.data.find(b"\n", searched, start + most)
@@ -70,7 +70,7 @@ class Window:
                 return -1
             if self.ended:
                 return searched
-            self.reach(searched + max(1, searched - start))  # as much again: what is read is put together with what is there
+            self.reach(searched + max(1, searched - start))  # twice as much each time: every read copies the whole window
 
     def _read(self, count: int) -> None:
         blocks = [self.data]
@@ -85,15 +85,15 @@ class Window:
 
 
 def bytes_of(text: str) -> int:
-    """How many bytes a text of a window has."""
+    """The number of bytes of a text of a window."""
     if text.isascii():
         return len(text)
-    parts = (text[at : at + _COUNTED] for at in range(0, len(text), _COUNTED))  # not a second copy of a text of a hundred megabytes
+    parts = (text[at : at + _COUNTED] for at in range(0, len(text), _COUNTED))  # in parts: a text of a hundred megabytes is not copied
     return sum(len(part.encode("utf-8", "surrogateescape")) for part in parts)
 
 
 def clean(text: str) -> str:
-    """A text of a window without bytes that were no UTF-8."""
+    """A text of a window with U+FFFD for bytes that were no UTF-8."""
     if text.isascii() or not _UNDECODED.search(text):
         return text
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""Bytes → documents: where JSON lies in a source, judged by content and never by the source's name.
+"""Bytes → documents: the JSON objects of a source, found by content and never by the source's name.
 
 A *source* is named bytes. A *document* is one JSON object at event level: the file itself, an element of an array, a line of a
-stream, a record in running text or in a wrapper. What cannot be read comes out as `Unreadable`, so that nothing disappears here.
+stream, a record in running text or in a wrapper. A part that cannot be read comes out as `Unreadable`, so that nothing is lost here.
 Sources are streamed: however big one is, only a window of it is in memory.
 """
 
@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
-from ingest.agents.marks import QUOTED_RECORD, RECORD
+from ingest.agents.marks import QUOTED_RECORD, RECORD_MARK
 from ingest.documents.byte_window import WINDOW_BYTES, Window
-from ingest.documents.document import Document, is_whole_record
-from ingest.documents.log_wrappers import Relayed, relay_of
+from ingest.documents.document import Document, excerpt, is_whole_record
+from ingest.documents.log_wrappers import WrappedLog, wrapper_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
-from ingest.documents.scanner import EXCERPT_CHARACTERS, LONGEST_LINE, MOST_BROKEN, Scanner, Span
+from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner, Span
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary
 from ingest.sources.file_kinds import kind_of
 from ingest.sources.files import Source, Unreadable
-from ingest.sources.identity import Passing
-from ingest.sources.portions import Limited, Portion, portions
+from ingest.sources.identity import TeeStream
+from ingest.sources.portions import Portion, PortionStream, portions
 from ingest.sources.walking import find_files, read_paths
 from schemas.errors import RejectReason
 from schemas.rows.source import FileKind
@@ -34,7 +34,6 @@ __all__ = [
     "Source",
     "Unreadable",
     "archive_kind",
-    "excerpt",
     "find_files",
     "members",
     "names",
@@ -53,7 +52,7 @@ _PASSED_OVER = (
 )
 _CUT = "objects that hold the log's lines are cut off, {} in all, and a record may be in one of them"
 _CODE = (FileKind.SOURCE, FileKind.PATCH)
-"""Where an object that is broken is a program's, whatever names are in it."""
+"""Files in which a broken object is program code, whatever names it has."""
 
 _LINE_END = b" \t\r\n"
 _JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
@@ -66,24 +65,18 @@ def read(
     show: Show = lambda _: None,
     allowance: Allowance | None = None,
 ) -> Contents:
-    """Every document of a source (or of a portion of it), in order, and what could not be read. Read while iterated.
+    """Every document and every unreadable part of a source (or of a portion of it), in order. Read while iterated.
 
-    All bytes of it are shown to `show`, in order, as they are read. `allowance`: how much it may grow when decompressed, where that is
-    not for itself to say.
+    `show` is called with all bytes of it, in order, as they are read. `allowance`: the bound on its decompressed size; by default its own.
     """
     return Contents(source, start, window_bytes, show, allowance or Allowance(source.size))
 
 
-def excerpt(text: str) -> str:
-    """The beginning of a text, for a reject row."""
-    return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"
-
-
 class Contents:
-    """What a source holds; to be iterated once.
+    """The documents of a source; to be iterated once.
 
-    `kind`, once that is done: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between), none.
-    `file_kind`: what the source is, if nothing that came out of it looked like a run.
+    `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between), none.
+    `file_kind`: the kind of the source, for one in which nothing looked like a run.
     Raises OSError where the file itself cannot be read, InputUnreadable where it does not stay as long as it was.
     """
 
@@ -99,7 +92,7 @@ class Contents:
         self._documents = 0
         self._one_a_line = True
         self._last_line = 0
-        self._relayed: Relayed | None = None
+        self._wrapped: WrappedLog | None = None
 
     def __iter__(self) -> Iterator[Document | Unreadable]:
         if record := self._one_record():
@@ -108,32 +101,32 @@ class Contents:
             yield Document(0, _BEGINNING, record)
             return
         with self._source.open() as stream:
-            passing = Passing(self._limited(stream), self._show)
+            tee = TeeStream(self._limited(stream), self._show)
             try:
-                yield from self._parts(Opened(cast("BinaryIO", passing), self._allowance))
+                yield from self._parts(Opened(cast("BinaryIO", tee), self._allowance))
             except Broken as error:
                 yield self._stopped(error)
-            passing.pass_rest()
+            tee.read_rest()
 
     def _one_record(self) -> bytes:
-        """The source, where it is in memory and nothing but one record on one line, as most small files are: no scanner is needed."""
+        """The bytes of a source that is in memory and is one record on one line, as most small files are: it needs no scanner."""
         data = (self._source.data or b"").rstrip(_LINE_END) if self._portion is None else b""
         return data if len(data) <= LONGEST_LINE and is_whole_record(data) and b"\n" not in data and b"\0" not in data else b""
 
     def _limited(self, stream: BinaryIO) -> BinaryIO:
-        return cast("BinaryIO", Limited(stream, self._portion)) if self._portion else stream
+        return cast("BinaryIO", PortionStream(stream, self._portion)) if self._portion else stream
 
     def _parts(self, opened: Opened) -> Iterator[Document | Unreadable]:
         head = opened.head
         self.file_kind = kind_of(head, self._source.name)
         if is_binary(head):
-            if RECORD.search(decoded(head)):
+            if RECORD_MARK.search(decoded(head)):
                 yield self._refused(RejectReason.NOT_JSON, "binary data, with the marks of a record in it", "")
             return
         text = Utf8(opened)
-        kept_by = relay_of(head)
-        self._relayed = Relayed(text, kept_by) if kept_by else None
-        window = Window(self._relayed or text, self._window_bytes)
+        wrapper = wrapper_of(head)
+        self._wrapped = WrappedLog(text, wrapper) if wrapper else None
+        window = Window(self._wrapped or text, self._window_bytes)
         scanner = Scanner(window)
         for span in scanner.spans():
             if span.reason:
@@ -143,25 +136,25 @@ class Contents:
         self.kind = self._judged(scanner)
         if scanner.objects and not scanner.noise:
             self.file_kind = kind_of(head, self._source.name, is_json=True)
-        elif self._relayed or (self.file_kind is FileKind.EMPTY and not scanner.blank):
+        elif self._wrapped or (self.file_kind is FileKind.EMPTY and not scanner.blank):
             self.file_kind = FileKind.TEXT
         yield from self._left_unread(scanner, window)
         if not self._ordinal:
             yield from self._nothing(scanner, head)
 
     def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
-        """What of the source could not be looked at."""
+        """The parts of the source that could not be examined."""
         if scanner.passed_over:
             yield self._refused(RejectReason.TOO_MUCH, _PASSED_OVER.format(MOST_BROKEN, scanner.passed_over), "")
-        if self._relayed and self._relayed.left_out:
-            yield self._refused(RejectReason.TRUNCATED, _LEFT_OUT.format(self._relayed.left_out), "")
+        if self._wrapped and self._wrapped.left_out:
+            yield self._refused(RejectReason.TRUNCATED, _LEFT_OUT.format(self._wrapped.left_out), "")
         if window.broken:
             yield self._stopped(window.broken)
-        elif self._relayed and self._relayed.cut:
-            yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._relayed.cut), "")
+        elif self._wrapped and self._wrapped.cut:
+            yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._wrapped.cut), "")
 
     def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
-        """The documents that an object is: itself, or the records in it; none, where it is a part of running text."""
+        """The documents of an object: itself, or the records inside it; none where it is a part of running text."""
         self._one_a_line = self._one_a_line and span.line > self._last_line
         self._last_line = span.line
         if span.value is None:
@@ -176,7 +169,7 @@ class Contents:
             yield self._document(span).parsed_as(span.value)
 
     def _inside(self, span: Span) -> list[Document | Unreadable]:
-        """The records in a wrapper, parsed here: one at the limit of nesting may be too deep once it stands alone."""
+        """The records inside an object that wraps them. They are parsed here: one at the limit of nesting may be too deep by itself."""
         found: list[Document | Unreadable] = []
         try:
             for text, value in nested(span.text, span.value):
@@ -184,7 +177,7 @@ class Contents:
                 found.append(document.parsed_as(document.value if value is None else value))
         except (ValueError, RecursionError):
             too_deep = "a record inside is nested too deep"
-            return [self._unreadable(span._replace(reason=RejectReason.NOT_JSON, error=too_deep, bears_marks=True))]
+            return [self._unreadable(span._replace(reason=RejectReason.NOT_JSON, error=too_deep, has_marks=True))]
         self._ordinal += len(found)
         self._documents += len(found)
         return found
@@ -198,13 +191,13 @@ class Contents:
         assert span.reason
         self._ordinal += 1
         is_code = self.file_kind in _CODE and span.reason is RejectReason.NOT_JSON
-        certain = span.bears_marks and not is_code
+        certain = span.has_marks and not is_code
         return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text), certain)
 
     def _position(self, span: Span) -> str:
         if self._portion and self._portion.offset:
             return f"byte {self._portion.offset + span.start}"
-        return f"line {span.line}, byte {span.start}{' of the log inside' if self._relayed else ''}"
+        return f"line {span.line}, byte {span.start}{' of the log inside' if self._wrapped else ''}"
 
     def _judged(self, scanner: Scanner) -> str:
         if not self._documents:
@@ -218,13 +211,13 @@ class Contents:
         return "jsonl" if self._one_a_line else "concatenated"
 
     def _stopped(self, broken: Broken) -> Unreadable:
-        """The end of what could be decompressed."""
+        """The reject at the place where decompression failed."""
         self._ordinal += 1
         position = _BEGINNING if self._ordinal == 1 else f"after line {self._last_line}"
         return Unreadable(self._ordinal - 1, position, broken.reason, str(broken))
 
     def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
-        """Of a source in which nothing was found: what it begins with and is broken, and a record that only seems to stand in it."""
+        """The reject of a source without documents, if any: a broken object at its beginning, or a record in quotes."""
         text = head.decode("utf-8", "replace").replace("\0", "").lstrip(_JSON_BLANK)
         is_quoted = QUOTED_RECORD.search(text) is not None
         if (broken := scanner.first_broken) and not (is_quoted and broken.reason is RejectReason.NOT_JSON):

@@ -1,20 +1,24 @@
-"""One JSON object as it was found: its text, where it stood, and its value once somebody asks."""
+"""One JSON object as it was found: its text, its place in the source, and its value, parsed on demand."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from ingest.agents.marks import RESULT
-from ingest.documents.injected_text import Mended, ParseFloat, mended, near_injection
+from ingest.agents.marks import RESULT_START
+from ingest.documents.broken_json import parse
+from ingest.sources.files import Unreadable
+from schemas.errors import RejectReason
 from schemas.wire.values import WrittenFloat
 
+EXCERPT_CHARACTERS = 300
+"""The most that a reject keeps of the text it is about."""
+
 _TYPED = b'{"type":'
-_RESULT = RESULT.encode()
+_RESULT_START = RESULT_START.encode()
 _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
 _RECORD_END_BYTES = 46
 
@@ -23,15 +27,14 @@ _RECORD_END_BYTES = 46
 class Document:
     """One JSON object. `position` says where in the source it starts, in words.
 
-    `content` is its text, or the bytes of it where nobody had to decode them yet: most records go from the file through the
-    validator to the store as the bytes they are.
+    `content` is its text, or the undecoded bytes: most records go from the file through the validator to the store as bytes.
     """
 
     ordinal: int
     position: str
     content: str | bytes
     logged_at: datetime | None = None
-    """When the log says it was written, in front of it on its line."""
+    """The time that the log wrote in front of it on its line."""
 
     @cached_property
     def text(self) -> str:
@@ -44,50 +47,38 @@ class Document:
 
     @cached_property
     def value(self) -> Any:
-        """The parsed JSON, mended where log text was injected. Raises ValueError where the text is none."""
+        """The parsed JSON, repaired where log text was injected. Raises ValueError where the text is no JSON."""
         return parse(self.text)
 
     @cached_property
     def written(self) -> Any:
-        """The same value with numbers that keep all their digits (`WrittenFloat`), as far as the text alone tells them."""
+        """The same value with numbers that keep all their digits (`WrittenFloat`). Where the text alone is no JSON, as `value`."""
         try:
             return parse(self.text, WrittenFloat)
         except ValueError:
             return self.value
 
     def parsed_as(self, value: Any) -> Document:
-        """The same document, which need not be parsed any more."""
+        """The same document with its parsed value, so that it is not parsed again."""
         self.__dict__["value"] = value
         return self
+
+    def beginning(self) -> Document:
+        """The same place in the source with no more text than a reject keeps."""
+        return Document(self.ordinal, self.position, self.content[: 4 * EXCERPT_CHARACTERS + 4])  # UTF-8 has up to 4 bytes a character
+
+    def refused(self, reason: RejectReason, detail: str) -> Unreadable:
+        """A reject of the document, which is JSON but no run."""
+        return Unreadable(self.ordinal, self.position, reason, detail, excerpt(self.text))
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a text, for a reject."""
+    return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"
 
 
 def is_whole_record(line: bytes) -> bool:
     """Whether a line is one result record, judged by how it begins and ends, without parsing it."""
-    if not line.startswith(_RESULT) or not line.endswith(b"}") or line.find(_TYPED, 1) >= 0:
+    if not line.startswith(_RESULT_START) or not line.endswith(b"}") or line.find(_TYPED, 1) >= 0:
         return False
     return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")
-
-
-def parse(text: str, parse_float: ParseFloat = None) -> Any:
-    """The JSON value a text is, mended where a comment or a log prefix was injected. Raises ValueError.
-
-    Only where nothing was injected may a string hold a line break: a prefix within a name would otherwise become a part of it.
-    """
-    try:
-        return json.loads(text, parse_float=parse_float, parse_constant=parse_float)
-    except RecursionError as error:
-        raise ValueError("the JSON is nested too deep") from error
-    except json.JSONDecodeError as error:
-        if near_injection(text, error.pos) and (found := _mended_whole(text, parse_float)):
-            return found.value
-    try:
-        return json.loads(text, parse_float=parse_float, parse_constant=parse_float, strict=False)
-    except ValueError:
-        if found := _mended_whole(text, parse_float):
-            return found.value
-        raise
-
-
-def _mended_whole(text: str, parse_float: ParseFloat) -> Mended | None:
-    found = mended(text, parse_float)
-    return None if found is None or text[found.end :].strip() else found

@@ -1,28 +1,27 @@
-"""Logs that keep every line they were given in a form of their own → the lines, so that what is in them reads as if it stood alone.
+"""Logs whose writer wraps each line (Docker's json-file, `journalctl -o json`, the CRI log files of Kubernetes) → the lines themselves.
 
-Docker's json-file, `journalctl -o json`, and the log files of Kubernetes (CRI). All cut a long line into pieces, and say so. The time
-of a line is put in front of it, where the times of lines are looked for.
+All three cut a long line into pieces, and mark the pieces. The time of a line is put in front of it, where `times` looks for it.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ingest.documents.times import unix_time
 from ingest.sources.decoding import Broken, Readable
+from ingest.sources.portions import object_of
 
 LONGEST_LINE = 1 << 24
-"""Bytes. What is longer is given as far as it was read; so is all that waits for its end, once so much was put together."""
+"""Bytes. Of a longer line the part that was read is given out; so are all begun lines once they have this many bytes together."""
 
 _BLOCK = 1 << 20
 
 
 class Piece(NamedTuple):
-    """A line, or a piece of one: `stream` tells whose, `ended` whether the line ends with it, `left_out` that its text is not there."""
+    """A line, or a piece of one. `stream`: who wrote it; `ended`: the line ends with it; `left_out`: its text is not in the log."""
 
     stream: str
     time: str
@@ -37,7 +36,7 @@ _OF_CRI = re.compile(rb"(20\d\d-\d\d-\d\dT\S{9,40}) (stdout|stderr) ([FP])(?::\S
 
 
 def _docker(line: bytes) -> Piece | None:
-    value = _object(line)
+    value = object_of(line)
     text, time = value.get("log"), value.get("time")
     if not isinstance(text, str) or not isinstance(time, str) or not value.keys() <= _OF_DOCKER:
         return None
@@ -45,7 +44,7 @@ def _docker(line: bytes) -> Piece | None:
 
 
 def _journal(line: bytes) -> Piece | None:
-    value = _object(line)
+    value = object_of(line)
     text, stamp = value.get("MESSAGE"), value.get("__REALTIME_TIMESTAMP")
     left_out = text is None and "MESSAGE" in value
     data = b"" if left_out else _bytes(text) if isinstance(text, str) else _of_numbers(text)
@@ -65,19 +64,11 @@ def _cri(line: bytes) -> Piece | None:
 
 
 def _of_numbers(value: object) -> bytes | None:
-    """What journalctl does not take for text."""
+    """Bytes that journalctl writes as a list of numbers, since they are not plain text; None for any other value."""
     try:
         return bytes(value) if isinstance(value, list) else None
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _bytes(text: str) -> bytes:
@@ -89,18 +80,18 @@ _KINDS: tuple[tuple[bytes, re.Pattern[bytes], Read], ...] = (
     (b'"MESSAGE"', re.compile(rb'\{(?=[^\n]*"MESSAGE" ?:)[^\n]*"__REALTIME_TIMESTAMP" ?:'), _journal),
     (b" std", _OF_CRI, _cri),
 )
-"""What such a log has at its beginning, which is looked for first, and how it begins."""
+"""A string at the beginning of such a log, which is searched first because that is cheap; a pattern of the beginning; the line reader."""
 
 
-def relay_of(head: bytes) -> Read | None:
-    """How to read the lines of a log that begins like this; None for all that are as they are."""
+def wrapper_of(head: bytes) -> Read | None:
+    """The reader for the lines of a log that begins like this; None for a log without wrappers."""
     return next((read for mark, begins, read in _KINDS if mark in head and begins.match(head)), None)
 
 
-class Relayed:
-    """The lines that such a log was given, as bytes to be read. What is no line of it stays as it is.
+class WrappedLog:
+    """The original lines of a wrapped log, as a readable stream. A line without a wrapper is passed on unchanged.
 
-    So far there were: `left_out`, lines whose text is not there; `cut`, objects of the log that are none, as they were cut off.
+    Counts so far: `left_out`, lines whose text is not in the log; `cut`, wrappers that were cut off.
     """
 
     def __init__(self, stream: Readable, read: Read) -> None:
@@ -126,10 +117,10 @@ class Relayed:
         yield self._rest()
 
     def _text(self, line: bytes) -> bytes:
-        """What a line gives now: nothing where more of its text is to come."""
+        """The text of a line; empty while more pieces of it are to come."""
         piece = self._piece(line)
         if piece is None:
-            self.cut += line.startswith(b'{"') and not _object(line)
+            self.cut += line.startswith(b'{"') and not object_of(line)
             return line
         self.left_out += piece.left_out
         self._begun[piece.stream].append(piece)
@@ -139,7 +130,7 @@ class Relayed:
         return self._rest() if self._waiting > LONGEST_LINE else b""
 
     def _rest(self) -> bytes:
-        """All that was begun and waits for its end."""
+        """The text of all lines whose end is missing."""
         begun, self._begun, self._waiting = self._begun, defaultdict(list), 0
         return b"".join(map(_joined, begun.values()))
 

@@ -1,8 +1,7 @@
-"""Records inside objects that are no event: wrappers, whose values, lists and strings are looked into.
+"""Records inside other objects (wrappers): in their values, lists and strings.
 
-An object with a string `type` is an event, and what it holds is only quoted. The exception are the elements of a list in a
-wrapper that has a record among them: that list is the stream, and its other events are what happened around the record.
-What the messages of other agents hold (a `role`, and what was said in that role) is only quoted too.
+An object with a string `type` is an event, and a record inside it is only quoted. One exception: a list with a record among its elements
+is a stream, and its other events belong to the record. Records in messages of other agents (a `role` with a content) are only quoted too.
 """
 
 from __future__ import annotations
@@ -14,25 +13,25 @@ from typing import Any, NamedTuple
 import simplejson
 
 from ingest.agents.marks import FIGURES, WRAPPED_FIELDS
-from ingest.documents.document import parse
+from ingest.documents.broken_json import parse
 from ingest.documents.scanner import scan
 
 DEPTH = 8
-"""Levels of values, lists and strings that are looked into."""
+"""Levels of values, lists and strings that are searched."""
 
 _SAID = ("content", "parts")
-"""Where the messages of model APIs hold what was said: those of OpenAI and Anthropic, those of Google."""
+"""The fields of a message that hold its content: in the APIs of OpenAI and Anthropic, and of Google."""
 
 
 class Nested(NamedTuple):
-    """A record, or an event beside one, found in a wrapper. `value` may be left to be parsed."""
+    """A record, or an event beside one, found in a wrapper. `value` is None where it is not parsed yet."""
 
     text: str
     value: Any = None
 
 
 def is_event(value: Any) -> bool:
-    """Whether a value is an object that says what it is."""
+    """Whether a value is an object with a string `type`."""
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
@@ -44,13 +43,13 @@ def is_record(value: Any) -> bool:
 
 
 def event_in(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The event of a stream that a wrapper was put around, if it is one: it names its session, and is no result."""
+    """The event inside a wrapper, if there is one: an event that names its session and is no result."""
     events = (item for item in value.values() if is_event(item) and item["type"] != "result")
     return next((event for event in events if isinstance(event.get("session_id"), str)), None)
 
 
 def nested(text: str, value: dict[str, Any]) -> list[Nested]:
-    """Every record inside an object that is none itself. `text` is that of the object."""
+    """Every record inside an object that is no record itself. `text` is the text of the object."""
     if not any(mark in text for mark in WRAPPED_FIELDS):
         return []
     if not any(True for _ in _search(value, 0)):
@@ -59,7 +58,7 @@ def nested(text: str, value: dict[str, Any]) -> list[Nested]:
 
 
 def _exact(text: str, value: Any) -> Any:
-    """The value of a text with all digits of its numbers; as it was parsed before where the text alone does not give it."""
+    """The value of a text with all digits of its numbers; `value` as it was parsed before where the text alone is no JSON."""
     try:
         return parse(text, _all_digits)
     except (ValueError, RecursionError):
@@ -88,7 +87,7 @@ def _search(value: Any, depth: int) -> Iterator[Nested]:
 
 
 def _own_values(value: dict[str, Any]) -> Iterable[Any]:
-    """What an object holds, but for what a message quotes."""
+    """The values of an object without the content of a message."""
     if not isinstance(value.get("role"), str) or not any(key in value for key in _SAID):
         return value.values()
     return [item for key, item in value.items() if key not in _SAID and not isinstance(item, str)]
@@ -96,7 +95,7 @@ def _own_values(value: dict[str, Any]) -> Iterable[Any]:
 
 def _in_value(value: Any, depth: int, *, stream: bool) -> Iterator[Nested]:
     if is_record(value) or (stream and is_event(value)):
-        yield Nested(simplejson.dumps(value, use_decimal=True, allow_nan=True))  # in ASCII: a text may hold half of a surrogate pair
+        yield Nested(simplejson.dumps(value, use_decimal=True, allow_nan=True))  # in ASCII: a text may hold a lone surrogate
     elif not is_event(value):
         yield from _search(value, depth + 1)
 

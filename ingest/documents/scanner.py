@@ -1,9 +1,9 @@
-"""Bytes of text → the JSON objects that stand in it at event level: in lines, arrays, fences, log text, one after the other.
+"""Bytes of text → the JSON objects at event level: on lines, in arrays, Markdown fences or log text, or one after the other.
 
 A record that is only *quoted* inside a string of an event is not at event level, and an object that is the value of a key
-belongs to the object around it. A broken object is told only where it bears the marks of a result record, or begins a line as
-an event does, or where nothing but objects came before; any other brace in running text is just text. Every step moves on, what
-is looked at again is on an allowance, and the outcome depends on the text alone, not on the windows it is read in.
+belongs to the object around it. A broken object is reported only where it has the marks of a result record, or begins a line as
+an event does, or where only objects came before; any other brace in running text is text. Work is bounded: every step moves forward, and
+the bytes that may be parsed twice are limited. The outcome depends on the text alone, not on the windows in which it is read.
 """
 
 from __future__ import annotations
@@ -16,19 +16,26 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from ingest.agents.marks import EVENT_START, RECORD, bears_marks
-from ingest.documents.broken_json import MARK_SEARCHED, Failure, begin_at_break, begin_of_last, verdict
+from ingest.agents.marks import EVENT_START, RECORD_MARK, has_marks
+from ingest.documents.broken_json import (
+    MARK_SEARCHED,
+    Failure,
+    Found,
+    JsonRepair,
+    last_object_of_line,
+    object_at_break,
+    parse,
+    reject_reason,
+)
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
-from ingest.documents.document import is_whole_record, parse
-from ingest.documents.injected_stream import Found, Mender
+from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record
 from schemas.errors import RejectReason
 
-EXCERPT_CHARACTERS = 300
 LONGEST_OBJECT = 256 << 20
 """Bytes. A longer object is refused."""
 
 LONGEST_LINE = 1 << 20
-"""Bytes. An object on a longer line is read as one on many lines is."""
+"""Bytes. An object on a longer line is decoded as an object on many lines is."""
 
 _BLANK = b" \t\r\n\x0b\x0c\x1e"
 _BETWEEN = _BLANK + b",[]"
@@ -38,7 +45,7 @@ _OBJECT_START = re.compile(
     rb'(?<![^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+["}]'
     rb'|(?<=[^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+(?:\}|"(?![^"\\\x00-\x1f]{0,128}+"[^ \t\r\n:/\x1b]))'
 )
-"""A brace and a name in quotes, or none. Within a text the name must not be followed by what follows no name: `{"{"{"` is none."""
+"""A brace and a name in quotes, or an empty object. Inside running text a character that cannot follow a name must not follow: `{"{"{"`."""
 
 _START_BYTES = 1002
 _HIDDEN_START = re.compile(
@@ -55,14 +62,14 @@ _EVENT = re.compile(EVENT_START.pattern.encode())
 _LINE_START = re.compile(rb"(?<=\n)\{")
 
 MOST_BROKEN = 100_000
-"""Broken objects of a source that are looked at one by one. Behind them only objects that are whole lines are read."""
+"""Broken objects of a source that are examined one by one. After that only objects that are whole lines are read."""
 
 
 class Span(NamedTuple):
     """An object from byte `start` to `end` of the stream.
 
-    `value` is None where it is broken (`reason` and `error` say how, `text` is its beginning), and where it is a result record on
-    a line of its own (`line_bytes`), which is neither decoded nor parsed here: whoever validates it will.
+    `value` is None where it is broken (`reason` and `error` say how, `text` is its beginning), and where it is a result record that is
+    a whole line (`line_bytes`), which is neither decoded nor parsed here: its reader validates it.
     """
 
     start: int
@@ -74,24 +81,24 @@ class Span(NamedTuple):
     error: str = ""
     line_bytes: bytes = b""
     line_before: bytes = b""
-    """What stands before it on its line, where a log put something there: its last bytes."""
-    bears_marks: bool = False
-    """Of a broken one: whether it has marks of a record or of an agent's event."""
+    """The last bytes of the text in front of it on its line: a log prefix, mostly."""
+    has_marks: bool = False
+    """Of a broken object: whether it has marks of a record or of an agent's event."""
 
 
 def scan(text: str) -> Iterator[Span]:
-    """Every object at event level of a text, in order, and every broken one that matters. Raises nothing."""
+    """Every object at event level of a text, and every broken object that is reported, in order. Raises nothing."""
     data = text.encode("utf-8", "replace")
     for span in Scanner(Window(io.BytesIO(data), len(data) + 1)).spans():
         yield _parsed(span) if span.line_bytes else span
 
 
 class Scanner:
-    """Finds the objects of a stream. Its attributes tell what was met so far.
+    """Finds the objects of a stream. Its attributes say what was found so far.
 
-    `blank`: nothing at all; `array`: the stream begins with `[`; `noise`: text that is no object; `objects`: how many are whole;
-    `first_broken`: the object that the stream begins with, where it is a broken one and was not told for its own sake; `passed_over`:
-    lines that begin as an object does and were not looked at, because too many before were broken.
+    `blank`: nothing yet; `array`: the stream begins with `[`; `noise`: there is text outside objects; `objects`: number of whole objects;
+    `first_broken`: the object at the beginning of the stream, where it is broken and was not reported; `passed_over`: lines that begin as
+    an object does and were not examined, because too many objects before were broken.
     """
 
     def __init__(self, window: Window) -> None:
@@ -101,22 +108,22 @@ class Scanner:
         self.objects = 0
         self.first_broken: Span | None = None
         self.passed_over = 0
-        self._broken_ones = 0
+        self._broken_count = 0
         self._window = window
-        self._looked_again = 0
-        self._mender = Mender(window)
-        self._last_line_without = -1
+        self._examined_again = 0
+        self._repair = JsonRepair(window)
+        self._line_without_object = -1
 
     def spans(self) -> Iterator[Span]:
-        """Objects and broken ones, in order; `start` and `end` count from the beginning of the stream."""
+        """Whole and broken objects, in order; `start` and `end` count from the beginning of the stream."""
         at = yield from self._one_by_one()
         yield from self._whole_lines(at)
 
     def _one_by_one(self) -> Generator[Span, None, int]:
-        """The objects up to the end, or until too many were broken; returns where that is."""
+        """The objects up to the end, or until too many are broken. Returns the place where it stops."""
         window = self._window
         at = window.move(0)
-        while self._broken_ones <= MOST_BROKEN:
+        while self._broken_count <= MOST_BROKEN:
             match, ended = _OBJECT_START.search(window.data, at), window.ended
             start = match.start() if match else self._undecided(at)
             if start - at > _LEAST_HIDDEN and (at := (yield from self._hidden(at, start))) > start:
@@ -137,7 +144,7 @@ class Scanner:
         return at
 
     def _whole_lines(self, at: int) -> Iterator[Span]:
-        """The objects that are whole lines, from here on."""
+        """The objects that are whole lines, from `at` on."""
         window = self._window
         while match := self._line_start(at):
             if span := self._on_a_line(match.start()):
@@ -148,13 +155,13 @@ class Scanner:
                 at = window.move(at)
 
     def _line_start(self, at: int) -> re.Match[bytes] | None:
-        """Where the next line begins with a brace."""
+        """The next line that begins with a brace."""
         while not (match := _LINE_START.search(self._window.data, at)) and not self._window.ended:
             at = self._window.move(len(self._window.data))
         return match
 
     def _hidden(self, at: int, until: int) -> Generator[Span, None, int]:
-        """The objects between, in front of whose names a log wrote something; returns where the last of them ends."""
+        """The objects from `at` to `until` in which a log wrote something in front of the first name. Returns where the last one ends."""
         while found := self._first_hidden(at, until):
             at, span = self._between(at, found.start)
             if span:
@@ -168,18 +175,18 @@ class Scanner:
         for brace in _HIDDEN_START.finditer(self._window.data, at, until):
             start = brace.start()
             of_key = _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start)
-            if not of_key and (found := self._mender.hidden(start, self._line_before(start))):
+            if not of_key and (found := self._repair.repair_hidden(start, self._line_before(start))):
                 return found
         return None
 
     def _undecided(self, at: int) -> int:
-        """Up to where it is certain that no object starts: a brace at the end of the window may still become one."""
+        """The place up to which no object starts. A brace at the end of the window may still become the start of one."""
         data = self._window.data
         brace = -1 if self._window.ended else data.rfind(b"{", max(at, len(data) - _START_BYTES))
         return brace if brace >= 0 else len(data)
 
     def _between(self, at: int, until: int) -> tuple[int, Span | None]:
-        """Take note of what stands between objects. Where only objects came before, a line that begins like one is told."""
+        """Note the text between objects. Where only objects came before, a line that begins with a brace is reported as a broken object."""
         content = b"" if self.noise else self._window.data[at:until].lstrip(_BLANK)
         if not content:
             return until, None
@@ -195,19 +202,19 @@ class Scanner:
         return until, None
 
     def _begun(self, start: int, was_blank: bool) -> tuple[int, Span | None]:
-        """What begins a line as an object does, but not as one of JSON."""
+        """A line that begins with a brace, but not as a JSON object does."""
         text = self._window.text(start, _DECODED_BYTES[0])
         cut = self._window.ended and len(self._window.data) <= start + _DECODED_BYTES[0]
         return self._broken(start, Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)
 
     def _object_at(self, start: int) -> tuple[int, Span | None]:
-        """The object that starts here (good, mended or broken; None for mere text), and where to go on."""
+        """The place to go on from, and the object at `start`: good, repaired or broken; None for plain text."""
         was_blank, self.blank = self.blank, False
         begins_line = self._begins_line(start)
         if begins_line and (span := self._on_a_line(start)):
             return span.end - self._window.base, span
         if not begins_line and _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start):
-            return self._mere_text(start + 1)
+            return self._plain_text(start + 1)
         found = self._decoded(start)
         go_on, span = (found.end - self._window.base, found) if isinstance(found, Span) else self._broken(start, found, was_blank)
         return go_on, span if begins_line or span is None else span._replace(line_before=self._line_before(start))
@@ -220,7 +227,7 @@ class Scanner:
         return self._window.data[max(0, start - LOOK_BACK) : start].rpartition(b"\n")[2]
 
     def _on_a_line(self, start: int) -> Span | None:
-        """The object that is a whole line, as nearly all are. A result record is not parsed if its braces say that it is whole."""
+        """The object that is a whole line, as nearly all are. A result record is not parsed where its braces show that it is whole."""
         window = self._window
         end = window.line_end(start, LONGEST_OBJECT if _EVENT.match(window.data, start) else LONGEST_LINE)
         line = window.data[start:end].rstrip(b" \t\r") if end >= 0 else b""
@@ -239,7 +246,7 @@ class Scanner:
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
 
     def _on_a_long_line(self, start: int, end: int, line: bytes) -> Span | None:
-        """The same of an event that is a megabyte or more: parsed from its bytes and let go of in the window, to be in memory but once."""
+        """The same for an event of a megabyte or more, which is parsed from its bytes and dropped from the window: it is in memory once."""
         value = None
         if not is_whole_record(line):
             try:
@@ -254,7 +261,7 @@ class Scanner:
         return span
 
     def _decoded(self, start: int) -> Span | Failure:
-        """The object, decoded from ever more text while it reaches the end of it: an error must not cost the whole stream."""
+        """The object at `start`. Ever longer text is decoded, so that an error near the start does not cost reading the whole stream."""
         failure = Failure("", 0, "")
         for size in _DECODED_BYTES:
             text = self._window.text(start, size)
@@ -277,67 +284,67 @@ class Scanner:
         return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
 
     def _broken(self, start: int, failure: Failure, was_blank: bool) -> tuple[int, Span | None]:
-        """A broken object: mended; or told, where it matters; or mere text."""
-        if found := self._mender.mend(start, failure, self._line_before(start)):
+        """The place to go on from, and the object: repaired, or reported as broken; None for plain text."""
+        if found := self._repair.repair(start, failure, self._line_before(start)):
             return found.end, self._whole(*found)
-        self._broken_ones += 1
+        self._broken_count += 1
         text, at = failure.text, failure.at
         stopped = start + max(1, bytes_of(text[:at]))
         begins_line = self._begins_line(start)
         certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
-        told = certain or RECORD.search(text, 0, min(at + 2, MARK_SEARCHED))
-        behind = self._last_on_line(start, failure) if told or text.endswith('{"', 0, at) else 0
-        span = self._complaint(start, self._cut_off(start, behind) if behind else failure) if told or was_blank else None
-        if told:
+        reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
+        behind = self._last_on_line(start, failure) if reported or text.endswith('{"', 0, at) else 0
+        span = self._complaint(start, self._cut_off(start, behind) if behind else failure) if reported or was_blank else None
+        if reported:
             return behind or self._after_line(start, stopped), span
         self.first_broken = self.first_broken or span
-        return self._mere_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
+        return self._plain_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
 
     def _complaint(self, start: int, failure: Failure) -> Span:
-        reason, error = verdict(failure)
+        reason, error = reject_reason(failure)
         window, text = self._window, clean(failure.text[:EXCERPT_CHARACTERS])
-        place, marked = window.base + start, bears_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)])
-        return Span(place, place, window.line_at(start), text, None, reason, clean(error), bears_marks=marked)
+        place, marked = window.base + start, has_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)])
+        return Span(place, place, window.line_at(start), text, None, reason, clean(error), has_marks=marked)
 
     def _last_on_line(self, start: int, failure: Failure) -> int:
-        """Where a whole object begins that was written behind the broken one that starts here, on its line; 0 where there is none.
+        """The place of a whole object behind the broken one at `start`, on the same line; 0 where there is none.
 
-        So it looks where a process was killed while it wrote, and the next one went on in the same file. A line too long to be
-        looked through may have one exactly at the break.
+        A file looks like this where a process was killed while it wrote and the next one appended to it. A line too long to be
+        searched is only examined exactly at the break.
         """
         end = self._window.line_end(start, LONGEST_LINE)
         if end < 0:
-            behind = begin_at_break(failure)
+            behind = object_at_break(failure)
             return start + behind if behind and self._ends_a_line(start + behind) else 0
-        if self._window.base + end == self._last_line_without:
+        if self._window.base + end == self._line_without_object:
             return 0
-        behind = begin_of_last(self._window.data[start:end])
-        self._last_line_without = -1 if behind else self._window.base + end
+        behind = last_object_of_line(self._window.data[start:end])
+        self._line_without_object = -1 if behind else self._window.base + end
         return start + behind if behind else 0
 
     def _ends_a_line(self, start: int) -> bool:
-        """Whether an object starts here and goes whole to the end of its line."""
+        """Whether a whole object starts here and ends with its line."""
         found = self._decoded(start)
         if not isinstance(found, Span):
             return False
-        self.objects -= 1  # it was only looked at
+        self.objects -= 1  # this was only a test
         behind = found.end - self._window.base
         return not self._window.data[behind : self._window.line_end(behind, LONGEST_LINE)].strip()
 
     def _cut_off(self, start: int, end: int) -> Failure:
-        """What is wrong with an object that ends where another begins."""
+        """The failure of an object that is cut off where another begins."""
         text = self._window.text(start, end - start)
         return Failure(text, len(text), "", cut=True)
 
     def _after_line(self, start: int, stopped: int) -> int:
-        """Where to go on after an object that was told: on the next line, or where it broke if too much was looked at twice."""
+        """The place to go on from after a reported object: the next line, or the break if too many bytes were examined twice."""
         end = self._window.line_end(start, LONGEST_LINE)
-        if end < 0 or self._looked_again > 4 * (self._window.base + start) + _ALLOWED_BYTES:
+        if end < 0 or self._examined_again > 4 * (self._window.base + start) + _ALLOWED_BYTES:
             return max(end + 1, stopped)
-        self._looked_again += max(0, stopped - end)
+        self._examined_again += max(0, stopped - end)
         return min(end + 1, len(self._window.data))
 
-    def _mere_text(self, go_on: int) -> tuple[int, None]:
+    def _plain_text(self, go_on: int) -> tuple[int, None]:
         self.noise = True
         return min(go_on, len(self._window.data)), None
 
@@ -348,7 +355,7 @@ class Scanner:
 
 
 def _parsed(span: Span) -> Span:
-    """A result record that was left as bytes, with its text and its value; the value stays None where it is no JSON."""
+    """A result record that was left as bytes, with its text and its value. The value is None where it is no JSON."""
     text = span.line_bytes.decode("utf-8", "replace")
     try:
         return span._replace(text=text, value=parse(text))

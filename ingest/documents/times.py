@@ -53,23 +53,23 @@ def lenient_time(text: str) -> datetime | None:
 
 
 def time_of_path(name: str) -> datetime | None:
-    """When a file name or path says it was started, without any template: `claude_output_2026-02-22_18-36-35.log`.
+    """The start time in a file name or path, without any template: `claude_output_2026-02-22_18-36-35.log`.
 
-    Only a full date with a full time counts, and of several the last, the nearest to the file. The zone is mostly the writer's own
-    and nowhere said; UTC is assumed.
+    Only a full date with a full time counts; of several, the last one, which is the nearest to the file. Names hardly ever say
+    the time zone; UTC is assumed.
     """
     times = [_from_name(found) for found in _IN_A_NAME.finditer(name[-4096:])]
     return next((time for time in reversed(times) if time), None)
 
 
 def time_of_line(before: bytes) -> datetime | None:
-    """When a log says that it wrote a line, by what stands in front: `[2025-11-30T17:40:06.182Z] [INFO] `. None mostly."""
+    """The time in the prefix of a log line: `[2025-11-30T17:40:06.182Z] [INFO] `. Mostly None."""
     found = _IN_A_LINE.search(before) if before else None
     return _iso(found[0].decode().replace(" Z", "Z")) if found else None
 
 
 def shifted(time: datetime, milliseconds: int) -> datetime | None:
-    """The time some milliseconds later, or None where that is no time a record can be of."""
+    """The time some milliseconds later; None where that is outside 2000–2100."""
     try:
         return _plausible(time + timedelta(milliseconds=milliseconds))
     except OverflowError:

@@ -1,4 +1,4 @@
-"""What a summary states (`statements/`), and rules that compare it with the record (`rules/`).
+"""Statements of a summary (`statements/`), and rules that compare them with the record (`rules/`).
 
-`summary_facts` reads a summary once: its claims, statements and findings as rows.
+`summary_facts` reads a summary once and returns its claims, statements and findings as rows.
 """

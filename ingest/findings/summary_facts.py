@@ -1,4 +1,4 @@
-"""What a run's summary claims and states, and what the rules find in it and its record: one pure entry for every format.
+"""The claims and statements of a summary, and the findings of the rules about it and its record. Pure; the same for every agent.
 
 facts_of(run, usage)  → claims, file changes, statements, findings
 complete(rows)        → the rows of a record with these facts among them
@@ -28,7 +28,7 @@ _QUANTIFIED, _OWN, _BETTER, _ALARM = ClaimKind.QUANTIFIED, Origin.OWN, Direction
 
 
 class SummaryFacts(NamedTuple):
-    """Everything found in one summary. `columns` are those of `runs` that follow from it."""
+    """All facts of one summary. `columns`: the columns of `runs` that follow from them."""
 
     claims: tuple[Claim, ...]
     file_changes: tuple[FileChange, ...]
@@ -38,7 +38,7 @@ class SummaryFacts(NamedTuple):
 
 
 def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
-    """The facts of a run whose row holds everything but these. Reads `run.result`; changes nothing."""
+    """The facts of a run, from its other columns and `run.result`. Changes nothing."""
     text = str(run.result or "")[:READ_CHARACTERS]
     claims = extract(text) if text else ()
     stated = read_statements(text)
@@ -48,7 +48,7 @@ def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
 
 
 def complete(rows: Rows) -> Rows:
-    """The rows of one record with its claims, statements and findings. Values are checked on their way to the store."""
+    """The rows of one record with its claims, statements and findings. Values are checked later, when the Arrow tables are made."""
     facts = facts_of(rows.run, rows.model_usage)
     run = rows.run.completed(facts.columns | _encoded(rows.run))
     return rows._replace(
@@ -57,18 +57,18 @@ def complete(rows: Rows) -> Rows:
 
 
 def _encoded(run: RunRow) -> dict[str, bytes]:
-    """Long texts as the bytes they are stored as: text, its own copy of these bytes and the table would be the same four times."""
+    """Long texts as the UTF-8 bytes that are stored: otherwise there would be four copies of them in memory."""
     found: dict[str, bytes] = {}
     for name in ("result", "raw"):
         text = getattr(run, name)
         if isinstance(text, str) and len(text) > READ_CHARACTERS:
-            with suppress(UnicodeEncodeError):  # half of a surrogate pair, which is replaced on the way to the store
+            with suppress(UnicodeEncodeError):  # a lone surrogate, which is replaced when the Arrow table is made
                 found[name] = text.encode()
     return found
 
 
 def headline(claims: Iterable[Claim]) -> Claim | None:
-    """The claim a run is known by: of its own, quantified claims to be faster the one that says most about the whole.
+    """The headline claim of a run: of its own, quantified claims to be faster, the one that says most about the whole.
 
     Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
     above a micro-benchmark; then the strongest evidence; then the first in the text, for headlines stand first.

@@ -1,7 +1,6 @@
-"""What tokens cost at list prices.
+"""List prices of tokens. They are written into the store by `ingest.store.repricing`.
 
 - `model_ids`: a model id as logged → model, provider, region
-- `list_prices`: the prices of genai-prices; `price_file`: the user's own; `price_book`: which of them applies
-- `alternatives`: other prices an agent may have used, which explain a difference
-- `repricing`: list prices into the store's rows
+- `list_prices`: the prices of genai-prices; `price_file`: the user's own; `price_book`: both, as prices of a model over time
+- `alternatives`: other prices that an agent may have used, which explain a difference
 """

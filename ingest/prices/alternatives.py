@@ -1,6 +1,6 @@
-"""Prices that an agent may have taken instead of the list's: what a difference between the two is explained by.
+"""Prices that an agent may have used instead of list prices: they explain a difference of the two costs.
 
-Each alternative is a cause and the rates it stands for. If the same tokens at these rates give the reported cost, the cause is found.
+An alternative is a cause and its rates. If the same tokens at these rates give the reported cost, the cause is found.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from schemas.rows.cost import CostCause
 from schemas.rows.price import MILLION, Rates
 
 US_INFERENCE = Decimal("1.1")
-"""Anthropic's factor for inference kept in the US; the agent adds it from version 2.1.239 on."""
+"""Anthropic's factor for inference in the US only; the agent uses it from version 2.1.239 on."""
 
 FAST_FACTORS = (Decimal(2), Decimal(6))
 """Fast mode costs so many times the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7)."""
@@ -28,8 +28,8 @@ BATCH_FACTOR = Decimal("0.5")
 class Alternative:
     """Rates that explain a difference.
 
-    `words` says what the reported cost is then. `one_hour_from`: a second part of it is that 1-hour cache writes, at this rate
-    otherwise, were priced as 5-minute writes. `is_likely`: one of those tried first.
+    `words`: the reported cost in words. `one_hour_from`: the correct rate of 1-hour cache writes, where these were priced as 5-minute
+    writes in addition. `is_likely`: it is tried first.
     """
 
     cause: CostCause
@@ -39,12 +39,12 @@ class Alternative:
     is_likely: bool = False
 
 
-@lru_cache(maxsize=1024)  # models under many ids have the same prices, and to compare a hundred rates takes 3 ms
+@lru_cache(maxsize=1024)  # many model ids have the same prices, and comparing a hundred rates takes 3 ms
 def alternatives(listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]) -> tuple[Alternative, ...]:
-    """What may explain another cost than `listed`, most likely first.
+    """The alternatives to the rates `listed`, most likely first.
 
-    `library`: the library's own price where there is one (`listed` is another where a price file wins); `everywhere`: the price at
-    the maker's global endpoint; `others`: prices of the model at other dates.
+    `library`: the price in the library, if there is one (`listed` differs where a price file wins); `everywhere`: the price at the maker's
+    global endpoint; `others`: prices of the model at other dates.
     """
     base = library.rates if library else None
     made: list[Alternative] = []
@@ -64,7 +64,7 @@ def alternatives(listed: Rates, library: Period | None, everywhere: Period | Non
 
 
 def _distinct(made: Iterable[Alternative], listed: Rates) -> list[Alternative]:
-    """Each rates once, under the likeliest cause."""
+    """One alternative for each set of rates: the likeliest."""
     found: dict[Rates, Alternative] = {}
     for one in made:
         if one.rates != listed:

@@ -1,7 +1,7 @@
 """List prices of the price library (genai-prices): dated, per provider and region, offline.
 
-Prices are those of the base tier: long-context tiers are decided request by request, which a run's sums cannot tell. Of prices
-by the time of day the standard ones are taken.
+Prices are those of the base tier: long-context tiers depend on each request, and a record only has sums. Of prices by the time of
+day the standard ones are taken.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Period:
 
 @cache
 def periods(key: ModelKey) -> tuple[Period, ...]:
-    """The model's prices in order of time; none where the library does not know it."""
+    """The model's prices in order of time; none for a model that the library does not have."""
     found = _found(key)
     if found is None:
         return ()
@@ -55,13 +55,13 @@ def at(of: tuple[Period, ...], day: date) -> Period | None:
 
 
 def everywhere(key: ModelKey) -> ModelKey | None:
-    """The same model at its maker's own global endpoint; None where it is not known to have one."""
+    """The same model at its maker's global endpoint; None where no such endpoint is known."""
     return ModelKey(key.model, key.model, ANTHROPIC) if key.model.startswith("claude") and key.provider != ANTHROPIC else None
 
 
 @cache
 def claude_rates() -> tuple[tuple[str, Rates], ...]:
-    """Every price that a Claude model ever had at its maker, each once, with the first model by name that had it."""
+    """Every price that a Claude model ever had at Anthropic, each once, with the first model by name that had it."""
     [provider] = [provider for provider in get_snapshot().providers if provider.id == ANTHROPIC]
     found: dict[Rates, str] = {}
     for model in sorted(provider.models, key=lambda model: model.id):
@@ -73,7 +73,7 @@ def claude_rates() -> tuple[tuple[str, Rates], ...]:
 
 @cache
 def known_models() -> tuple[tuple[str, str], ...]:
-    """(provider, model) of every model of the library that can be priced, by name."""
+    """(provider, model) of every model of the library with a price, by name."""
     return tuple(
         (provider.id, model.id)
         for provider in sorted(get_snapshot().providers, key=lambda provider: provider.id)
@@ -83,7 +83,7 @@ def known_models() -> tuple[tuple[str, str], ...]:
 
 
 def _found(key: ModelKey) -> tuple[str, ModelInfo] | None:
-    """Provider and entry of the library. Without a provider there is no price: the same model costs another price elsewhere."""
+    """Provider and entry of the library. Without a provider there is no price, since prices differ between providers."""
     if key.provider is None:
         return None
     snapshot = get_snapshot()
@@ -96,7 +96,7 @@ def _found(key: ModelKey) -> tuple[str, ModelInfo] | None:
 
 
 def _by_name(snapshot: DataSnapshot, key: ModelKey) -> ModelInfo | None:
-    """The entry of a model that was asked for by its name alone, where a provider's own ids say more: `claude-sonnet-4-5` on aws."""
+    """The entry for the plain name of a model, where the provider's ids have more parts: `claude-sonnet-4-5` on aws."""
     wanted = key.region == "global"
     for provider in snapshot.providers:
         for model in provider.models if provider.id == key.provider else ():
@@ -114,7 +114,7 @@ def _lookup(snapshot: DataSnapshot, reference: str, provider: str) -> ModelInfo 
 
 
 def _references(key: ModelKey) -> Iterator[str]:
-    """Names to look the model up by, best first: the id as logged, unless the record says that it stands for another model."""
+    """Names to look up, best first: the id as logged, unless the record says that it means another model."""
     canonical = f"{key.region}.anthropic.{key.model}" if key.provider == "aws" and key.region and "claude" in key.model else key.model
     logged = _CONTEXT_SUFFIX.sub("", key.model_id.strip())
     if logged.startswith("arn:"):
@@ -125,16 +125,16 @@ def _references(key: ModelKey) -> Iterator[str]:
 
 
 def _is_cut_short(snapshot: DataSnapshot, reference: str, provider: str, model: ModelInfo) -> bool:
-    """Whether the library would take the name without its last digit for the same model: `claude-opus-4-65` is not `claude-opus-4-6`.
+    """Whether the library found the model only by a beginning of the name: `claude-opus-4-65` is not `claude-opus-4-6`.
 
-    The library matches by the beginning of names; a model that it does not know must not get the price of another.
+    The library matches beginnings of names. A model that it does not have must not get the price of another one.
     """
     shortened = _LONG_NUMBER.sub(r"\1", reference, count=1)
     return shortened != reference and _lookup(snapshot, shortened, provider) is model
 
 
 def _boundaries(model: ModelInfo) -> list[date]:
-    """The days on which a price of the model begins to hold."""
+    """The first days of the model's prices."""
     if isinstance(model.prices, ModelPrice):
         return [BEGINNING]
     starts = (conditional.constraint for conditional in model.prices)
@@ -151,7 +151,7 @@ def _period(model: ModelInfo, day: date, source: str) -> Period | None:
 
 
 def _standard(model: ModelInfo, day: date) -> ModelPrice:
-    """The price of the day, as the library chooses it, but for prices by the time of day."""
+    """The price of the day, as the library chooses it, without prices by the time of day."""
     if isinstance(model.prices, ModelPrice):
         return model.prices
     dated = [
@@ -177,9 +177,9 @@ def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tup
 
 
 def _rates(prices: ModelPrice) -> Rates | None:
-    """Rates per token at the base tier. A kind of token without a price of its own costs what it is a kind of, as in the library.
+    """Rates per token at the base tier. A kind of token without a price costs as much as the more general kind, as in the library.
 
-    None where tokens have no price, or where requests have one, which a run does not count.
+    None where tokens have no price, or where requests have one: a record does not count requests.
     """
     input_, output = _base(prices.input_mtok), _base(prices.output_mtok)
     if input_ is None or output is None or prices.requests_kcount is not None:

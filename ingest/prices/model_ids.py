@@ -1,4 +1,4 @@
-"""A model id as logged → the model it stands for, who served it, and where.
+"""A model id as logged → model, provider and region.
 
 Forms met in real records: `claude-haiku-4-5-20251001` (dated), `claude-opus-4-6[1m]` (context suffix),
 `us.anthropic.claude-sonnet-4-5-20250929-v1:0` (Bedrock, region prefix), `arn:aws:bedrock:…` (Bedrock, by ARN),
@@ -21,10 +21,10 @@ PROVIDER_OF_WIRE_NAME = {
     "anthropicGoogleCloud": "google",
     "foundry": "azure",
 }
-"""`modelUsage.*.provider` → provider. `gateway` and words not known leave it to the id."""
+"""`modelUsage.*.provider` → provider. For `gateway` and unknown words the id decides."""
 
 PROVIDER_OF_ROUTE = {"bedrock": "aws", "vertex_ai": "google", "vertex": "google", "azure": "azure", "azure_ai": "azure"}
-"""First part of `route/model` ids that name a cloud; any other `maker/model` is OpenRouter's form."""
+"""First part of `route/model` ids → cloud; any other `maker/model` id is one of OpenRouter."""
 
 PROVIDER_OF_FAMILY = {
     "claude": "anthropic",
@@ -41,7 +41,7 @@ PROVIDER_OF_FAMILY = {
     "minimax": "minimax",
     "mistral": "mistral",
 }
-"""Beginning of a bare id → the maker, who serves it unless a form says otherwise. Open-weight families are left out."""
+"""Beginning of a plain id → the maker, who is the provider unless the form of the id names another. Open-weight families are left out."""
 
 _REGION_PREFIX = re.compile(r"^(us-gov|us|eu|apac|jp|au|ca|sa|global)\.")
 _MAKER_PREFIX = re.compile(r"^[a-z0-9]+\.(?=[a-z])")
@@ -52,12 +52,12 @@ _DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
 _ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
 
 _MOST_ROUTES = 8
-"""Routes before an id that are looked at one by one."""
+"""Most routes in front of an id that are examined one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelId:
-    """What a model id says. `provider` and `region` are None where it does not say."""
+    """The parts of a model id. `provider` and `region` are None where the id does not have them."""
 
     model: str
     provider: str | None
@@ -66,9 +66,9 @@ class ModelId:
 
 @lru_cache(maxsize=4096)
 def parse_model_id(logged: str, wire_provider: str | None = None, canonical: str | None = None) -> ModelId:
-    """Read a model id as logged; `wire_provider` and `canonical` are the record's own words and win over the id.
+    """Parse a model id as logged. `wire_provider` and `canonical` come from the record and win over the id.
 
-    An id that is nothing but what goes with a name (`[1m]`, `us.`, blanks) is itself the name: a model never has an empty one.
+    An id without a name (`[1m]`, `us.`, blanks) is itself the name: the name of a model is never empty.
     """
     parsed = _parse(logged.strip())
     provider = PROVIDER_OF_WIRE_NAME.get(wire_provider or "", parsed.provider)
@@ -84,7 +84,7 @@ def _parse(text: str) -> ModelId:
 
 
 def _routed(text: str) -> tuple[str | None, str | None, str]:
-    """Who serves the model by the outermost route, the region by the innermost ARN, and what stands behind all routes."""
+    """The provider of the outermost route, the region of the innermost ARN, and the id behind all routes."""
     provider, region = None, None
     for _ in range(_MOST_ROUTES):
         if arn := _ARN.match(text):
@@ -105,7 +105,7 @@ def _provider(text: str, bedrock: bool) -> str | None:
 
 
 def _bare(text: str) -> str:
-    """The model's name alone: no maker, version, date or context suffix; Claude's versions with dashes."""
+    """The plain name of the model, without maker, version, date and context suffix; versions of Claude with dashes."""
     name = _CONTEXT_SUFFIX.sub("", text)
     name = _MAKER_PREFIX.sub("", name) if "." in name.split("-")[0] else name
     name = _DATE.sub("", _BEDROCK_VERSION.sub("", name))

@@ -1,4 +1,4 @@
-"""What a model's tokens cost: the user's price file first, else the price library; and what else an agent may have charged.
+"""The prices of a model: those of the user's price file, else of the price library; with the alternatives an agent may have used.
 
 Prices are looked up once per model and period of time, never per record: SQL multiplies (`sql/pricing/`).
 """
@@ -18,7 +18,7 @@ from schemas.rows.price import BEGINNING, ModelKey, Rates
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs from one day until another, and where that is written. `has_tiers`: long requests cost more than this."""
+    """The price of a model from one day until another, and its source. `has_tiers`: long requests cost more."""
 
     key: ModelKey
     since: date
@@ -30,13 +30,13 @@ class Price:
 
 
 class PriceBook:
-    """All prices there are: those of a price file, then those of the library."""
+    """All prices: those of a price file, then those of the library."""
 
     def __init__(self, own: PriceList | None = None) -> None:
         self._own = own or PriceList()
 
     def prices(self, key: ModelKey) -> Iterator[Price]:
-        """The model's prices in order of time; where none holds there is no price."""
+        """The model's prices in order of time, without the days for which there is none."""
         library = list_prices.periods(key)
         other = list_prices.everywhere(key)
         everywhere = list_prices.periods(other) if other else ()
@@ -49,11 +49,11 @@ class PriceBook:
                 yield Price(key, since, until, rates, source, has_tiers, found)
 
     def rates(self, key: ModelKey, day: date) -> Rates | None:
-        """What the model costs on a day; None where it has no price."""
+        """The rates of the model on a day; None where it has no price."""
         return next((price.rates for price in self.prices(key) if price.since <= day < price.until), None)
 
     def _listed(self, key: ModelKey, day: date, library: Period | None) -> tuple[Rates, str, bool] | None:
-        """Rates, where they are written, and whether the library has tiers above them."""
+        """(rates, their source, whether the library has tiers above them); None where there is no price."""
         if own := self._own.price(key, day):
             number, entry = own
             return entry.rates(), f"{self._own.name}: [[price]] number {number}", False

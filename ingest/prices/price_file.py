@@ -3,8 +3,8 @@
     [[price]]                     # USD per million tokens
     model = "qwen3-coder"         # the model, or its id as logged
     provider = "local"            # provider, region, from and until are optional
-    from = 2026-03-01             # first day (UTC) on which it holds
-    until = 2027-01-01            # first day on which it no longer does
+    from = 2026-03-01             # first day (UTC) of the price
+    until = 2027-01-01            # first day (UTC) after it
     input = 0.20
     output = 0.80
     cache_read = 0.02             # else as input
@@ -16,7 +16,7 @@
     provider = "aws"
     percent = 12
 
-Of several entries that hold, the one that says most about the row wins, then the one that began last, then the last in the file.
+Of several entries for a day, the most specific one wins, then the one that began last, then the last in the file.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": Discount
 _EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per million tokens).'
 
 _COMPLAINTS = 10
-"""How many mistakes of a file are told at once."""
+"""Most mistakes of a file that are reported at once."""
 
 _WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a text in quotes"}
-"""What pydantic says in the words of its types."""
+"""Error types of pydantic → words for people."""
 
 E = TypeVar("E", PriceEntry, DiscountEntry)
 
 
 @dataclass(frozen=True)
 class PriceList:
-    """A price file that was read."""
+    """A parsed price file."""
 
     name: str = ""
     entries: PriceFile = field(default_factory=PriceFile)
@@ -65,13 +65,13 @@ class PriceList:
         return _best(self.entries.discount, key, day)
 
     def boundaries(self) -> set[date]:
-        """Days on which something begins or ceases to hold."""
+        """Days on which an entry begins or ends."""
         entries = (*self.entries.price, *self.entries.discount)
         return {day for entry in entries for day in (entry.since, entry.until) if day}
 
 
 def read_price_file(path: Path) -> PriceFileRow:
-    """The file as the store keeps it. Raises InputUnreadable where it cannot be opened, UsageError where it is no price file."""
+    """The price file as a row of the store. Raises InputUnreadable where it cannot be opened, UsageError where it is no price file."""
     try:
         text = toml_files.read_text(path)
     except (OSError, ValueError) as error:
@@ -82,7 +82,7 @@ def read_price_file(path: Path) -> PriceFileRow:
 
 
 def parse_price_file(name: str, text: str) -> PriceList:
-    """Raises UsageError naming the line and key, and what is right there."""
+    """Raises UsageError with the line, the key, and what would be right there."""
     try:
         return PriceList(name, PriceFile.model_validate(toml_files.parse(text, Decimal)))
     except ValidationError as error:
@@ -107,7 +107,7 @@ def _fits(entry: PriceEntry | DiscountEntry, key: ModelKey) -> bool:
 
 
 def _weight(entry: PriceEntry | DiscountEntry, key: ModelKey) -> tuple[int, int]:
-    """How much an entry says about a row: an id as logged says more than a model's name."""
+    """How specific an entry is for a row: an id as logged is more specific than a model's name."""
     model = 0 if entry.model is None else 2 if entry.model == key.model_id else 1
     return model, (entry.provider is not None) + (entry.region is not None)
 
@@ -137,7 +137,7 @@ def _words(model: type[BaseModel]) -> list[str]:
 
 
 def _line(text: str, table: str, number: object) -> int | None:
-    """Line of the header of an entry; None where it is written in some other way."""
+    """Line of the header of an entry; None where it is written in another form."""
     headers: Iterable[re.Match[str]] = re.finditer(rf"^[ \t]*\[\[[ \t]*{re.escape(table)}[ \t]*\]\]", text, re.MULTILINE)
     found = [text.count("\n", 0, match.end()) + 1 for match in headers]
     return found[number] if isinstance(number, int) and number < len(found) else None

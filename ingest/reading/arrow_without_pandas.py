@@ -1,4 +1,4 @@
-"""pyarrow without pandas: its first `pa.array(list)` imports pandas where that is installed, 0.3 s in every process that reads."""
+"""pyarrow without pandas: its first `pa.array(list)` imports pandas where that is installed, which takes 0.3 s in every process."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pyarrow as pa
 
 
 def spare_pandas() -> None:
-    """Let pyarrow ask for pandas once and find none, unless it is loaded. Whoever asks for it by name afterwards gets it.
+    """Let pyarrow look for pandas once and find none, unless it is loaded already. A later `import pandas` works.
 
-    Another thread that imports it in that instant does not: only for a process that has no other threads.
+    Another thread that imports it meanwhile would fail: only for a process without other threads.
     """
     if "pandas" in sys.modules:
         return
-    sys.modules["pandas"] = None  # type: ignore[assignment]  # what tells Python that there is none
+    sys.modules["pandas"] = None  # type: ignore[assignment]  # the import then raises ImportError
     try:
-        with suppress(ImportError, AttributeError):  # pyarrow trips over the None where Python would have raised
+        with suppress(ImportError, AttributeError):  # pyarrow trips over the None
             pa.array([0])
     finally:
         del sys.modules["pandas"]

@@ -1,4 +1,4 @@
-"""One source → rows in the spool and a card that says what became of its documents.
+"""One source → rows in the spool, and a result that says what became of its documents.
 
 This is the part of the path of data that runs in worker processes: it opens files, but never the store.
 """
@@ -13,7 +13,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from ingest.agents import recognise
 from ingest.agents.base import Context
 from ingest.agents.marks import is_agents_event
 from ingest.context.gather import SourceContext, gather
@@ -24,27 +23,25 @@ from ingest.context.temporary_sidecars import is_named_as_sidecar, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document
-from ingest.findings.summary_facts import complete
-from ingest.sources.archives import NO_ROOM
+from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
 from ingest.sources.files import CHANGED, changed
-from ingest.sources.identity import Checksum, Earlier, Fingerprint, Identity, identify
-from ingest.store.spool import Key, SpoolWriter
+from ingest.sources.identity import Checksum, Earlier, Fingerprint, identify
+from ingest.store.read_result import PortionKey, ReadResult
+from ingest.store.record_rows import read_record
+from ingest.store.spool import SpoolWriter
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
-from schemas.rows.source import FileKind, RejectRow
+from schemas.rows.source import FileKind
 
 SMALL_BYTES = 1 << 20
-"""Up to this size a file is read into memory at once: it is hashed, sniffed and read from there."""
-
-SHOWN = 100
-"""Runs and rejects of a source that its card names; the store has all."""
+"""A file up to this size is loaded into memory at once."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What an ingest was asked for. `known`: source_ids that are in the store already and need no reading.
+    """The settings of an ingest. `known`: source_ids that are in the store already and are not read.
 
-    `rejected`: by name, the sources in the store of which something was rejected.
+    `rejected`: by name, the sources in the store with rejects.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
@@ -54,75 +51,43 @@ class Settings:
     sidecars: Sidecars = field(default_factory=Sidecars)
 
     def earlier(self, source: Source) -> Sequence[Earlier]:
-        """What the source may have been, shorter and with something rejected, when it was read before."""
+        """Earlier sources with rejects that may be the beginning of this one."""
         return self.rejected.get(source.name, ())
 
 
-@dataclass
-class Card:
-    """What became of one reading of one source (or one portion of it). documents = records + rejected + ignored.
+def read_members(
+    source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None
+) -> Iterator[ReadResult]:
+    """Read a file, or all members of an archive. `name`: unique for this reading in the ingest.
 
-    `begins_with`: source_ids of what it was, shorter, when it was read before. `checksum`: of a portion.
-    """
-
-    key: Key
-    source_id: str
-    name: str
-    bytes: int
-    bytes_read: int = 0
-    kind: FileKind = FileKind.LOG
-    container: str = "none"
-    records: int = 0
-    rejected: int = 0
-    ignored: int = 0
-    known: bool = False
-    begins_with: tuple[str, ...] = ()
-    checksum: int = 0
-    unreadable: InputUnreadable | None = None
-    run_ids: list[str] = field(default_factory=list)
-    rejects: list[RejectRow] = field(default_factory=list)
-
-    @property
-    def documents(self) -> int:
-        """Documents found."""
-        return self.records + self.rejected + self.ignored
-
-    def identify(self, identity: Identity) -> None:
-        """Put on it what the source is known by."""
-        self.source_id, self.begins_with = identity.source_id, identity.begins_with
-
-
-def read_members(source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None) -> Iterator[Card]:
-    """Read a file, or everything in an archive. `name` tells this reading from all others of the ingest.
-
-    `allowance`: that of the archive it is a member of.
+    `allowance`: of the archive, where the source is a member of one.
     """
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
-        if card := known_card(source, name, settings):
-            yield card
+        if result := known_source(source, name, settings):
+            yield result
             return
         if kind := contents.archive_kind(source):
             yield from _read_archive(source, kind, name, settings, spool)
         else:
-            yield read_source(source, Key(name), settings, spool, allowance=allowance)
+            yield read_source(source, PortionKey(name), settings, spool, allowance=allowance)
     except (OSError, InputUnreadable) as error:
-        yield _unreadable(source, Key(name), error)
+        yield _unreadable(source, PortionKey(name), error)
 
 
-def known_card(source: Source, name: str, settings: Settings) -> Card | None:
-    """The card of a source that the store has, None for any other. Of a new store it asks nothing. Raises OSError, InputUnreadable."""
+def known_source(source: Source, name: str, settings: Settings) -> ReadResult | None:
+    """The result of a source that the store has, None for any other. Reads nothing for a new store. Raises OSError, InputUnreadable."""
     if not settings.known:
         return None
     identity = identify(source, settings.earlier(source))
     if identity.source_id not in settings.known:
         return None
-    card = Card(Key(name), "", source.name, source.size, source.size, known=True)
-    card.identify(identity)
-    return card
+    result = ReadResult(PortionKey(name), "", source.name, source.size, source.size, known=True)
+    result.identify(identity)
+    return result
 
 
-def read_portion(source: Source, key: Key, portion: Portion, settings: Settings, spool: SpoolWriter) -> Card:
+def read_portion(source: Source, key: PortionKey, portion: Portion, settings: Settings, spool: SpoolWriter) -> ReadResult:
     """Read a portion of a big file."""
     try:
         return read_source(source, key, settings, spool, portion)
@@ -130,18 +95,18 @@ def read_portion(source: Source, key: Key, portion: Portion, settings: Settings,
         return _unreadable(source, key, error)
 
 
-def _unreadable(source: Source, key: Key, error: OSError | InputUnreadable) -> Card:
+def _unreadable(source: Source, key: PortionKey, error: OSError | InputUnreadable) -> ReadResult:
     if isinstance(error, InputUnreadable):
-        return Card(key, "", source.name, 0, unreadable=error)
+        return ReadResult(key, "", source.name, 0, unreadable=error)
     said = InputUnreadable(f"cannot read {source.name}: {error.strerror or error}")
-    if error.errno in NO_ROOM:
+    if error.errno in DISK_FULL:
         said.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or name another folder in $TMPDIR."
-    return Card(key, "", source.name, 0, unreadable=said)
+    return ReadResult(key, "", source.name, 0, unreadable=said)
 
 
-def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[Card]:
-    """A card for the archive itself, whose own documents are only the members that cannot be opened, and one for each other."""
-    archive = Card(Key(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
+def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[ReadResult]:
+    """A result for each member, and one for the archive, whose only documents are the members that cannot be opened."""
+    archive = ReadResult(PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
     archive.identify(before := identify(source, settings.earlier(source)))
     folders: dict[str, Path] = {}
     inside = replace(settings, sidecars=Sidecars(folders))
@@ -149,7 +114,7 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
     allowance = Allowance(source.size)
     for number, member in enumerate(contents.members(source, around, allowance=allowance)):
         if isinstance(member, Unreadable):
-            _reject(archive, spool, member)
+            spool.reject(archive, member)
         else:
             yield from read_members(member, f"{name}.{number}", inside, spool, allowance)
     if source.path and not source.temporary and identify(source, settings.earlier(source)) != before:
@@ -159,7 +124,7 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
 
 @contextmanager
 def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source, kind: str) -> Iterator[None]:
-    """Puts the members named as sidecars, which may stand behind the records they tell of, into `folders`. Most archives have none."""
+    """Unpack the members named as sidecars into `folders`, since a sidecar may come after its record. Most archives have none."""
     if not any(map(is_named_as_sidecar, contents.names(archive, kind, allowance))):
         yield
         return
@@ -171,37 +136,38 @@ def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source
 
 def read_source(
     source: Source,
-    key: Key,
+    key: PortionKey,
     settings: Settings,
     spool: SpoolWriter,
     portion: Portion | None = None,
     allowance: Allowance | None = None,
-) -> Card:
-    """Read one source, or one portion of it (whose source_id is not known yet, and empty)."""
-    card = Card(key, "", source.name, source.size, portion.length if portion else source.size)
-    path = None if source.temporary else source.path  # a temporary file's place says nothing
+) -> ReadResult:
+    """Read one source or one portion of it. The result of a portion has no source_id yet."""
+    result = ReadResult(key, "", source.name, source.size, portion.length if portion else source.size)
+    path = None if source.temporary else source.path  # the path of a temporary file says nothing
     if settings.sidecars.has(path, source.name):
-        card.kind, card.ignored = FileKind.SIDECAR, 1
-        card.identify(identify(source, settings.earlier(source)))
-        return card
-    context = gather(card.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
+        result.kind, result.ignored = FileKind.SIDECAR, 1
+        result.identify(identify(source, settings.earlier(source)))
+        return result
+    context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    _Reader(card, context, spool).read(source, portion, checksum.update if portion else fingerprint.update, allowance)
-    card.checksum = checksum.value
+    _Reader(result, context, spool).read(source, portion, checksum.update if portion else fingerprint.update, allowance)
+    result.checksum = checksum.value
     if not portion:
-        card.identify(fingerprint.identity())
-    return card
+        result.identify(fingerprint.identity())
+    return result
 
 
 class _Reader:
-    """Reads the documents of one source in order, with the events among them as context of the records."""
+    """Reads the documents of one source in order. Events are the context of the records among them."""
 
-    def __init__(self, card: Card, context: SourceContext, spool: SpoolWriter) -> None:
-        self._card = card
+    def __init__(self, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
+        self._result = result
         self._context = context
         self._spool = spool
         self._stream = StreamContext()
         self._streaming = False
+        self._has_records = False
         self._last_event: Document | None = None
         self._doubtful: list[Unreadable] = []
 
@@ -211,71 +177,48 @@ class _Reader:
             if not isinstance(part, Unreadable):
                 self._document(part)
             elif part.certain:
-                _reject(self._card, self._spool, part)
+                self._spool.reject(self._result, part)
             else:
                 self._doubtful.append(part)
-        self._card.container = found.kind
-        if portion or self._card.records or self._card.rejected or self._last_event:
+        self._result.container = found.kind
+        if portion or self._has_records or self._result.rejected or self._last_event:
             self._as_log(is_whole=portion is None)
         else:
-            self._card.kind, self._card.ignored = found.file_kind, 1
+            self._result.kind, self._result.ignored = found.file_kind, 1
 
     def _as_log(self, *, is_whole: bool) -> None:
-        """What did not look like a run by itself was a part of one: of this log. Of a stream without any record its last event is told."""
+        """Reject the doubtful parts, since the source is a log; and the last event of a stream that has no record."""
         for part in self._doubtful:
-            _reject(self._card, self._spool, part)
-        if is_whole and self._last_event and not self._card.records and not self._card.rejected:
-            count, last = self._card.ignored, self._last_event
-            self._card.ignored -= 1
-            _reject(self._card, self._spool, refused(last, RejectReason.NO_RECORD, _no_record_detail(count)))
+            self._spool.reject(self._result, part)
+        if is_whole and self._last_event and not self._has_records and not self._result.rejected:
+            count, last = self._result.ignored, self._last_event
+            self._result.ignored -= 1
+            self._spool.reject(self._result, last.refused(RejectReason.NO_RECORD, _no_record_detail(count)))
 
     def _document(self, document: Document) -> None:
-        """Put a document where it belongs: a record becomes rows, an event context."""
-        format_ = recognise(document)
-        if format_ is None:
+        """A record becomes rows or a reject, any other document context."""
+        try:
+            rows = read_record(document, partial(self._context_of, document.logged_at))
+        except InvalidRecord as error:
+            self._spool.reject(self._result, document.refused(error.reason, error.detail))
+            return
+        if rows is None:
             self._ignore(document)
             return
-        try:
-            rows = complete(format_.rows(document, partial(self._context_of, document.logged_at)))
-        except InvalidRecord as error:
-            _reject(self._card, self._spool, refused(document, error.reason, error.detail))
-            return
-        self._spool.add(self._card.key, rows)
-        self._card.records += 1
-        if len(self._card.run_ids) < SHOWN:
-            self._card.run_ids.append(rows.run.run_id)
+        self._spool.add(self._result, document, rows)
+        self._has_records = True
 
     def _context_of(self, logged_at: datetime | None, session_id: str | None, duration_ms: int | None) -> Context:
         facts = self._stream.at_result(session_id, logged_at) if self._streaming or logged_at else None
         return self._context.for_record(facts, duration_ms)
 
     def _ignore(self, document: Document) -> None:
-        self._card.ignored += 1
+        self._result.ignored += 1
         if is_agents_event(document.value):
             self._last_event = document
         if isinstance(document.value.get("type"), str):
             self._streaming = True
             self._stream.see(document.value, document.logged_at)
-
-
-def refused(document: Document, reason: RejectReason, detail: str) -> Unreadable:
-    """A document that is JSON, but no run."""
-    return Unreadable(document.ordinal, document.position, reason, detail, contents.excerpt(document.text))
-
-
-def reject_row(source_id: str, part: Unreadable) -> RejectRow:
-    """The row of `rejects` for a part that could not be read."""
-    return RejectRow(
-        source_id=source_id, ordinal=part.ordinal, position=part.position, reason=part.reason, detail=part.detail, excerpt=part.excerpt
-    )
-
-
-def _reject(card: Card, spool: SpoolWriter, part: Unreadable) -> None:
-    row = reject_row(card.source_id, part)
-    card.rejected += 1
-    spool.reject(card.key, row)
-    if len(card.rejects) < SHOWN:
-        card.rejects.append(row)
 
 
 def _no_record_detail(count: int) -> str:

@@ -1,28 +1,25 @@
-"""Files read anew because something was rejected of them: where they are now, and what of their former rejects no longer holds."""
+"""Files that are read again because they have rejects: where they are, and which of the old rejects no longer hold."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
-from ingest.reading.read_source import Card
-from ingest.store.database import Store, Writer
+from ingest.store.database import Store, Writer, run_step
+from ingest.store.read_result import ReadResult
 from schemas.rows.source import MAY_HOLD_RUNS
 
 MEMBER = "!"
-"""What stands between an archive and its member in a name (`ingest.sources.archives`)."""
-
-_STEPS = resources.files("ingest.store") / "sql" / "retry"
+"""The separator between an archive and its member in a name (`ingest.sources.archives`)."""
 
 
 @dataclass(frozen=True)
 class Retried:
-    """The files that hold rejects, or in which a later version may find a run: those that are `there`.
+    """The files with rejects, or in which a later version may find a run.
 
-    `gone`: the names of those with rejects that are no longer there, or in another folder.
+    `there`: files that exist; `gone`: names of those with rejects that do not, or not in this folder.
     """
 
     there: tuple[Path, ...]
@@ -30,7 +27,7 @@ class Retried:
 
 
 def retried(store: Store) -> Retried:
-    """What there is to read anew. A relative name is looked for in the working folder. Raises StoreError."""
+    """The files to read again. A relative name is taken from the working folder. Raises StoreError."""
     with store.reading() as connection:
         rows = connection.execute(
             "select name, bool_or(rejected > 0) from sources where rejected > 0 or list_contains($kinds, kind) group by name order by name",
@@ -42,7 +39,7 @@ def retried(store: Store) -> Retried:
 
 
 def _file(name: str) -> Path | None:
-    """The file a source was read from: itself, or the archive it is a member of. A file's own name may hold the sign between them."""
+    """The file of a source: itself, or the archive it is a member of. The name of a file may contain the separator too."""
     parts = name.split(MEMBER)
     candidates = (MEMBER.join(parts[:count]) for count in range(len(parts), 0, -1))
     return next((Path(path) for path in candidates if os.path.isfile(path)), None)  # noqa: PTH113  Path.is_file() may raise
@@ -50,28 +47,28 @@ def _file(name: str) -> Path | None:
 
 @dataclass(frozen=True)
 class Superseded:
-    """Names of sources whose former rejects went: of those that were `changed`, and of those that have `grown`."""
+    """Names of sources whose old rejects were removed: files that were `changed`, and files that have `grown`."""
 
     changed: tuple[str, ...] = ()
     grown: tuple[str, ...] = ()
 
 
-def drop_superseded(writer: Writer, cards: Collection[Card], *, retried: bool) -> Superseded:
-    """Remove the rejects of what was read again since: of files that have grown, whose beginning is read anew with the rest.
+def drop_superseded(writer: Writer, results: Collection[ReadResult], *, retried: bool) -> Superseded:
+    """Remove the rejects of sources that were read again: of files that have grown, since their beginning was read again with the rest.
 
-    `retried`: also of files whose content was changed in any other way. The runs that a former content gave stay; a source of which
-    nothing is left goes too.
+    `retried`: also of files whose content was changed in any other way. Runs of the old content stay; a source without documents is
+    removed too.
     """
     now = {
-        "names": sorted({card.name for card in cards}) if retried else [],
-        "grown": sorted({source_id for card in cards for source_id in card.begins_with}),
-        "source_ids": sorted({card.source_id for card in cards}),
+        "names": sorted({result.name for result in results}) if retried else [],
+        "grown": sorted({source_id for result in results for source_id in result.begins_with}),
+        "source_ids": sorted({result.source_id for result in results}),
     }
     if not (now["names"] or now["grown"]):
         return Superseded()
-    writer.connection.execute((_STEPS / "01_superseded.sql").read_text(), now)
-    went = writer.connection.execute("select name, has_grown from superseded order by name").fetchall()
-    if went:
-        writer.connection.execute((_STEPS / "02_dropped.sql").read_text())
-    grown = tuple(str(name) for name, has_grown in went if has_grown)
-    return Superseded(tuple(str(name) for name, has_grown in went if not has_grown), grown)
+    run_step(writer.connection, "retry/01_superseded", now)
+    removed = writer.connection.execute("select name, has_grown from superseded order by name").fetchall()
+    if removed:
+        run_step(writer.connection, "retry/02_dropped")
+    grown = tuple(str(name) for name, has_grown in removed if has_grown)
+    return Superseded(tuple(str(name) for name, has_grown in removed if not has_grown), grown)

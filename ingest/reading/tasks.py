@@ -1,4 +1,4 @@
-"""Which sources are read together, which alone, and which in portions."""
+"""Sources → tasks: small files together, big ones alone or in portions."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from types import TracebackType
 from typing import Self
 
 from ingest.documents.contents import Source, archive_kind, portions
-from ingest.reading.read_source import SMALL_BYTES, Card, Settings, known_card
+from ingest.reading.read_source import SMALL_BYTES, Settings, known_source
 from ingest.reading.workers import Task
 from ingest.sources.files import CHANGED, changed
 from ingest.sources.identity import Identity, identify_in_portions
+from ingest.sources.portions import BIG_BYTES
+from ingest.store.read_result import ReadResult
 from schemas.errors import InputUnreadable
 
 TASK_BYTES = 1 << 22
 TASK_SOURCES = 1000
-"""Small files are read together, until a task has this many bytes or sources."""
-
-BIG_BYTES = 1 << 25
-"""From this size on a file is a task by itself, and read in portions if it is made of records line by line."""
+"""Small files are put into one task until it has this many bytes or sources."""
 
 
-class Plan:
-    """Makes tasks of sources. A file read in portions is hashed meanwhile; `identified` puts the hash on its cards.
+class TaskPlanner:
+    """Makes tasks of sources. A file that is read in portions is hashed by a thread meanwhile; `identified` adds the hash to its results.
 
-    A source is as long as its file is when its turn comes. What is appended later is for the next ingest.
+    The length of a source is fixed when its task is made. Later bytes of its file are for the next ingest.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -42,16 +41,16 @@ class Plan:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._hasher.shutdown(wait=False, cancel_futures=True)
 
-    def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[Card]]:
-        """The sources as tasks, in the order they come; cards of small files that the store has already.
+    def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[ReadResult]]:
+        """The sources as tasks, in their order, and results of small files that the store has already.
 
-        To hash a small file costs less than to hand it over: where all are known no process need be started.
+        Hashing a small file costs less than sending it to a worker; if all files are known, no worker is started.
         """
         batch: list[Source] = []
-        known: list[Card] = []
+        known: list[ReadResult] = []
         number = size = 0
-        for source in map(self._looked_at, sources):
-            if isinstance(source, Card):
+        for source in map(self._current, sources):
+            if isinstance(source, ReadResult):
                 known.append(source)
                 if len(known) >= TASK_SOURCES:
                     yield known
@@ -70,51 +69,51 @@ class Plan:
         if batch:
             yield Task(f"small{number}", tuple(batch))
 
-    def identified(self, card: Card) -> Card:
-        """The card with what a portion's reader did not know: the source_id. Told as unreadable, where the file did not stay as it was."""
-        if card.source_id or card.unreadable:
-            return card
+    def identified(self, result: ReadResult) -> ReadResult:
+        """The result of a portion with the source_id, which its reader did not know; `unreadable` where the file was changed meanwhile."""
+        if result.source_id or result.unreadable:
+            return result
         try:
-            identity = self._identities[card.key.reading].result()
+            identity = self._identities[result.key.reading].result()
         except OSError as error:
-            return replace(card, unreadable=InputUnreadable(f"cannot read {card.name}: {error.strerror or error}"))
+            return replace(result, unreadable=InputUnreadable(f"cannot read {result.name}: {error.strerror or error}"))
         except InputUnreadable as error:
-            return replace(card, unreadable=error)
-        if identity.checksums[card.key.portion] != card.checksum:
-            return replace(card, unreadable=changed(card.name, CHANGED))
-        return replace(card, source_id=identity.source_id, begins_with=identity.begins_with)
+            return replace(result, unreadable=error)
+        if identity.checksums[result.key.portion] != result.checksum:
+            return replace(result, unreadable=changed(result.name, CHANGED))
+        return replace(result, source_id=identity.source_id, begins_with=identity.begins_with)
 
-    def _big(self, source: Source, name: str) -> Iterator[Task | list[Card]]:
+    def _big(self, source: Source, name: str) -> Iterator[Task | list[ReadResult]]:
         try:
             parts = [] if archive_kind(source) else portions(source)
-        except (OSError, InputUnreadable):  # its reader will say so
+        except (OSError, InputUnreadable):  # reading it reports the error
             parts = []
         if len(parts) < 2:
             yield Task(name, (source,))
-        elif card := self._known(source, name):
-            yield [card]
+        elif result := self._known(source, name):
+            yield [result]
         else:
             self._identities[name] = self._hasher.submit(identify_in_portions, source, self._settings.earlier(source), parts)
             for number, part in enumerate(parts):
                 yield Task(name, (source,), part, number)
 
-    def _looked_at(self, source: Source) -> Source | Card:
-        """The source as it is now, or the card of a small file that is known. Other small ones have their bytes with them.
+    def _current(self, source: Source) -> Source | ReadResult:
+        """The source as it is now, or the result of a small file that the store has. Other small files are loaded into memory.
 
-        Of a new store's, nothing is known: their readers load them.
+        With a new store nothing is known, and the workers load the files.
         """
         try:
             source = source.as_it_is_now()
             if not self._settings.known or source.size > SMALL_BYTES:
                 return source
             source = source.loaded()
-        except OSError:  # its reader will say so
+        except OSError:  # reading it reports the error
             return source
         return self._known(source, f"known{next(self._numbers)}") or source
 
-    def _known(self, source: Source, name: str) -> Card | None:
-        """Its card, if the store has it. Costs reading the file once, so not asked of a new store."""
+    def _known(self, source: Source, name: str) -> ReadResult | None:
+        """The result of a source that the store has; None for any other. Reads the whole file, so only with a store that has sources."""
         try:
-            return known_card(source, name, self._settings)
-        except (OSError, InputUnreadable):  # its reader will say so
+            return known_source(source, name, self._settings)
+        except (OSError, InputUnreadable):  # reading it reports the error
             return None

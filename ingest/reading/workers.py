@@ -1,6 +1,6 @@
-"""Reading with several processes: tasks out, cards back, never more of them under way than a few per process.
+"""Reading in worker processes: they get tasks and return results; only a few tasks per worker are handed out at a time.
 
-A worker ends with its parent, however that ends. Ctrl-C and SIGTERM are for the parent alone, also where they come to all of us.
+A worker ends with its parent, however that ends. Only the parent handles Ctrl-C and SIGTERM, also where the whole group receives them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from pathlib import Path
 
 from ingest.documents.contents import Portion, Source
 from ingest.reading.arrow_without_pandas import spare_pandas
-from ingest.reading.read_source import Card, Settings, read_members, read_portion
-from ingest.store.spool import Key, SpoolWriter
+from ingest.reading.read_source import Settings, read_members, read_portion
+from ingest.store.read_result import PortionKey, ReadResult
+from ingest.store.spool import SpoolWriter
 from ingest.system.signals import inherited_block, put_off
 from ingest.system.temporary import temporary_folder, use_folder_of_parent
 from schemas.errors import WorkerDied
 
 UNDER_WAY = 3
-"""Tasks per process that are handed out at a time: enough to keep it busy, few enough to bound what waits."""
+"""Tasks per worker that are handed out at a time: enough to keep it busy, few enough to bound the memory."""
 
 
 @dataclass(frozen=True)
@@ -40,31 +41,35 @@ class Task:
     portion_number: int = 0
 
 
-def work(task: Task, settings: Settings, spool: Path) -> list[Card]:
-    """Do one task: rows into the spool, cards back."""
+Tasks = Iterable[Task | list[ReadResult]]
+"""Tasks to do, and between them results of sources that need no reading: those pass unchanged."""
+
+
+def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
+    """Do one task: write its rows into the spool. Returns the results of its sources."""
     writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}")
     if task.portion:
-        cards = [read_portion(task.sources[0], Key(task.name, task.portion_number), task.portion, settings, writer)]
+        results = [read_portion(task.sources[0], PortionKey(task.name, task.portion_number), task.portion, settings, writer)]
     else:
-        cards = [card for n, source in enumerate(task.sources) for card in read_members(source, f"{task.name}.{n}", settings, writer)]
+        results = [result for n, source in enumerate(task.sources) for result in read_members(source, f"{task.name}.{n}", settings, writer)]
     writer.flush()
-    return cards
+    return results
 
 
-def work_here(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path) -> Iterator[list[Card]]:
-    """Do the tasks in this process, one after the other. Cards among them pass, here as below."""
+def work_here(tasks: Tasks, settings: Settings, spool: Path) -> Iterator[list[ReadResult]]:
+    """Do the tasks in this process, one after the other."""
     for task in tasks:
         yield work(task, settings, spool) if isinstance(task, Task) else task
 
 
-def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, spool: Path, jobs: int) -> Iterator[list[Card]]:
-    """Do the tasks in worker processes; cards come back as they are done. Closing the iterator early ends the workers at once."""
-    with put_off(), inherited_block():  # it starts a process of its own (multiprocessing's resource tracker)
+def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) -> Iterator[list[ReadResult]]:
+    """Do the tasks in worker processes; results come back as they are done. Closing the iterator early ends the workers at once."""
+    with put_off(), inherited_block():  # it starts another process (multiprocessing's resource tracker)
         pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (settings, spool, _temporary()))
     try:
-        yield from _bounded(partial(_submit, pool), iter(tasks), jobs * UNDER_WAY)
+        yield from _bounded(partial(_submit, pool), tasks, jobs * UNDER_WAY)
     except BrokenProcessPool as error:
-        _kill(pool)  # the pool itself only sends SIGTERM, which they do not see, and would wait for them
+        _kill(pool)  # the pool itself only sends SIGTERM, which they ignore, and would wait for them
         raise WorkerDied(
             "a worker process died while reading: nothing was written.", "Memory may be short: try again with --jobs 1."
         ) from error
@@ -72,18 +77,19 @@ def work_in_processes(tasks: Iterable[Task | list[Card]], settings: Settings, sp
         _kill(pool)
         raise
     finally:
-        with suppress(RuntimeError):  # interrupted while the pool's own thread was about to start: there is nothing to wait for
+        with suppress(RuntimeError):  # interrupted before the thread of the pool started: there is nothing to wait for
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[list[Card]]:
-    """Hand out a task. The pool starts its processes as tasks come: one that was half started would complain."""
+def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[list[ReadResult]]:
+    """Hand out a task. The pool starts its processes with the first tasks: signals wait until a start is complete."""
     with put_off(), inherited_block():
         return pool.submit(_work, task)
 
 
-def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task | list[Card]], most: int) -> Iterator[list[Card]]:
-    running: set[Future[list[Card]]] = set()
+def _bounded(submit: Callable[[Task], Future[list[ReadResult]]], tasks: Tasks, most: int) -> Iterator[list[ReadResult]]:
+    """The results of the tasks as they are done; at most so many tasks are under way at a time."""
+    running: set[Future[list[ReadResult]]] = set()
     for task in tasks:
         if not isinstance(task, Task):
             yield task
@@ -98,7 +104,7 @@ def _bounded(submit: Callable[[Task], Future[list[Card]]], tasks: Iterator[Task 
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
-    """End the workers now: what they were reading is of no use any more."""
+    """Kill the workers: their results are not needed any more."""
     for process in list((pool._processes or {}).values()):  # no public way before Python 3.14
         process.kill()
 
@@ -108,7 +114,7 @@ _spool = Path()
 
 
 def _temporary() -> Path | None:
-    """Where workers put temporary files, so that they go with ours however a worker ends; None where there is no such place."""
+    """The folder for temporary files of workers, which is removed with ours however a worker ends; None where there is none."""
     try:
         return temporary_folder()
     except OSError:
@@ -121,7 +127,7 @@ def _begin(settings: Settings, spool: Path, temporary: Path | None) -> None:
     _settings, _spool = settings, spool
     if temporary:
         use_folder_of_parent(temporary)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where no block is inherited
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where signals cannot be blocked
     spare_pandas()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -133,9 +139,9 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(task: Task) -> list[Card]:
-    """What reading makes has no cycles: collecting garbage would only cost time."""
-    gc.disable()  # for the whole process, so only in one of ours
+def _work(task: Task) -> list[ReadResult]:
+    """Do a task in a worker without garbage collection: reading makes no reference cycles."""
+    gc.disable()  # for the whole process, so only in a worker
     try:
         return work(task, _settings, _spool)
     finally:

@@ -1,4 +1,4 @@
-"""Archives → their members, nested ones too, streamed and on an allowance, so that a bomb fills neither memory nor disk."""
+"""Archives → their members, also those of archives inside them. Streamed, with a bound: a bomb fills neither memory nor disk."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ingest.sources.files import Source, Unreadable, spooled
 from schemas.errors import RejectReason
 
 DEPTH = 3
-"""Archives in archives that are followed."""
+"""How deep archives inside archives are opened."""
 
 MOST_NAMED = 1000
-"""Members of an archive that are not read are named, one by one; further ones are counted."""
+"""Members that are not read and get a reject of their own; further ones are only counted."""
 
 _BEHIND_A_BOMB = "too much came out of what stands before it, as out of a decompression bomb"
 _SHARES_BYTES = "it begins within the bytes of another member, as in a decompression bomb"
@@ -41,19 +41,19 @@ _TEXT_HEADERS = (
 )
 _ERRORS = (*DECOMPRESSION_ERRORS, Broken, zipfile.BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, zlib.error, LookupError)
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What a full disk says: nothing is wrong with the archive."""
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a full disk: nothing is wrong with the archive."""
 
 Member = Source | Unreadable
 Opener = Callable[[], AbstractContextManager[IO[bytes]]]
 Around = Callable[[Source, str], AbstractContextManager[object]]
-"""(archive, its kind) → what holds while its members are walked through."""
+"""(archive, its kind) → a context that is open while its members are read."""
 
 
 def archive_kind(source: Source) -> str | None:
     """The kind: "zip", "tar", "tar.gz" …; None for a source that is no archive. Raises OSError where it cannot be read."""
     if source.data is not None and source.data.startswith(_JSON_STARTS) and b"\0" not in source.data[:_TAR_BLOCK]:
-        return None  # as nearly all that lie in memory; the header of a tar has zeros, whatever its first name begins with
+        return None  # as nearly all small files are JSON; the header of a tar has zeros, whatever its first name begins with
     with source.open() as stream:
         try:
             opened = Opened(stream, Allowance(source.size))
@@ -70,17 +70,17 @@ def members(
     only: Callable[[str], bool] = lambda _: True,
     allowance: Allowance | None = None,
 ) -> Iterator[Member]:
-    """The members of an archive, those of archives in it included (`a.zip!b.tar!c.json`); anything else is its own member.
+    """The members of an archive and of archives inside it (`a.zip!b.tar!c.json`). A source that is no archive is its only member.
 
-    A member is good until the next is asked for. What cannot be opened comes out as Unreadable; their ordinals count from 0.
-    `around` is entered for the archive itself and for each in it; `only`: the names of members that are unpacked at all.
+    A member can be used until the next one is requested. A member that cannot be opened comes out as Unreadable; their ordinals count
+    from 0. `around` is entered for the archive and for each archive inside it; `only` chooses members by name.
     Raises OSError where there is no room to unpack.
     """
     yield from _Archive(allowance or Allowance(source.size), around, only).members(source, 0)
 
 
 def names(source: Source, kind: str, allowance: Allowance) -> list[str]:
-    """What the members of the archive itself are called, as far as it can be read; none is unpacked."""
+    """The names of the members of an archive, as far as it can be read; none is unpacked, and no inner archive opened."""
     found: list[str] = []
     with contextlib.suppress(*_ERRORS), source.open() as stream:
         if kind == "zip":
@@ -94,7 +94,7 @@ def names(source: Source, kind: str, allowance: Allowance) -> list[str]:
 
 @dataclass
 class _Archive:
-    """The walk through one archive. A name in it is only a name: nothing is ever written where it says."""
+    """Reads one archive. Names of members are only names: nothing is ever written to the paths they say."""
 
     allowance: Allowance
     around: Around
@@ -120,7 +120,7 @@ class _Archive:
             yield self._unreadable(source.name, "the archive cannot be read to its end", error)
 
     def _in_zip(self, stream: BinaryIO, name: str, depth: int) -> Iterator[Member]:
-        if not zipfile.is_zipfile(stream):  # it looks for the directory, which stands at the end
+        if not zipfile.is_zipfile(stream):  # it looks for the directory, which is at the end
             raise Broken("the zip ends before its directory", RejectReason.TRUNCATED)
         with zipfile.ZipFile(stream) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir() and self.only(_inner(name, entry.filename))]
@@ -186,7 +186,7 @@ class _Archive:
     def _unreadable(
         self, name: str, why: str, error: Exception | None = None, reason: RejectReason = RejectReason.NOT_UNPACKED
     ) -> Unreadable:
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise error
         self.refused += 1
         said = f": {str(error) or type(error).__name__}" if error else ""
@@ -196,7 +196,7 @@ class _Archive:
 
 
 def _parted(entries: Sequence[zipfile.ZipInfo]) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
-    """The members of a zip whose bytes are their own, and those that begin within the bytes of another. Both in their order."""
+    """The members of a zip that overlap no other, and those that begin within the bytes of another one. Both in their order."""
     end, apart = 0, set[int]()
     for place, entry in sorted(enumerate(entries), key=lambda item: (item[1].header_offset, item[0])):
         if entry.header_offset >= end:
@@ -208,7 +208,7 @@ def _parted(entries: Sequence[zipfile.ZipInfo]) -> tuple[list[zipfile.ZipInfo], 
 
 
 def _inner(archive: str, name: str) -> str:
-    """What a member is called as a source."""
+    """The name of a member as a source."""
     return f"{archive}!{_printable(name)}"
 
 
@@ -217,7 +217,7 @@ def _given(stream: IO[bytes]) -> IO[bytes]:
 
 
 class _Counted:
-    """A member whose bytes count."""
+    """A member; its bytes count against the allowance."""
 
     def __init__(self, stream: IO[bytes], allowance: Allowance) -> None:
         self._stream = stream
@@ -230,7 +230,7 @@ class _Counted:
 
 
 class _Header(tarfile.TarInfo):
-    """A tar header that tells when it is none (tarfile takes that for the end), and whose texts are not endless."""
+    """A tar header. A broken one is an error (tarfile takes it for the end), and so is one with a very long text."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
@@ -258,7 +258,7 @@ def _printable(name: str) -> str:
 
 
 def _zip_time(entry: zipfile.ZipInfo) -> datetime | None:
-    """A zip says no time zone; UTC is what archives made by machines mean."""
+    """A zip has no time zone; UTC is what machines mostly write."""
     try:
         return datetime(*entry.date_time, tzinfo=UTC)
     except ValueError:

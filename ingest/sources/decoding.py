@@ -1,4 +1,4 @@
-"""Bytes as they lie → UTF-8 bytes to read from: decompressed and transcoded on the way, by content, in bounded memory."""
+"""Raw bytes → a stream of UTF-8 bytes: decompressed and transcoded as the content asks for, in bounded memory."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from schemas.errors import RejectReason
 
 SNIFFED_BYTES = 8192
 MOST_BYTES = 16 << 30
-"""No source is followed further than this once it is decompressed."""
+"""The most that is read of a source, decompressed."""
 
 SUSPECT_BYTES = 1 << 30
 SUSPECT_RATIO = 1000
-"""A source that grew past both when decompressed is a bomb, not a log."""
+"""A source that exceeds both when decompressed is a bomb and no log."""
 
 _COMPRESSION_DEPTH = 3
 _BLOCK = 1 << 20
-_DECOMPRESSED_BLOCK = 1 << 16  # always the same, so that what comes before a break does not depend on who reads
+_DECOMPRESSED_BLOCK = 1 << 16  # a fixed size, so that the bytes before a break do not depend on the reader
 _HOLE = re.compile(rb"\0{256,}")
 _DATABASE = b"SQLite format 3\0"
 _UTF_8_BOM = b"\xef\xbb\xbf"
@@ -37,14 +37,14 @@ class _Decompressor(Protocol):
 
 
 class _Zstandard:
-    """The reader of the package does not tell when its data ends early; this one does."""
+    """Raises EOFError where the data ends early, which the reader of the package does not."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._frame = zstandard.ZstdDecompressor().decompressobj()
 
     def read1(self, _: int, /) -> bytes:
-        """What a little of the compressed data holds."""
+        """The next decompressed bytes; none at the end."""
         while data := self._next():
             if text := self._frame.decompress(data):
                 return text
@@ -75,7 +75,7 @@ DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard
 
 
 class Broken(Exception):
-    """Compressed data that cannot be followed any further; the message says why, and `reason` in a word."""
+    """Compressed data cannot be read any further; the message and `reason` say why."""
 
     def __init__(self, message: str, reason: RejectReason = RejectReason.NOT_UNPACKED) -> None:
         super().__init__(message)
@@ -87,14 +87,14 @@ def _reason_of(error: Exception) -> RejectReason:
 
 
 class Readable(Protocol):
-    """What bytes can be read from."""
+    """A stream of bytes."""
 
     def read(self, size: int, /) -> bytes:
         """At most `size` bytes; none at the end. Raises Broken."""
 
 
 class Allowance:
-    """How much a source may still grow when decompressed. Shared by everything that is inside one source."""
+    """The bound on the decompressed bytes of a source, shared by everything inside it."""
 
     def __init__(self, compressed: int) -> None:
         self._compressed = max(compressed, 1)
@@ -102,11 +102,11 @@ class Allowance:
 
     @property
     def exhausted(self) -> bool:
-        """Whether it was too much already."""
+        """Whether the bound was exceeded."""
         return self._spent > MOST_BYTES or (self._spent > SUSPECT_BYTES and self._spent > SUSPECT_RATIO * self._compressed)
 
     def spend(self, count: int) -> None:
-        """Raises Broken where it is too much."""
+        """Count decompressed bytes. Raises Broken where the bound is exceeded."""
         self._spent += count
         if self._spent > MOST_BYTES:
             raise Broken(f"more than {MOST_BYTES >> 30} GB when decompressed: that is too much for one source", RejectReason.TOO_MUCH)
@@ -117,7 +117,7 @@ class Allowance:
 
 
 class Opened:
-    """A stream, decompressed as its content asks for. `compression` is the suffixes its name would bear, "" or ".gz"."""
+    """A stream, decompressed if its content is compressed. `compression`: the suffix of that format, such as ".gz"; "" for none."""
 
     def __init__(self, stream: BinaryIO, allowance: Allowance) -> None:
         self.compression = ""
@@ -130,7 +130,7 @@ class Opened:
 
     @property
     def head(self) -> bytes:
-        """The first bytes, which will still be read."""
+        """The first bytes; `read` still gives them."""
         return self._head
 
     def read(self, size: int) -> bytes:
@@ -151,7 +151,7 @@ class Opened:
 
 
 class _Rejoined:
-    """A stream whose beginning was read already."""
+    """A stream with the bytes in front that were already read from it."""
 
     def __init__(self, head: bytes, stream: Readable) -> None:
         self._head = head
@@ -165,7 +165,7 @@ class _Rejoined:
 
 
 class _Decompressed:
-    """A decompressor whose errors are of one kind, and told only after everything before them was given."""
+    """A decompressor that raises Broken for every error, and only after it gave all bytes before the error."""
 
     def __init__(self, stream: _Decompressor, kind: str, allowance: Allowance) -> None:
         self._stream = stream
@@ -195,7 +195,7 @@ class _Decompressed:
 
 
 class Utf8:
-    """A stream of text in any of the encodings we know as UTF-8 bytes; `None` of them where it is binary."""
+    """A stream of text in UTF-8, UTF-16 or UTF-32 → UTF-8 bytes."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
@@ -217,10 +217,10 @@ class Utf8:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether bytes that begin like this are no text: a tenth of it NULs or no UTF-8. A log may hold the odd NUL of what it logs.
+    """Whether bytes that begin like this are no text: more than a tenth of them NULs or no UTF-8. A log may hold single NULs.
 
-    One that was cut while its writer went on where it was begins with as many as it had bytes before, and a crash leaves whole blocks
-    of them.
+    NULs at the beginning do not count (a log that was truncated under its writer has as many as it had bytes before), nor do long runs of
+    them (a crash leaves blocks of NULs).
     """
     if _encoding(head) or (head.isascii() and b"\0" not in head):
         return False
@@ -236,7 +236,7 @@ def decoded(head: bytes) -> str:
 
 
 def _encoding(head: bytes) -> str | None:
-    """The encoding, where it is not UTF-8: by its byte order mark, or by where the NULs of `{` and `[` are."""
+    """The encoding, where it is not UTF-8: by its byte order mark, or by the NULs beside `{` or `[`."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding
@@ -248,7 +248,7 @@ def _encoding(head: bytes) -> str | None:
 
 
 def _fill(stream: Readable, size: int) -> bytes:
-    """`size` bytes, or fewer at the end or before a break: what was read before a break counts, and the break comes again."""
+    """`size` bytes, or fewer at the end or before an error. Bytes before an error are returned; the next read raises the error again."""
     read = b""
     try:
         while len(read) < size and (block := stream.read(size - len(read))):

@@ -1,4 +1,4 @@
-"""What a file is in which nothing looks like a run: by its content first; its name's suffix only tells kinds of text apart."""
+"""The kind of a file in which nothing looks like a run: by its content; the suffix of its name only tells kinds of text apart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PICTURES = re.compile(
 _DRAWN = re.compile(r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?(?:<!DOCTYPE svg[^>]{0,300}>\s*)?<svg[\s>]", re.DOTALL)
 _PATCH = re.compile(r"^(?:diff --git |Index: \S|--- \S.*\n\+\+\+ \S|From [0-9a-f]{40} )", re.MULTILINE)
 _PATCH_WITHIN = 2000
-"""Characters in which a patch begins, behind what a mail says of it."""
+"""Characters within which a patch begins; a mail may precede it."""
 
 _SOURCE_SUFFIXES = frozenset(
     "bash bat bazel c cc cfg cjs clj cmake cpp cs css cu cuh cxx dart el erl ex f90 go gradle graphql h hpp hs htm html ini ipynb "  # noqa: SIM905 - a list reads worse
@@ -67,7 +67,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_table(text: str) -> bool:
-    """Whether its first lines, of which the last may be cut, have equally many commas, semicolons or tabs."""
+    """Whether its first lines (without the last, which may be cut) have the same number of commas, semicolons or tabs."""
     lines = text.split("\n")[:_SNIFFED_ROWS][:-1]
     counts = ({line.count(separator) for line in lines} for separator in ",;\t")
     return len(lines) >= _LEAST_ROWS and not text.lstrip().startswith("{") and any(len(count) == 1 and 0 not in count for count in counts)

@@ -1,4 +1,4 @@
-"""Named bytes, in a file or in memory. Nothing is read before it is asked for."""
+"""Named bytes, in a file or in memory. Nothing is read before it is needed."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from typing import BinaryIO, cast
 
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason
+from schemas.rows.source import RejectRow
 
 IN_MEMORY_BYTES = 64 << 20
-"""What is larger than this, and is no file yet, waits in a temporary file."""
+"""A stream with more bytes than this is copied to a temporary file."""
 
 LEFT_FREE_BYTES, LEFT_FREE_SHARE = 1 << 30, 1 / 20
-"""Temporary files leave so much of their disk free: so many bytes, or on a small disk this share of it."""
+"""Temporary files leave this many bytes of their disk free, or on a small disk this share of it."""
 
 _COPIED_BYTES = 1 << 20
 _GROWN_BYTES = 1 << 20
 _BUFFER_BYTES = 1 << 16
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)
-"""A file that was replaced by a pipe meanwhile must not hold us up."""
+"""Opening must not block, even where the file was replaced by a pipe meanwhile."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Named bytes: in memory (`data`) or in a file (`path`): of a file so many as it had when its size was first asked for.
+    """Named bytes, in memory (`data`) or in a file (`path`). Of a file, the bytes that it had when its size was first read.
 
-    `modified_at` is the time (UTC) a file or an archive's member says it was changed, where one does. `temporary` marks a file
-    of ours that only holds the bytes: its path says nothing about them, and that of an archive's member is gone once the next
-    member is asked for.
+    `modified_at`: time of change (UTC) of the file or archive member, where known. `temporary`: the file is a copy made by us. Its path
+    says nothing about the bytes, and the file of an archive member is gone once the next member is requested.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Source:
 
     @classmethod
     def of_file(cls, name: str, path: Path, status: os.stat_result) -> Source:
-        """A file whose status was asked for: it may be gone when somebody needs its size. Raises ValueError, OSError."""
+        """A file whose status is known, so that its size is known even if it is deleted meanwhile. Raises ValueError, OSError."""
         return cls(name, path=path, modified_at=datetime.fromtimestamp(status.st_mtime, UTC))._of_size(status.st_size)
 
     @cached_property
@@ -63,17 +63,17 @@ class Source:
 
     @cached_property
     def size(self) -> int:
-        """Bytes, as they lie there (compressed if the file is)."""
+        """Number of bytes, not decompressed."""
         return len(self.data) if self.data is not None else self.path.stat().st_size if self.path else 0
 
     def open(self) -> BinaryIO:
-        """The bytes as they are, `size` of them whatever is appended. Raises OSError, and InputUnreadable where they become fewer."""
+        """The raw bytes, always `size` of them. Raises OSError, and InputUnreadable where the file became shorter."""
         if self.path is None or self.data is not None:
             return io.BytesIO(self.data or b"")
         return io.BufferedReader(_Beginning(self.path, self.size, self.name), _BUFFER_BYTES)
 
     def as_it_is_now(self) -> Source:
-        """The same with all that was appended to its file up to this moment. Raises OSError."""
+        """The same source with all bytes that were appended to its file so far. Raises OSError."""
         if self.path is None or self.data is not None or self.temporary:
             return self
         status = self.path.stat()
@@ -83,7 +83,7 @@ class Source:
         return Source(self.name, path=self.path, modified_at=changed)._of_size(status.st_size)
 
     def loaded(self) -> Source:
-        """The same with its bytes in memory, so that a small file is opened once. Raises OSError."""
+        """The same source with its bytes in memory, so that a small file is opened only once. Raises OSError."""
         if self.path is None or self.data is not None:
             return self
         return Source(self.name, _file_bytes(self.path, self.size), self.path, self.modified_at, self.temporary)
@@ -93,7 +93,7 @@ class Source:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Source], tuple[object, ...]]:
-        """Sources go to the processes that read by the hundred thousand: as few and plain values as will do."""
+        """Pickled by the hundred thousand for the worker processes: as few and simple values as possible."""
         path = None if self.path is None else str(self.path)
         plain = (self.name, self.data, None if path == self.name else path, path == self.name, self.modified_at, self.temporary, self.size)
         return _restored, plain
@@ -103,7 +103,7 @@ class Source:
 class Unreadable:
     """A part of a source that is no document: becomes a row of `rejects`.
 
-    `certain`: whether it looked like a part of a run. What did not is rejected only beside something that did.
+    `certain`: whether it looked like a part of a run. An uncertain part is rejected only in a source that has runs.
     """
 
     ordinal: int
@@ -112,6 +112,17 @@ class Unreadable:
     detail: str
     excerpt: str = ""
     certain: bool = True
+
+    def row(self, source_id: str) -> RejectRow:
+        """The row of `rejects`."""
+        return RejectRow(
+            source_id=source_id,
+            ordinal=self.ordinal,
+            position=self.position,
+            reason=self.reason,
+            detail=self.detail,
+            excerpt=self.excerpt,
+        )
 
 
 class _Beginning(io.RawIOBase):
@@ -155,7 +166,7 @@ _SHORTER = "it became shorter while it was read"
 
 
 def changed(name: str, how: str) -> InputUnreadable:
-    """What is said of a file that did not stay as it was while it was read."""
+    """The error for a file that was changed while it was read."""
     return InputUnreadable(f"cannot read {name}: {how}", "Nothing of it was counted. Ingest it again once it is no longer written anew.")
 
 
@@ -167,7 +178,7 @@ def _restored(
 
 
 def _file_bytes(path: Path, expected: int) -> bytes:
-    """A small file, at two thirds of what `Path.read_bytes` costs; if it grew meanwhile, up to a bound. Raises OSError."""
+    """The bytes of a small file, in two thirds of the time of `Path.read_bytes`. If it grew meanwhile, up to a bound. Raises OSError."""
     left = max(expected, _GROWN_BYTES)
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | _AT_ONCE)
     try:
@@ -182,7 +193,7 @@ def _file_bytes(path: Path, expected: int) -> bytes:
 
 @contextlib.contextmanager
 def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) -> Iterator[Source]:
-    """What a stream holds, to its end, as a source: in memory, or in a temporary file that goes away afterwards.
+    """All bytes of a stream as a source: in memory, or in a temporary file that is removed afterwards.
 
     Raises OSError, with ENOSPC where it would not leave enough of the disk free.
     """

@@ -1,7 +1,7 @@
-"""What a source is known by: the hash of exactly those bytes that were read, and which earlier sources it begins with.
+"""The identity of a source: the hash of exactly the bytes that were read, and the earlier sources it begins with.
 
-A log may grow, shrink or be replaced while it is read. What is appended is no part of the source: it is as long as it was when its
-reading began. What changes in that part shows in the hash, or is told.
+A log may grow, shrink or be replaced while it is read. Appended bytes are no part of the source, whose length is fixed when its reading
+begins. A change in that part changes the hash, or is an error.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from ingest.sources.files import Source
-from ingest.sources.portions import Limited, Portion
+from ingest.sources.portions import Portion, PortionStream
 
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """The beginning that a source may have in common with one read before: its length in bytes and its source_id."""
+    """A source that was read before, and may be the beginning of one that has grown since: its length in bytes and its source_id."""
 
     bytes: int
     source_id: str
@@ -28,7 +28,7 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Identity:
-    """`begins_with`: source_ids of earlier sources whose bytes it begins with. `checksums`: of each portion it is read in."""
+    """`begins_with`: source_ids of earlier sources that are a beginning of this one. `checksums`: of each portion."""
 
     source_id: str
     begins_with: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Identity:
 
 
 class Fingerprint:
-    """sha256 of bytes as they pass, and of the beginnings that earlier sources may be."""
+    """sha256 of the bytes that are given to `update`, and of each beginning that has the length of an earlier source."""
 
     def __init__(self, earlier: Sequence[Earlier] = ()) -> None:
         self._hash = hashlib.sha256()
@@ -61,12 +61,12 @@ class Fingerprint:
         self._passed += len(view)
 
     def identity(self) -> Identity:
-        """Of what has passed."""
+        """The identity of all bytes so far."""
         return Identity(self._hash.hexdigest(), tuple(self._begins_with))
 
 
 class Checksum:
-    """A quick sum of bytes as they pass: it shows that a portion was changed between two readings."""
+    """A CRC-32 of the bytes that are given to `update`: it shows whether a portion was changed between two readings."""
 
     def __init__(self) -> None:
         self.value = 0
@@ -76,8 +76,8 @@ class Checksum:
         self.value = zlib.crc32(data, self.value)
 
 
-class Passing:
-    """A stream whose bytes are shown to somebody as they pass."""
+class TeeStream:
+    """A stream that calls `show` with all bytes that are read from it."""
 
     def __init__(self, stream: BinaryIO, show: Callable[[bytes], None]) -> None:
         self._stream = stream
@@ -89,27 +89,27 @@ class Passing:
         self._show(data)
         return data
 
-    def pass_rest(self) -> None:
-        """Read what nobody asked for."""
+    def read_rest(self) -> None:
+        """Read to the end."""
         while self.read(_BLOCK):
             pass
 
 
 def identify(source: Source, earlier: Sequence[Earlier] = ()) -> Identity:
-    """The identity of a source as it is now, read for that alone. Raises OSError, InputUnreadable."""
+    """The identity of a source. Reads all of it. Raises OSError, InputUnreadable."""
     if source.data is not None:
         return identity_of(source.data, source.source_id, earlier)
     fingerprint = Fingerprint(earlier)
     with source.open() as stream:
-        Passing(stream, fingerprint.update).pass_rest()
+        TeeStream(stream, fingerprint.update).read_rest()
     return fingerprint.identity()
 
 
 def identify_in_portions(source: Source, earlier: Sequence[Earlier], portions: Sequence[Portion]) -> Identity:
-    """The same of a source that is read in portions, each with its checksum. Raises OSError, InputUnreadable."""
+    """The identity of a source that is read in portions, with the checksum of each. Raises OSError, InputUnreadable."""
     fingerprint = Fingerprint(earlier)
     with source.open() as stream:
-        checksums = tuple(_checksum(Limited(stream, portion), fingerprint) for portion in portions)
+        checksums = tuple(_checksum(PortionStream(stream, portion), fingerprint) for portion in portions)
     return replace(fingerprint.identity(), checksums=checksums)
 
 
@@ -121,7 +121,7 @@ def identity_of(data: bytes, source_id: str, earlier: Sequence[Earlier]) -> Iden
     return Identity(source_id, tuple(begins_with))
 
 
-def _checksum(portion: Limited, fingerprint: Fingerprint) -> int:
+def _checksum(portion: PortionStream, fingerprint: Fingerprint) -> int:
     checksum = Checksum()
     while block := portion.read(_BLOCK):
         fingerprint.update(block)

@@ -1,4 +1,4 @@
-"""What is no file, and can be read only once: standard input, pipes. It is copied first, and no more of it than the disk bears."""
+"""Standard input and pipes: they can be read only once, so they are copied first, up to a bound."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ingest.sources.files import Source, spooled
 from schemas.errors import InputUnreadable
 
 ITS_NAME = "stdin"
-"""What standard input is called as a source."""
+"""The name of standard input as a source."""
 
 MOST_BYTES = 4 << 30
-"""No more than this is copied of what comes through a pipe."""
+"""The most bytes that are copied from a pipe."""
 
 WRITER_SECONDS = 10.0
-"""How long a pipe that lies in a folder waits for somebody to write to it."""
+"""How long to wait for the first byte from a named pipe."""
 
 _BLOCK = 1 << 16
 _LOOK_AGAIN_SECONDS = 0.02
@@ -37,7 +37,7 @@ def standard_input() -> BinaryIO:
 
 
 def read_standard_input() -> Source | InputUnreadable:
-    """Standard input to its end: a pipe, a file, a socket, what is typed on a terminal."""
+    """Standard input, to its end: a pipe, a file, a socket or a terminal."""
     try:
         stream = standard_input()
         if is_device(stream):
@@ -48,7 +48,7 @@ def read_standard_input() -> Source | InputUnreadable:
 
 
 def is_device(stream: BinaryIO) -> bool:
-    """Whether a stream is a device that may be endless: no terminal, where somebody types, and not the one that is always empty."""
+    """Whether a stream is a device that may be endless; a terminal and the null device are not."""
     try:
         status = os.fstat(stream.fileno())
     except (OSError, ValueError):  # a stream in memory
@@ -57,7 +57,7 @@ def is_device(stream: BinaryIO) -> bool:
 
 
 def is_null(status: os.stat_result) -> bool:
-    """Whether it is the device that is always empty."""
+    """Whether it is the null device."""
     with contextlib.suppress(OSError):
         null = Path(os.devnull).stat()
         return stat.S_ISCHR(status.st_mode) and status.st_rdev == null.st_rdev
@@ -65,12 +65,12 @@ def is_null(status: os.stat_result) -> bool:
 
 
 def not_a_file(name: str, what: str) -> InputUnreadable:
-    """What is said of that which cannot hold a log."""
+    """The error for a path that cannot be a log: a device, a socket."""
     return InputUnreadable(f"cannot read {name}: it is {what}, and no file", _NAME_A_FILE)
 
 
 def read_pipe(path: Path, name: str) -> Source | InputUnreadable:
-    """A pipe that has a path, to its end."""
+    """A named pipe, to its end."""
     try:
         with _Pipe(path, name) as pipe:
             return _copied(cast("BinaryIO", pipe), name)
@@ -81,7 +81,7 @@ def read_pipe(path: Path, name: str) -> Source | InputUnreadable:
 
 
 class _Pipe:
-    """A pipe, opened. Raises OSError, and InputUnreadable where it lies in a folder and nobody writes to it for WRITER_SECONDS."""
+    """An open pipe. Raises OSError, and InputUnreadable where it is a named pipe that nobody writes to for WRITER_SECONDS."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -106,15 +106,15 @@ class _Pipe:
         return os.read(self._descriptor, size)
 
     def _wait(self, path: Path, name: str) -> bytes:
-        """The first bytes; none where there is a writer who has said nothing yet. One without a place in a folder has none to come."""
-        may_come = os.path.lexists(os.path.realpath(path))
+        """The first bytes; none where the writer has written nothing yet. Waits for a writer only where the pipe has a name."""
+        has_name = os.path.lexists(os.path.realpath(path))
         deadline = time.monotonic() + WRITER_SECONDS
         while True:
             try:
                 first = os.read(self._descriptor, _BLOCK)
             except BlockingIOError:
                 return b""
-            if first or not may_come:
+            if first or not has_name:
                 return first
             if time.monotonic() > deadline:
                 raise InputUnreadable(f"cannot read {name}: nobody has written to this pipe for {WRITER_SECONDS:g} s", _NAME_A_FILE)
@@ -122,7 +122,7 @@ class _Pipe:
 
 
 def _copied(stream: BinaryIO, name: str) -> Source | InputUnreadable:
-    """What a pipe holds. Its temporary file stays until we exit: sources are gathered before they are read."""
+    """All bytes of a pipe. The temporary file stays until this process exits: sources are gathered before they are read."""
     stack = contextlib.ExitStack()
     atexit.register(stack.close)
     try:
@@ -133,7 +133,7 @@ def _copied(stream: BinaryIO, name: str) -> Source | InputUnreadable:
 
 
 class _Bounded:
-    """A stream of which no more than MOST_BYTES are read. Raises InputUnreadable where it holds more."""
+    """A stream that raises InputUnreadable once more than MOST_BYTES are read."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""A big file of records, line by line, as portions that can be read side by side."""
+"""A big file with one record per line → portions that can be read in parallel."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any, BinaryIO
 from ingest.sources.files import Source
 
 BIG_BYTES = 32 << 20
+"""A larger file is a task by itself, and read in portions where each of its lines is a record."""
+
 PORTION_BYTES = 8 << 20
 
 _BLOCK = 1 << 20
 _BOUNDARY = b"\n{"
 
 _LOOKED_AT = 16
-"""Lines read at the beginning of each portion: an event among them tells that the file is a stream, which has to be read in one go."""
+"""Lines read at the beginning of each portion. An event among them shows that the file is a stream, which is read in one piece."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Portion:
     length: int
 
 
-class Limited(io.RawIOBase):
+class PortionStream(io.RawIOBase):
     """The bytes of a portion of a stream that can be positioned."""
 
     def __init__(self, stream: BinaryIO, portion: Portion) -> None:
@@ -43,9 +45,9 @@ class Limited(io.RawIOBase):
 
 
 def portions(source: Source) -> list[Portion]:
-    """The portions of a source: several where it is a big file of result records line by line, else one with all of it.
+    """The portions of a source: several for a big file with one result record per line, else one with all of it.
 
-    What the events of a stream tell is for the results behind them, in whatever portion these are.
+    A stream is never divided: its events belong to the results behind them.
     """
     size = source.size
     whole = [Portion(0, size)]
@@ -63,26 +65,27 @@ def portions(source: Source) -> list[Portion]:
 
 
 def _is_record(line: bytes) -> bool:
-    return (_object(line) or {}).get("type") == "result"
+    return object_of(line).get("type") == "result"
 
 
 def _holds_event(stream: BinaryIO, offset: int) -> bool:
-    """Whether one of the first lines there is an object with a type, but no result."""
+    """Whether one of the first lines at `offset` is an object with a type that is no result."""
     stream.seek(offset)
-    values = [_object(stream.readline(_BLOCK)) or {} for _ in range(_LOOKED_AT)]
+    values = [object_of(stream.readline(_BLOCK)) for _ in range(_LOOKED_AT)]
     return any(value.get("type", "result") != "result" for value in values)
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def object_of(line: bytes) -> dict[str, Any]:
+    """The JSON object that a line is; an empty one where it is none."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _boundary(stream: BinaryIO, at: int) -> int | None:
-    """Where the first line at or behind `at` begins that begins with a brace."""
+    """The offset of the first line from `at` on that begins with a brace."""
     stream.seek(at)
     before = b""
     while block := stream.read(_BLOCK):

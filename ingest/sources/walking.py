@@ -1,4 +1,4 @@
-"""Paths → the files at and under them, as sources. What could hold us up or has no end is told, or passed by."""
+"""Paths → the files at and under them, as sources. Pipes, devices and system folders that could block or have no end are not read."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ingest.sources.pipes import is_null, not_a_file, read_pipe, read_standard_i
 from schemas.errors import InputUnreadable
 
 STANDARD_INPUT = Path("-")
-"""How standard input is asked for."""
+"""The path that stands for standard input."""
 
 SYSTEM_FOLDERS = ("/proc", "/sys")
-"""What lies there is made up by the system as it is read, some of it without end."""
+"""Folders whose files the system generates as they are read, some of them without end."""
 
 _DANGLING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _OTHERS = ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISSOCK, "a socket"))
 
 
 class _Found(NamedTuple):
-    """A file, and what was asked about it on the way; no status where it is the standard input."""
+    """A file and its status; no status for standard input."""
 
     path: Path
     status: os.stat_result | None
 
 
 class _Folder(NamedTuple):
-    """A folder we are in: the device it is on, and what of it is still to come."""
+    """A folder that is being listed: its device, and its remaining entries."""
 
     device: int
     entries: Iterator[os.DirEntry[str]]
@@ -47,7 +47,7 @@ def find_files(paths: Iterable[Path]) -> Iterator[Path | InputUnreadable]:
 
 
 def read_paths(paths: Iterable[Path]) -> Iterator[Source | InputUnreadable]:
-    """The same files as sources; none is opened yet. `-` is standard input; a pipe is read to its end first, as that is."""
+    """The same files as sources; none is opened yet. `-` is standard input. It and pipes are read to their end first."""
     for found in _found(paths):
         yield found if isinstance(found, InputUnreadable) else _source(found.path, found.status)
 
@@ -73,7 +73,7 @@ def _found(paths: Iterable[Path]) -> Iterator[_Found | InputUnreadable]:
 
 
 def _walk(path: Path, seen: set[tuple[int, int]]) -> Iterator[_Found | InputUnreadable]:
-    """What lies at and under a path. However deep the folders are, the ones we are in are a list, not calls within calls."""
+    """The files at and under a path. Open folders are kept in a list and not in recursive calls, however deep they are nested."""
     try:
         status = path.stat()
         refused = _refused(path, status)
@@ -93,7 +93,7 @@ def _walk(path: Path, seen: set[tuple[int, int]]) -> Iterator[_Found | InputUnre
 
 
 def _refused(path: Path, status: os.stat_result) -> InputUnreadable | None:
-    """Why a path that somebody named is none of a log, if so. A pipe is read, wherever it is: `/dev/stdin`, `/dev/fd/63`."""
+    """The error for a given path that cannot be a log; None for one that is read. Pipes are read wherever they are: `/dev/fd/63`."""
     if stat.S_ISFIFO(status.st_mode) or is_null(status):
         return None
     what = next((what for is_so, what in _OTHERS if is_so(status.st_mode)), None)
@@ -114,11 +114,11 @@ def _child(child: os.DirEntry[str], seen: set[tuple[int, int]], inside: list[_Fo
     try:
         status = child.stat()
     except OSError as error:
-        if not (child.is_symlink() and error.errno in _DANGLING):  # a link that leads nowhere is nobody's log
+        if not (child.is_symlink() and error.errno in _DANGLING):  # a dangling link is no log
             yield _unreadable(path, error)
         return
     is_folder, is_file = stat.S_ISDIR(status.st_mode), stat.S_ISREG(status.st_mode)
-    if not (is_folder or is_file):  # a pipe, a socket or a device in a folder would hold us up for ever
+    if not (is_folder or is_file):  # reading a pipe, a socket or a device in a folder could block for ever
         return
     if status.st_dev != inside[-1].device and (refused := _in_system_folder(path)):
         yield refused
@@ -129,7 +129,7 @@ def _child(child: os.DirEntry[str], seen: set[tuple[int, int]], inside: list[_Fo
 
 
 def _enter(folder: Path, status: os.stat_result, seen: set[tuple[int, int]], inside: list[_Folder]) -> Iterator[InputUnreadable]:
-    """Put what a folder holds on top of the list, in name order, unless it was seen."""
+    """Put the entries of a folder on top of the list, in name order, unless the folder was seen before."""
     place = (status.st_dev, status.st_ino)
     if place in seen:
         return

@@ -1,24 +1,24 @@
-"""Which records continue the totals of an earlier one, and what each added by itself.
+"""Chains of records: which record continues the totals of an earlier one, and what each record added.
 
 Several results of one process carry cumulative totals; so do, in newer versions, the results of a resumed session. In older
-versions every invocation starts from zero, although it shares its session with the others. The record does not say which, so
-it is told from the figures: a record continues another one of its session if
+versions every invocation starts from zero, although all share a session. The record does not say which case it is, so the figures
+decide: a record continues an earlier one of its session if
 
-- every model's token classes and cost are at least the former's, and
-- what was added covers the record's own `usage` (the main loop of its last turn group), class by class.
+- every model's token classes and cost are at least those of the earlier record, and
+- the difference is at least the record's own `usage` (the main loop of its last turn group), class by class.
 
-The second condition is what tells a resumed session of older versions from a continued one: there, later invocations are often
-larger in every class, but their usage accounts for all of it. (Among 163 real records the first condition alone would have joined 31
-pairs of separate invocations, the second none.) In one event stream the order of the events and the first
-condition suffice, unless the figures prove that another process was started and its stream appended.
+The second condition separates resumed sessions of older versions: their later invocations are often larger in every class, but the usage
+accounts for all of it. (Among 163 real records the first condition alone would have joined 31 pairs of separate invocations, the second
+none.) In one event stream the order of the events and the first condition are enough, unless the figures prove that another process
+was started and its stream appended.
 
-A process that clears its conversation goes on under another session, and its totals go on too. So do, by chance, those of another
-process whose stream was appended to the same file. There growth proves nothing, and figures have to agree to the token: see `carries`.
+A process that clears its conversation continues under another session, with the same totals. The stream of another process that was
+appended to the same file may look alike. There growth proves nothing, and figures must agree to the token: see `carries`.
 
-Outside a stream the two conditions may hold by chance, rarely. A record that is taken to continue another by them alone gets a finding with
-what it cost either way: see `is_assumed`.
+Outside a stream the two conditions may be true by chance, rarely. A record that continues another one by them alone gets a finding with
+its cost in either case: see `is_assumed`.
 
-Pure functions; the order in which records are given does not matter.
+The order in which records are given does not matter. `places` and what is above it are pure; `rechain` writes the places into the store.
 """
 
 from __future__ import annotations
@@ -29,8 +29,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
-TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+import duckdb
+import pyarrow as pa
+
+from ingest.store.database import run_step
+from schemas.rows.run import TOKEN_CLASSES
+from schemas.rows.source import Severity
 
 
 @dataclass(frozen=True)
@@ -41,20 +47,20 @@ class Totals:
     cost: Decimal = Decimal(0)
 
     def covers(self, other: Totals) -> bool:
-        """Whether every figure is at least the other's."""
+        """Whether every figure is at least that of the other."""
         return self.cost >= other.cost and all(mine >= theirs for mine, theirs in zip(self.tokens, other.tokens, strict=True))
 
     def less(self, other: Totals) -> Totals:
-        """What was added to the other's."""
+        """The difference to the other."""
         first, second, third, fourth = (mine - theirs for mine, theirs in zip(self.tokens, other.tokens, strict=True))
         return Totals((first, second, third, fourth), self.cost - other.cost)
 
 
 @dataclass(frozen=True)
 class Link:
-    """What chaining needs of one record. `usage`: tokens by class of its own last turn group, None where it logs none.
+    """The columns of one record that chains depend on. `usage`: tokens by class of its last turn group, None where it has none.
 
-    `process`: what it may have totals in common by, mostly its session.
+    `process`: records with the same process may share totals; mostly the session.
     """
 
     run_id: str
@@ -68,90 +74,94 @@ class Link:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a record stands: `position` counts from 1; `former` is the run it continues, None at the start of a chain."""
+    """The place of a record in its chain. `position` counts from 1; `earlier`: the run it continues, None at the start of a chain."""
 
     chain_id: str
     position: int
-    former: str | None
+    earlier: str | None
 
 
 CANDIDATES = 64
-"""How many of the next smaller records of a session are looked at: the work grows with a session and no faster. (The longest real one
-has 48 records.)"""
+"""Most of the next smaller records of a session that are compared, so that the work is linear in the length of a session. (The longest real
+one has 48 records.)"""
 
 
 def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType({})) -> dict[str, Place]:
-    """The place of every record, by run_id. `carried`: records that `carries` tells of → the one of another session that each continues."""
-    earlier: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
+    """The place of every record, by run_id. `carried`: records that continue one of another session (see `carries`) → that one."""
+    smaller: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
     found: dict[str, Place] = {}
     for link in sorted(links, key=_size):
-        nearest = reversed(earlier[link.process])
-        former = carried.get(link.run_id) or next((other.run_id for other in nearest if continues(link, other)), None)
-        earlier[link.process].append(link)
-        found[link.run_id] = Place(found[former].chain_id, found[former].position + 1, former) if former else Place(link.run_id, 1, None)
+        nearest = reversed(smaller[link.process])
+        earlier = carried.get(link.run_id) or next((other.run_id for other in nearest if continues(link, other)), None)
+        smaller[link.process].append(link)
+        found[link.run_id] = (
+            Place(found[earlier].chain_id, found[earlier].position + 1, earlier) if earlier else Place(link.run_id, 1, None)
+        )
     return found
 
 
-def continues(later: Link, former: Link) -> bool:
-    """Whether the later record's totals include the former's."""
-    if not _covers(later, former):
+def continues(later: Link, earlier: Link) -> bool:
+    """Whether the totals of the later record include those of the earlier one."""
+    if not _covers(later, earlier):
         return False
-    if later.in_stream and former.in_stream and later.source_id == former.source_id:
-        return later.ordinal > former.ordinal and not _began_anew(later, former)
-    added = _added(later, former)
-    if later.usage is None or (later.usage == former.usage and any(added)):  # carried over from the former, it tells nothing of the later
+    if later.in_stream and earlier.in_stream and later.source_id == earlier.source_id:
+        return later.ordinal > earlier.ordinal and not _began_anew(later, earlier)
+    added = _added(later, earlier)
+    if later.usage is None or (
+        later.usage == earlier.usage and any(added)
+    ):  # a copy of the usage before: it says nothing about the later record
         return True
     return all(more >= used for more, used in zip(added, later.usage, strict=True))
 
 
-def _began_anew(later: Link, former: Link) -> bool:
-    """Whether a model's totals are to the token what the record itself used, though the former had used that model before."""
-    if later.usage is None or later.usage == former.usage:
+def _began_anew(later: Link, earlier: Link) -> bool:
+    """Whether the totals of a model are exactly the record's own usage, although the earlier record had used that model too."""
+    if later.usage is None or later.usage == earlier.usage:
         return False
-    return any(later.models[name].tokens == later.usage for name, totals in former.models.items() if any(totals.tokens))
+    return any(later.models[name].tokens == later.usage for name, totals in earlier.models.items() if any(totals.tokens))
 
 
-def carries(later: Link, former: Link) -> bool:
-    """Whether the next result of a stream, though of another session, has the former's totals in it beyond doubt.
+def carries(later: Link, earlier: Link) -> bool:
+    """Whether the next result of a stream, of another session, certainly includes the totals of the earlier one.
 
-    Its totals less the former's cover what it used, and either those of one model are just what it used, or it used none of the
-    former's models. A process of its own would have to have used by other means, to the token, what the former one did.
+    The difference of the totals covers its usage, and either the difference of one model is exactly its usage, or it used
+    no model of the earlier record. A separate process would have to have used, to the token, as much as the earlier one.
     """
-    if later.usage is None or not _covers(later, former):
+    if later.usage is None or not _covers(later, earlier):
         return False
-    if not all(more >= used for more, used in zip(_added(later, former), later.usage, strict=True)):
+    if not all(more >= used for more, used in zip(_added(later, earlier), later.usage, strict=True)):
         return False
-    return _agrees(later, former)
+    return _agrees(later, earlier)
 
 
-def is_assumed(later: Link, former: Link) -> bool:
-    """Whether a record that `continues` another might as well have started from zero: nothing but larger figures speaks for it.
+def is_assumed(later: Link, earlier: Link) -> bool:
+    """Whether a record that `continues` another might also have started from zero: larger figures are the only evidence.
 
-    One stream is one process, and figures that agree to the token are no chance. All else leaves a doubt: no usage, that of the record
-    before, or a main loop that used less than was added. Neither version, turns nor times decide: records outside streams name no version,
-    turns are of the one result in both cases, and API time is cumulative within a process only.
+    One stream is one process, and figures that agree to the token are no chance. All other cases are doubtful: no usage, a copy of the
+    usage before, or a main loop that used less than the difference. Version, turns and times cannot decide: records outside streams have
+    no version, turns are per result in both cases, and API time is cumulative only within a process.
     """
-    if later.in_stream and former.in_stream and later.source_id == former.source_id:
+    if later.in_stream and earlier.in_stream and later.source_id == earlier.source_id:
         return False
-    return not _agrees(later, former)
+    return not _agrees(later, earlier)
 
 
-def _agrees(later: Link, former: Link) -> bool:
-    """Whether what was added to one of the former's models is to the token what the record used, or nothing was added to any."""
-    gained = [later.models[name].less(totals) for name, totals in former.models.items() if any(totals.tokens)]
+def _agrees(later: Link, earlier: Link) -> bool:
+    """Whether the difference of one of the earlier record's models is exactly the record's usage, or every difference is zero."""
+    gained = [later.models[name].less(totals) for name, totals in earlier.models.items() if any(totals.tokens)]
     used = any(later.usage or ()) and any(gain.tokens == later.usage for gain in gained)
     return used or (bool(gained) and all(gain == Totals() for gain in gained))
 
 
-def _covers(later: Link, former: Link) -> bool:
-    """Whether the former's totals are any, and the later's are at least those, model by model."""
-    if not any(totals.cost or any(totals.tokens) for totals in former.models.values()):
+def _covers(later: Link, earlier: Link) -> bool:
+    """Whether the earlier record has totals, and those of the later one are at least as large, model by model."""
+    if not any(totals.cost or any(totals.tokens) for totals in earlier.models.values()):
         return False
-    return all(name in later.models and later.models[name].covers(totals) for name, totals in former.models.items())
+    return all(name in later.models and later.models[name].covers(totals) for name, totals in earlier.models.items())
 
 
-def _added(later: Link, former: Link) -> tuple[int, ...]:
-    return tuple(mine - theirs for mine, theirs in zip(_sums(later), _sums(former), strict=True))
+def _added(later: Link, earlier: Link) -> tuple[int, ...]:
+    return tuple(mine - theirs for mine, theirs in zip(_sums(later), _sums(earlier), strict=True))
 
 
 def _sums(link: Link) -> tuple[int, ...]:
@@ -159,6 +169,107 @@ def _sums(link: Link) -> tuple[int, ...]:
 
 
 def _size(link: Link) -> tuple[Decimal, int, str, int, str]:
-    """Sorts a record behind every record it may continue, whatever order they came in."""
+    """The sort key: a record comes after every record that it may continue."""
     cost = sum((totals.cost for totals in link.models.values()), Decimal(0))
     return cost, sum(_sums(link)), link.source_id, link.ordinal, link.run_id
+
+
+_USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
+_PROCESS = "process_of(session_id, in_stream, source_id)"
+ALL_PROCESSES = f"select {_PROCESS} from runs"
+RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
+"""The runs whose chains `rechain` found again."""
+
+ASSUMED, ASSUMED_MEANING = "cumulative_assumed", "The record's totals are taken to go on from an earlier one; it does not say so itself."
+"""The rule of findings on chains, and what it means."""
+
+_LINKS = f"select run_id, {_PROCESS}, source_id, ordinal, in_stream, {_USAGE} from runs where run_id in "
+_MODELS = (
+    f"select run_id, coalesce(model_id, '') as model_id, {', '.join(TOKEN_CLASSES)}, cost_reported_usd from model_usage where run_id in "
+)
+
+
+def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
+    """Find the chains of some processes again (`processes`: SQL that selects some of ALL_PROCESSES) and write what each record added.
+
+    A process with one record is skipped, unless it had more before: new records are written as single chains. Returns whether any chain
+    was written.
+    """
+    run_step(connection, "commit/00_process")
+    connection.execute(f"create or replace temp table linked as select distinct process from ({processes}) as given(process)")
+    carried = _carried(connection)
+    connection.execute(
+        f"create or replace temp table rechained as select {_PROCESS} as process from runs where {_PROCESS} in (select process from linked)"
+        " group by process having count(*) > 1 or max(chain_position) > 1 or bool_or(run_id in (select unnest($carried)))",
+        {"carried": [*carried.keys(), *carried.values()]},
+    )
+    links = _links(connection, f"select run_id from {RECHAINED}")
+    found = places(links, carried)
+    if not found:
+        return False
+    connection.register("places", _places_table(list(found.items())))
+    for step in ("09_added", "10_chained_models", "11_chained_runs"):
+        run_step(connection, f"commit/{step}")
+    connection.unregister("places")
+    _note_assumed(connection, _assumed({link.run_id: link for link in links}, found))
+    return True
+
+
+def _assumed(links: Mapping[str, Link], found: Mapping[str, Place]) -> dict[str, str]:
+    """Records that may have started from zero → the record that each is assumed to continue."""
+    continued = {run_id: place.earlier for run_id, place in found.items() if place.earlier in links}
+    return {run_id: earlier for run_id, earlier in continued.items() if earlier and is_assumed(links[run_id], links[earlier])}
+
+
+def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, str]) -> None:
+    connection.execute(f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})", {"rule": ASSUMED})
+    columns = {"run_id": list(assumed), "earlier": list(assumed.values())}
+    connection.register("assumed", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
+    run_step(connection, "commit/12_assumed", {"rule": ASSUMED, "severity": Severity.INFO})
+    connection.unregister("assumed")
+
+
+def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Records that continue one of another session in their stream → that one. The processes of both are added to the table `linked`."""
+    while True:
+        run_step(connection, "commit/08_neighbours")
+        pairs: list[tuple[str, str]] = connection.execute("select run_id, earlier from neighbours").fetchall()
+        if not pairs:
+            return {}
+        links = {link.run_id: link for link in _links(connection, "select unnest([run_id, earlier]) from neighbours")}
+        carried = {later: earlier for later, earlier in pairs if carries(links[later], links[earlier])}
+        ends = {links[run_id].process for pair in carried.items() for run_id in pair}
+        sql = "insert into linked select unnest($ends) except select process from linked"
+        [(joined,)] = connection.execute(sql, {"ends": list(ends)}).fetchall()
+        if not joined:
+            return carried
+
+
+def _links(connection: duckdb.DuckDBPyConnection, run_ids: str) -> list[Link]:
+    models: dict[str, dict[str, Totals]] = defaultdict(dict)
+    for run_id, model_id, *tokens, cost in connection.execute(f"{_MODELS} ({run_ids})").fetchall():
+        models[run_id][model_id] = Totals(_four(tokens), cost or Decimal(0))
+    rows = connection.execute(f"{_LINKS} ({run_ids})").fetchall()
+    return [_link(row, models[row[0]]) for row in rows]
+
+
+def _link(row: tuple[Any, ...], models: dict[str, Totals]) -> Link:
+    run_id, process, source_id, ordinal, in_stream, *usage = row
+    known = None if all(count is None for count in usage) else _four(usage)
+    return Link(run_id, process, source_id, ordinal, in_stream, models, known)
+
+
+def _four(counts: list[Any]) -> tuple[int, int, int, int]:
+    first, second, third, fourth = (count or 0 for count in counts)
+    return first, second, third, fourth
+
+
+def _places_table(found: list[tuple[str, Place]]) -> pa.Table:
+    return pa.table(
+        {
+            "run_id": pa.array([run_id for run_id, _ in found], pa.string()),
+            "chain_id": pa.array([place.chain_id for _, place in found], pa.string()),
+            "position": pa.array([place.position for _, place in found], pa.int64()),
+            "earlier": pa.array([place.earlier for _, place in found], pa.string()),
+        }
+    )

@@ -1,6 +1,6 @@
-"""The spool → the store, in one transaction: of every source one reading, of every record one copy, every sum without overlap.
+"""The spool → the store, in one transaction: one reading of each source, one copy of each record, and no cost counted twice.
 
-What the store holds afterwards does not depend on the order in which logs came in, on how they were batched, or on how often.
+The content of the store afterwards does not depend on the order, the batches or the repetition of logs.
 Each step that is more than an insert is a file in `sql/commit/`.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,40 +16,39 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES
-from ingest.reading.read_source import Card
-from ingest.store.chain_steps import RECHAINED, rechain
-from ingest.store.database import Writer
+from ingest.store.chains import RECHAINED, rechain
+from ingest.store.database import Writer, run_step
+from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
 from schemas.rows.price import PriceFileRow
 from schemas.rows.tables import TABLES, arrow_schema
 
-_STEPS = resources.files("ingest.store") / "sql" / "commit"
-_CARD_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
+_RESULT_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
 
 LONG_BYTES = 1 << 27
-"""A file of the spool that is larger holds a text that is: it is closed at a quarter of that."""
+"""A larger file of the spool has a text of that size: otherwise files are closed at a quarter of it."""
 
 _PROCESSES = """
-select process from winners union select former_process from winners
+select process from winners union select earlier_process from winners
 union
 select process_of(session_id, in_stream, source_id)
 from runs
 where in_stream and source_id in (select source_id from winners union select replaces from winners)
 """
-"""Those of the new runs and of the ones they replace, and of all in the same streams: there, whose totals go on may have changed."""
+"""The processes of new runs, of the runs they replace, and of all runs in the same streams: their chains may have changed."""
 
 _RECHAINED = f"select run_id from {RECHAINED}"
-_FORMER = "select run_id from runs anti join winners using (run_id)"
-"""Runs whose prices are not those they came with: their chain changed, or the store has other prices than when they came."""
+_PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
+"""Runs that are priced again: their chain changed, or the store got other prices."""
 
 
 def commit(
     writer: Writer,
     spool: Path,
-    cards: Sequence[Card],
+    results: Sequence[ReadResult],
     *,
     labels: Mapping[str, str] = MappingProxyType({}),
     replace: bool = False,
@@ -58,47 +56,43 @@ def commit(
 ) -> dict[str, int]:
     """Write what the spool holds. Returns the number of new runs by reading.
 
-    `labels` are for the runs of sources that the store knows, too. `replace`: sources the store has are written anew. `prices`: a price
-    file for the whole store from now on.
+    `labels` are also given to runs of sources that the store has already. `replace`: such sources are written again. `prices`: a price file
+    for the whole store from now on.
     """
     connection = writer.connection
-    connection.register("cards", _cards_table([card for card in cards if not card.known]))
+    connection.register("read_results", _results_table([result for result in results if not result.known]))
     if replace:
         for table in ("rejects", "sources"):
-            connection.execute(f"delete from {table} where source_id in (select source_id from cards)")
-    _spare_memory(connection, spool)
+            connection.execute(f"delete from {table} where source_id in (select source_id from read_results)")
+    _limit_memory(connection, spool)
     for table in SPOOLED:
         connection.execute(_spool_view(spool, table))
     for step in ("00_process", "01_chosen", "02_portions", "03_incoming", "04_winners"):
-        _run(connection, step)
+        run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection)
-    _run(connection, "05_recount")
-    _label(connection, [card.source_id for card in cards if card.known] if labels else [], labels)
+    run_step(connection, "commit/05_recount")
+    _label(connection, [result.source_id for result in results if result.known] if labels else [], labels)
     is_rechained = rechain(connection, _PROCESSES)
-    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_FORMER, has_new_prices)) if is_so]
+    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_PRICED_BEFORE, has_new_prices)) if is_so]
     if stale:
         price(writer, " union ".join(stale))
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
-    connection.unregister("cards")
+    connection.unregister("read_results")
     return dict(found)
 
 
-def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
-    connection.execute((_STEPS / f"{step}.sql").read_text())
-
-
-def _cards_table(cards: Sequence[Card]) -> pa.Table:
-    columns = {name: pa.array([getattr(card, name) for card in cards], type_) for name, type_ in _CARD_COLUMNS.items()}
-    keys = [card.key for card in cards]
+def _results_table(results: Sequence[ReadResult]) -> pa.Table:
+    columns = {name: pa.array([getattr(result, name) for result in results], type_) for name, type_ in _RESULT_COLUMNS.items()}
+    keys = [result.key for result in results]
     reading, portion = pa.array([key.reading for key in keys], pa.string()), pa.array([key.portion for key in keys], pa.int64())
     return pa.table({"reading": reading, "portion": portion} | columns)
 
 
-def _spare_memory(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
-    """Give the engine less memory where one text of a hundred megabytes comes: it is held once more while it is written, beyond the limit.
+def _limit_memory(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
+    """Set the memory limit of DuckDB for texts of a hundred megabytes. One text is copied once more outside the limit: a lower limit.
 
-    Several such texts are written by one statement, which holds all of them: there it gets more.
+    Several such texts are written by one statement, which keeps all of them in memory: a higher limit.
     """
     sizes = [_uncompressed_bytes(path) for path in spool.glob("runs-*.parquet")]
     long = [size for size in sizes if size > LONG_BYTES]
@@ -113,7 +107,7 @@ def _uncompressed_bytes(path: Path) -> int:
 
 
 def _spool_view(spool: Path, table: str) -> str:
-    """A view on the table's files in the spool, empty where there are none."""
+    """SQL for a view on the files of a table in the spool; empty where there are none."""
     files = sorted(str(path) for path in spool.glob(f"{table}-*.parquet"))
     if files:
         listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
@@ -123,7 +117,7 @@ def _spool_view(spool: Path, table: str) -> str:
 
 
 def _write(connection: duckdb.DuckDBPyConnection) -> None:
-    """Sources, rejects, runs and what hangs on them; better known copies take the place of the former ones."""
+    """Write sources, rejects, runs and their child rows. A better known copy of a run replaces the old one."""
     for table in ("runs", *CHILD_TABLES):
         connection.execute(f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
     connection.execute(
@@ -142,7 +136,7 @@ def _write(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
-    """Runs come last and with their prices: to update rows that the same transaction inserted took six times as long as all else."""
+    """Write runs last and with their prices: an update of rows of the same transaction took six times as long as everything else."""
     price_touched(
         connection,
         "select spooled.run_id, cost_own_usd, false as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
@@ -157,17 +151,17 @@ def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: Mapping[str, str]) -> None:
-    """Whichever copy of a record is kept, the labels of the others stay with it; `labels` are for the sources that were known."""
+    """Add the labels of all copies of a record to the kept one, and `labels` to the runs of known sources."""
     connection.register("known", pa.table({"source_id": pa.array(known, pa.string())}))
     given = {"keys": list(labels), "values": list(labels.values())}
-    connection.execute((_STEPS / "06_copies.sql").read_text(), given)
+    run_step(connection, "commit/06_copies", given)
     connection.unregister("known")
     if connection.execute("select 1 from copies limit 1").fetchone():
-        _run(connection, "07_labels")
+        run_step(connection, "commit/07_labels")
 
 
 def _columns(table: str, *known_later: str) -> str:
-    """The table's columns as the spool has them, but those that only the commit knows."""
+    """The columns of a table in the spool, without those that only the commit knows."""
     names = [name for name in arrow_schema(TABLES[table]).names if name not in known_later]
     return ", ".join(f'spooled."{name}"' for name in names)
 

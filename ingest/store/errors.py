@@ -1,4 +1,4 @@
-"""What goes wrong with a store, in words: where it is missing, held, full, or something else altogether."""
+"""The errors of a store, in words: it is missing, held by another process, full, or no store at all."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from schemas.errors import NotAStore, StoreError, StoreMissing, StoreVersionMism
 from schemas.rows.tables import SCHEMA_VERSION
 
 FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.TransactionException)
-"""What a full or broken disk looks like (the last of them to a commit); any other error of DuckDB's is a mistake of ours."""
+"""Errors of DuckDB for a full or broken disk (the last one: at a commit). Any other error of DuckDB is a mistake of ours."""
 
 INTERRUPTED = "Query interrupted"
-"""What DuckDB makes of Ctrl-C while it works, as a RuntimeError."""
+"""The message of the RuntimeError that DuckDB raises for Ctrl-C."""
 
 _HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
 _NO_SUCH_FILE = ("database does not exist", "No such file or directory")
 
 
 def missing(location: str) -> StoreMissing:
-    """Nothing is there yet."""
+    """There is no store yet."""
     return StoreMissing(f"There is no store at {location} yet.", "Make one with `tachograph ingest PATH`, or choose another with --db.")
 
 
 def is_held(error: duckdb.Error) -> bool:
-    """Whether it is another process that keeps us from the store."""
+    """Whether another process holds the store."""
     return any(words in str(error) for words in _HELD)
 
 
 def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
-    """It could be opened, and then not be read or written."""
+    """The store was opened, but cannot be read or written."""
     reason = error.strerror if isinstance(error, OSError) else _reason(error)
     return StoreError(
         f"{location} failed: {reason}",
@@ -37,7 +37,7 @@ def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
 
 
 def unusable(location: str, error: duckdb.Error) -> StoreError:
-    """It could not be opened."""
+    """The store cannot be opened."""
     reason = _reason(error)
     if any(words in reason for words in _NO_SUCH_FILE):
         return missing(location)
@@ -45,13 +45,13 @@ def unusable(location: str, error: duckdb.Error) -> StoreError:
 
 
 def unreachable(location: str, error: OSError | ValueError) -> StoreError:
-    """The file system does not even tell whether it is there."""
+    """The file system does not say whether the store exists."""
     said = getattr(error, "strerror", None) or error
     return StoreError(f"{location} cannot be used as a store: {said}.", "Choose another file with --db.")
 
 
 def other_version(location: str, found: int) -> StoreVersionMismatch:
-    """Its tables are not those of this program."""
+    """The tables of the store are of another version."""
     if found > SCHEMA_VERSION:
         return StoreVersionMismatch(
             f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",

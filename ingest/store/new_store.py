@@ -1,6 +1,6 @@
-"""A store that is not there yet: made under another name, and given its own when it is whole.
+"""A new store: made under a temporary name, and renamed when it is complete.
 
-So at no moment does a half-made file bear the store's name. What a kill leaves under the other name, the next writer removes.
+So no incomplete file ever has the name of the store. The next writer removes a file that a killed process left under a temporary name.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from ingest.system.signals import put_off
 from schemas.errors import StoreBusy
 
 _HEADERS_BYTES = 3 * 4096
-"""The first three blocks of a DuckDB file. One that is no longer has no content: a table takes a block of 16 KiB or more."""
+"""The headers of a DuckDB file: its first three blocks. A file without more has no content, since a table needs 16 KiB or more."""
 
 _MAGIC = b"DUCK"
 _VERSIONS = 1 << 16
-"""Bytes 8 to 11 of every DuckDB file, and what the number in the next eight is below: no text has the zeros of so small a number."""
+"""_MAGIC: bytes 8 to 11 of every DuckDB file. Its version in the next eight bytes is below _VERSIONS; text has no such zeros."""
 
 
 def is_blank(place: str, descriptor: int | None = None) -> bool:
-    """Whether the file is no store yet: empty, or DuckDB's headers alone, as a kill between its making and its first write leaves it.
+    """Whether the file is no store yet: empty, or only DuckDB's headers, as after a kill before the first write.
 
-    A write-ahead log beside whole headers may hold all the content: such a file is not blank. `descriptor`: of the file, where it is
+    A write-ahead log beside complete headers may have all the content: then the file is not blank. `descriptor`: of the file, if it is
     open. Raises OSError.
     """
-    has_log = any(os.path.exists(f"{place}{end}") for end in WRITE_AHEAD_LOGS)  # noqa: PTH110  before its size: it goes as the file grows
+    has_log = any(os.path.exists(f"{place}{end}") for end in WRITE_AHEAD_LOGS)  # noqa: PTH110  before the size: logs disappear as the file grows
     found = os.stat(place)  # noqa: PTH116
     if not stat.S_ISREG(found.st_mode) or found.st_size > _HEADERS_BYTES or (found.st_size == _HEADERS_BYTES and has_log):
         return False
@@ -39,7 +39,7 @@ def is_blank(place: str, descriptor: int | None = None) -> bool:
 
 def _begins_as_database(place: str, descriptor: int | None) -> bool:
     if descriptor is None:
-        with open(place, "rb") as file:  # noqa: PTH123  so small a file is attached by nobody here, see file_locks.sole_use
+        with open(place, "rb") as file:  # noqa: PTH123  so small a file is not attached in this process
             return _begins_as_database(place, file.fileno())
     os.lseek(descriptor, 0, os.SEEK_SET)
     begin = os.read(descriptor, 20)
@@ -47,18 +47,18 @@ def _begins_as_database(place: str, descriptor: int | None) -> bool:
 
 
 class NewStore:
-    """A store in the making at `path`, to be put at `place`. A blank file there is held meanwhile, so that nobody else fills it."""
+    """An incomplete store at `path`, to be moved to `place`. A blank file at `place` is locked meanwhile, so that nobody else uses it."""
 
     def __init__(self, place: str) -> None:
-        """Raises BlockingIOError where somebody else fills the blank file just now, OSError."""
+        """Raises BlockingIOError where another process uses the blank file, OSError."""
         self._place = place
         self._blank = _held_blank(place)
-        for end in WRITE_AHEAD_LOGS:  # of a store that is no more: DuckDB would take them for the new one's
+        for end in WRITE_AHEAD_LOGS:  # of a deleted store: DuckDB would apply them to the new one
             Path(f"{place}{end}").unlink(missing_ok=True)
         self.path = Path(f"{place}{MAKING}{os.getpid()}-{secrets.token_hex(4)}")
 
     def put_in_place(self) -> None:
-        """Give the store its name. Raises StoreBusy where somebody else made one meanwhile, which stays as it is; OSError."""
+        """Move the store to its place. Raises StoreBusy where another process made one meanwhile, which is not changed; OSError."""
         if self._blank is not None:
             self.path.replace(self._place)
             return
@@ -66,13 +66,13 @@ class NewStore:
             os.link(self.path, self._place)
         except FileExistsError as error:
             raise self._came_meanwhile() from error
-        except OSError:  # no links here
+        except OSError:  # the file system has no hard links
             if os.path.lexists(self._place):
                 raise self._came_meanwhile() from None
             self.path.rename(self._place)
 
     def discard(self) -> None:
-        """Remove what is left under the other name: nothing that is in place."""
+        """Remove the file under the temporary name, if it is still there."""
         discard(self.path)
         if self._blank is not None:
             os.close(self._blank)
@@ -84,7 +84,7 @@ class NewStore:
 
 
 def discard(place: Path) -> None:
-    """Remove a database that is of no use any more, as far as that can be done."""
+    """Remove a database that is not needed any more; errors are ignored."""
     with put_off(), suppress(OSError):
         remove_database(place)
 

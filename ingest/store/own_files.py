@@ -1,41 +1,46 @@
-"""Which files are a store's own: by what they are called, links followed."""
+"""The files of a store, known by their names: which are its own, and which of them a killed process left behind."""
 
 from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
+
+from ingest.system.held_folder import clear, is_old
 
 REBUILDING = ".rebuilding"
 MAKING = ".making-"
 SPOOL = ".ingest-"
 QUEUE = ".queue"
-"""What is called so behind the store's own name: the new store beside one that is rebuilt, the first one until it is whole, the folder of
-an ingest under way, and the folder of those who wait."""
+"""Suffixes to the name of a store: a new store during a rebuild, a first store until it is complete, the spool folder of an ingest, and the
+folder of the queue."""
 
 WRITE_AHEAD_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
-"""DuckDB's files beside a database, by what follows its name."""
+"""Suffixes of DuckDB's files beside a database."""
 
 _WAL = rf"({'|'.join(map(re.escape, WRITE_AHEAD_LOGS))})?"
 _DATABASES = rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+)?{_WAL}"
 _FOLDERS = rf"{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?|{re.escape(QUEUE)}([/\\](lock|\d+-(reader|writer)-[^/\\]*))?"
+_LEFT_DATABASES = re.compile(rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+){_WAL}", re.ASCII)
+_LEFT_FOLDERS = re.compile(rf"{re.escape(SPOOL)}\d+-.+", re.ASCII | re.DOTALL)
 _BESIDE = rf"({_DATABASES}|{_FOLDERS})"
 
 
 def is_path(location: str) -> bool:
-    """Two letters and more before a colon name a kind of store (`md:…`); one is a drive."""
+    """Whether a location is a path. Two or more letters before a colon name a kind of store (`md:…`); one letter is a drive."""
     return not re.match(r"[A-Za-z][\w+.-]+:", location)
 
 
 class OwnFiles:
-    """What belongs to the store at `place` (a real path): its file, DuckDB's files beside it and ours."""
+    """The files of the store at `place` (a real path): its file, DuckDB's files beside it and ours."""
 
     def __init__(self, place: str) -> None:
         self._names = re.compile(re.escape(place) + _BESIDE, re.DOTALL)
         self._folders: dict[str, str] = {}
 
     def __contains__(self, path: Path) -> bool:
-        """Asked of every file of an ingest: each folder's links are followed once."""
+        """Called for every file of an ingest: the links of each folder are resolved once."""
         folder, name = os.path.split(path)
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)
@@ -49,3 +54,20 @@ def remove_database(place: Path) -> None:
     """Remove a database with its write-ahead logs, where there are any."""
     for end in ("", *WRITE_AHEAD_LOGS):
         Path(f"{place}{end}").unlink(missing_ok=True)
+
+
+def remove_leftovers(place: str, keep: Path | None, *, is_our_turn: bool) -> None:
+    """Remove the files that killed writers left beside the store at `place`, without the new store `keep`, which is ours.
+
+    `is_our_turn`: by the queue nobody else writes, so that every incomplete store beside ours was left by a killed process.
+    """
+    folder, name = os.path.split(place)
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            end, path = entry.name.removeprefix(name), Path(entry.path)
+            if end == entry.name:
+                continue
+            if _LEFT_FOLDERS.fullmatch(end):
+                clear(path)
+            elif _LEFT_DATABASES.fullmatch(end) and not (keep and entry.path.startswith(str(keep))) and (is_our_turn or is_old(path)):
+                path.unlink(missing_ok=True)

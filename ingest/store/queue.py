@@ -1,10 +1,10 @@
-"""The queue before a store: whoever writes, and whoever waits, holds a ticket in a folder beside it.
+"""The queue for a store: every process that writes or waits has a ticket in a folder beside it.
 
-Writers have their turn in order of arrival. A reader waits for one writer alone, the first when it came, and the next writer waits for the
-readers that came meanwhile: nobody starves, and a reader never waits for a whole queue of writers (a phase-fair lock).
+Writers take turns in order of arrival. A reader waits for only one writer, the first one at its arrival; the next writer then waits for the
+readers that arrived meanwhile. So nobody starves, and a reader never waits for a whole queue of writers (a phase-fair lock).
 
-A ticket is a file whose lock its owner holds: that of a killed process is free at once, and the one behind it removes it. The folder
-goes with the last ticket. Processes that know of no queue have DuckDB's own lock alone, so the first in the queue still asks for that.
+A ticket is a file that is locked by its owner. The lock of a killed process is released at once, and the next process removes its ticket.
+The folder is removed with the last ticket. Programs without this queue have only DuckDB's lock, so the first in the queue still needs it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from ingest.system.signals import put_off
 
 Kind = Literal["reader", "writer"]
 
-_DOOR = "lock"
-"""The file whose lock is held for a moment to take a ticket or to remove one."""
+_FOLDER_LOCK = "lock"
+"""The file that is locked for a moment while a ticket is made or removed."""
 
-_DOOR_SECONDS = 5.0
+_FOLDER_LOCK_SECONDS = 5.0
 _HOST = re.sub(r"[^\w.]", "_", platform.node(), flags=re.ASCII)[:64]
 _TICKET = re.compile(r"(?P<number>\d{12})-(?P<kind>reader|writer)-(?P<behind>\d{12})-(?P<pid>\d+)-(?P<host>[\w.]*)", re.ASCII)
-"""The name of a ticket. `behind`: the number of the writer that was first when it was taken, 0 where nobody wrote."""
+"""The name of a ticket. `behind`: the number of the first writer at the time when it was made, 0 where nobody wrote."""
 
 
-class Keeper(NamedTuple):
-    """Who keeps the store from us. `token` changes with the keeper: the store then goes from hand to hand, and waiting pays.
+class Holder(NamedTuple):
+    """The process that holds the store. `token` is another one for each holder: a change means that the queue moves.
 
-    `who` names the process, `does` says what it does with the store (`writing`, `reading`, `using it`).
+    `who`: the process; `does`: what it does with the store (`writing`, `reading`, `using it`).
     """
 
     token: str
@@ -45,65 +45,65 @@ class Keeper(NamedTuple):
     does: str
 
 
-class Standing(NamedTuple):
-    """Where we stand in the queue: how many tickets we wait for, and who has the store if one of those before us knows."""
+class Position(NamedTuple):
+    """A place in the queue: number of tickets ahead, and the holder of the store if the owner of one of them knows it."""
 
     ahead: int
-    keeper: Keeper | None
+    holder: Holder | None
 
 
 class Ticket:
-    """Our place in a queue, held from `take` to `leave`."""
+    """Our ticket in a queue, until `leave`."""
 
     def __init__(self, queue: Queue, name: str, descriptor: int) -> None:
         self._queue = queue
         self._name = name
         self._descriptor: int | None = descriptor
 
-    def standing(self) -> Standing:
-        """Where we stand now. Tickets of the dead are removed."""
+    def position(self) -> Position:
+        """Our place now. Tickets of dead processes are removed."""
         blocking = [name for name in self._queue.tickets() if _goes_before(name, self._name)]
         while blocking and not self._queue.lives(blocking[-1]):
             blocking.pop()
-        return Standing(len(blocking), next(filter(None, map(self._queue.keeper, blocking)), None))
+        return Position(len(blocking), next(filter(None, map(self._queue.holder, blocking)), None))
 
-    def others(self, keeper: Keeper | None) -> int:
-        """How many others wait, the keeper of the store not counted."""
-        having = keeper.token if keeper else ""
+    def others(self, holder: Holder | None) -> int:
+        """Number of other tickets, without the holder of the store."""
+        having = holder.token if holder else ""
         return sum(name != self._name and not having.endswith(name) for name in self._queue.tickets())
 
-    def tell(self, keeper: Keeper) -> None:
-        """Tell those behind us who has the store."""
+    def tell(self, holder: Holder) -> None:
+        """Write the holder of the store into our ticket, for the processes behind us."""
         if self._descriptor is None:
             return
         with suppress(OSError):
             os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, "\t".join(keeper).encode(), 0)
+            os.pwrite(self._descriptor, "\t".join(holder).encode(), 0)
 
     def tell_ours(self) -> None:
-        """Tell those behind us that it is we who write to the store."""
-        self.tell(Keeper(self._name, f"pid {os.getpid()}", "writing"))
+        """Write into our ticket that this process writes to the store."""
+        self.tell(Holder(self._name, f"pid {os.getpid()}", "writing"))
 
     def leave(self) -> None:
-        """Give the ticket back, once."""
+        """Remove the ticket; further calls do nothing."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             self._queue.remove(self._name, descriptor)
 
 
 class Queue:
-    """The tickets beside the store at `place`; there are none where that is None."""
+    """The queue of the store at `place`; None: no queue."""
 
     def __init__(self, place: str | None) -> None:
         self._folder = f"{place}{QUEUE}" if place else ""
 
     def is_empty(self) -> bool:
-        """Whether nobody holds a ticket. Asked at every reading: it costs a look at the folder's name, no more."""
+        """Whether there is no ticket. Called at every reading, so it only tests whether the folder exists."""
         return not os.path.exists(self._folder)  # noqa: PTH110
 
     @contextmanager
     def ticket(self, kind: Kind) -> Iterator[Ticket | None]:
-        """A ticket for the block; None where files cannot be locked, or not made: whoever has none asks for the store again and again."""
+        """A ticket for the block; None where files cannot be locked or made: then the process polls the store."""
         with contextlib.ExitStack() as stack:
             with put_off():
                 ticket = self._take(kind)
@@ -114,7 +114,7 @@ class Queue:
         if not self._folder:
             return None
         try:
-            with self._door() as is_open:
+            with self._folder_lock() as is_open:
                 if not is_open:
                     return None
                 tickets = self.tickets()
@@ -132,24 +132,24 @@ class Queue:
                 ticket.leave()
 
     def tickets(self) -> list[str]:
-        """The names of all tickets, the first first; none where there is no folder."""
+        """The names of all tickets in order; none where there is no folder."""
         try:
-            return sorted(filter(_TICKET.fullmatch, os.listdir(self._folder)))  # noqa: PTH208  asked again and again by whoever waits
+            return sorted(filter(_TICKET.fullmatch, os.listdir(self._folder)))  # noqa: PTH208  called often by waiting processes
         except OSError:
             return []
 
     def lives(self, name: str) -> bool:
-        """Whether the ticket's owner lives; the ticket of a dead one is removed."""
+        """Whether the owner of a ticket lives. The ticket of a dead process is removed."""
         ticket = Path(self._folder, name)
         if is_locked(ticket):
             return True
-        with suppress(OSError), self._door() as is_open:
-            if is_open and not is_locked(ticket):  # it may have been asked for between its making and its locking
+        with suppress(OSError), self._folder_lock() as is_open:
+            if is_open and not is_locked(ticket):  # it may have been new: made, but not locked yet
                 ticket.unlink(missing_ok=True)
         return False
 
-    def keeper(self, name: str) -> Keeper | None:
-        """Who has the store, as the owner of the first ticket says; None where it has not said so yet."""
+    def holder(self, name: str) -> Holder | None:
+        """The holder of the store by a ticket; None where its owner has not written it yet."""
         try:
             parts = Path(self._folder, name).read_text(encoding="utf-8").split("\t")
         except (OSError, UnicodeDecodeError):
@@ -157,44 +157,44 @@ class Queue:
         if len(parts) != 3:
             return None
         host = name.split("-", 4)[4]
-        return Keeper(*parts) if host == _HOST else Keeper(f"{host} {parts[0]}", f"{parts[1]} on {host}", parts[2])
+        return Holder(*parts) if host == _HOST else Holder(f"{host} {parts[0]}", f"{parts[1]} on {host}", parts[2])
 
     def remove(self, name: str, descriptor: int) -> None:
-        """Remove our ticket, and the folder where it was the last."""
+        """Remove our ticket, and the folder after the last one."""
         with suppress(OSError):
             Path(self._folder, name).unlink(missing_ok=True)
         os.close(descriptor)
         if not self.tickets():
-            with suppress(OSError), self._door():
+            with suppress(OSError), self._folder_lock():
                 pass
 
     @contextmanager
-    def _door(self) -> Iterator[bool]:
-        """Alone in the folder, which is made for it, and goes at the end where no ticket is in it. False where somebody keeps it too long.
+    def _folder_lock(self) -> Iterator[bool]:
+        """Exclusive use of the folder, which is made first and removed afterwards if it has no ticket. False after a timeout.
 
         Raises OSError where there can be no queue.
         """
-        door = Path(self._folder, _DOOR)
-        descriptor = self._opened(door)
+        lock_file = Path(self._folder, _FOLDER_LOCK)
+        descriptor = self._opened(lock_file)
         if descriptor is None:
             yield False
             return
         try:
             yield True
             if not self.tickets():
-                door.unlink()
+                lock_file.unlink()
                 os.rmdir(self._folder)  # noqa: PTH106
         finally:
             os.close(descriptor)
 
-    def _opened(self, door: Path) -> int | None:
-        """The door's lock; whoever removed the folder meanwhile leaves us a lock on nothing, which does not count."""
-        deadline = time.monotonic() + _DOOR_SECONDS
+    def _opened(self, lock_file: Path) -> int | None:
+        """A descriptor with the lock of the folder; None after a timeout. A lock in a folder that was removed meanwhile does not count."""
+        deadline = time.monotonic() + _FOLDER_LOCK_SECONDS
         while time.monotonic() < deadline:
             with suppress(FileExistsError):
                 os.mkdir(self._folder)  # noqa: PTH102
-            descriptor = lock(door)
-            if descriptor is not None and _is_at(descriptor, door):
+            descriptor = lock(lock_file)
+            if descriptor is not None and _is_at(descriptor, lock_file):
                 return descriptor
             if descriptor is not None:
                 os.close(descriptor)
@@ -210,7 +210,7 @@ def _is_at(descriptor: int, file: Path) -> bool:
 
 
 def _goes_before(other: str, ours: str) -> bool:
-    """Whether we wait for the owner of another ticket."""
+    """Whether the other ticket is ahead of ours."""
     its, mine = other.split("-"), ours.split("-")
     if mine[1] == "reader":
         return its[1] == "writer" and its[0] == mine[2]

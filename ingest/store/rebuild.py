@@ -1,4 +1,4 @@
-"""Every derived table made anew from the raw records that the store kept: after an upgrade, or to check the store."""
+"""Make every derived table again from the raw records in the store: after an upgrade, or to check the store."""
 
 from __future__ import annotations
 
@@ -8,53 +8,51 @@ from typing import Any
 
 import duckdb
 
-from ingest.agents import recognise
 from ingest.agents.base import CONTEXT_COLUMNS, Context, Rows
 from ingest.documents.document import Document
-from ingest.findings.summary_facts import complete
-from ingest.reading.read_source import refused, reject_row
-from ingest.store.chain_steps import ALL_PROCESSES, rechain
+from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.database import Store, Writer
+from ingest.store.record_rows import RowTable, checked_tables, read_record
 from ingest.store.repricing import price
-from ingest.store.row_tables import tables_of
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.source import RejectRow
 
 BATCH = 1000
-"""Records read, made anew and written at a time."""
+"""Records that are read and written at a time."""
 
-_KEPT_TABLES = ("sources", "rejects", "measurements", "tool_calls", "patch_files", "price_files")
-"""What comes from outside the records and is copied; all else follows from the raw records."""
+_KEPT_TABLES = ("sources", "rejects", "tool_calls", "patch_files", "price_files")
+"""Tables that do not follow from the raw records and are copied."""
 
 _HAS_KIND = "select 1 from duckdb_columns() where database_name = 'former' and table_name = 'sources' and column_name = 'kind'"
 _KIND = (
     ", case when container = 'zip' or starts_with(container, 'tar') then 'archive'"
     " when container = 'sidecar' then 'sidecar' else 'log' end as kind"
 )
-"""What version 3 of the tables knew of it."""
+"""The kind of a source, from the columns of version 3."""
 
 _KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)
 
 
 @dataclass(frozen=True)
 class RebuildReport:
-    """`runs` were made anew; `rejects` are records that were runs before and can no longer be read."""
+    """`runs`: records that were read again; `rejects`: records that were runs before and can no longer be read."""
 
     runs: int
     rejects: int
 
 
 def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None) -> RebuildReport:
-    """Make the store anew beside the old one and put it in its place. `on_progress` gets (records done, records in all)."""
+    """Make a new store beside the old one and replace it. `on_progress` is called with (records done, all records)."""
     runs, refused = 0, 0
     with store.replacing() as (former, writer):
         _copy_kept(writer)
         [(total,)] = former.execute("select count(*) from former.runs").fetchall()
         for batch in _batches(former):
-            rows, rejects = _again(batch)
-            _insert_runs(writer, rows)
+            tables, rejects = _read_batch(batch)
+            for table in tables:
+                writer.insert_table(table.name, table.rows)
             _move_to_rejects(writer, rejects)
-            runs, refused = runs + len(rows), refused + len(rejects)
+            runs, refused = runs + len(batch) - len(rejects), refused + len(rejects)
             if on_progress:
                 on_progress(runs + refused, total)
         rechain(writer.connection, ALL_PROCESSES)
@@ -64,7 +62,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
 
 def _copy_kept(writer: Writer) -> None:
     known = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'former'").fetchall()
-    for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store lacks the newer tables
+    for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store does not have the newer tables
         lacks_kind = table == "sources" and not writer.connection.execute(_HAS_KIND).fetchone()
         writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from former.{table}")
 
@@ -79,31 +77,29 @@ def _context(row: dict[str, Any]) -> Context:
     return Context(**row | {"labels": dict(row["labels"] or ()), "tools": tuple(row["tools"] or ())})
 
 
-def _again(batch: list[tuple[Document, Context]]) -> tuple[list[Rows], list[RejectRow]]:
-    rows: list[Rows] = []
-    rejects: list[RejectRow] = []
+def _read_batch(batch: list[tuple[Document, Context]]) -> tuple[list[RowTable], list[RejectRow]]:
+    """The tables of the records that can still be read, and the rejects of the others."""
+    read: list[tuple[Document, Context, Rows]] = []
+    refused: list[tuple[Document, Context, InvalidRecord]] = []
     for document, context in batch:
         try:
-            rows.append(_read(document, context))
+            read.append((document, context, _read(document, context)))
         except InvalidRecord as error:
-            rejects.append(reject_row(context.source_id, refused(document, error.reason, error.detail)))
-    return rows, rejects
+            refused.append((document, context, error))
+    tables, wrong = checked_tables([rows for _, _, rows in read])
+    refused += [(*read[place][:2], error) for place, error in wrong.items()]
+    return tables, [document.refused(error.reason, error.detail).row(context.source_id) for document, context, error in refused]
 
 
 def _read(document: Document, context: Context) -> Rows:
-    format_ = recognise(document)
-    if format_ is None:
-        raise InvalidRecord(RejectReason.NO_RECORD, "no format knows this record any more")
-    return complete(format_.rows(document, lambda *_: context))
-
-
-def _insert_runs(writer: Writer, made: list[Rows]) -> None:
-    for table in tables_of(made):
-        writer.insert_table(table.name, table.rows)
+    rows = read_record(document, lambda *_: context)
+    if rows is None:
+        raise InvalidRecord(RejectReason.NO_RECORD, "no reader knows this record any more")
+    return rows
 
 
 def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:
-    """Rejects of records that were runs: their sources count them anew."""
+    """Write the rejects of records that were runs, and correct the counts of their sources."""
     writer.insert("rejects", rejects)
     for row in rejects:
         writer.connection.execute(

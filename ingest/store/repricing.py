@@ -1,4 +1,4 @@
-"""Prices into the store: the keys of model rows are looked up here, the arithmetic is SQL (`sql/pricing/`), in DECIMAL throughout.
+"""List prices of the runs in the store. Prices are looked up here; the arithmetic is SQL (`sql/pricing/`), always in DECIMAL.
 
 The same steps price new runs at ingest, runs whose chain changed, and the whole store after a new price file or library.
 """
@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
 from ingest.prices.price_file import parse_price_file
-from ingest.store.database import Store, Writer
+from ingest.store.database import Store, Writer, run_step
 from schemas.rows.cost import COST_RULES
 from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates
 
@@ -39,16 +38,15 @@ PRICED = (
     "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd", "price_status", "unpriced_tokens",
     "findings", "alarms",
 )  # fmt: skip
-"""The columns of runs that pricing gives; it counts findings anew, since it adds some."""
+"""The columns of runs that pricing writes. Findings are among them, since pricing adds some."""
 
-_STEPS = resources.files("ingest.store") / "sql" / "pricing"
 _REGISTERED = ("prices", "alternatives", "rules")
 
 
 def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = False) -> int:
-    """Price every run of the store anew, without reading a record. Returns the number of runs.
+    """Price every run of the store again, without reading records. Returns the number of runs.
 
-    `own`: a price file that takes the place of the former one; `forget`: the library alone from now on. Raises StoreError.
+    `own`: a price file that replaces the one in the store; `forget`: from now on use no price file. Raises StoreError.
     """
     with store.writing(make=False) as writer:
         if own or forget:
@@ -59,16 +57,16 @@ def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = Fal
 
 
 def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
-    """Make this the store's price file, or leave it without. Returns whether its prices are others than before."""
-    former = writer.connection.execute("select text from price_files").fetchall()
+    """Replace the price file of the store; None: remove it. Returns whether the prices changed."""
+    before = writer.connection.execute("select text from price_files").fetchall()
     writer.connection.execute("delete from price_files")
     if own:
         writer.insert("price_files", [own])
-    return former != ([(own.text,)] if own else [])
+    return before != ([(own.text,)] if own else [])
 
 
 def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
-    """The prices of a store: its price file, then the library, which is loaded only now (0.15 s)."""
+    """The prices of a store: its price file, then the library, which is imported only here (0.15 s)."""
     from ingest.prices.price_book import PriceBook
 
     rows = connection.execute("select name, text from price_files").fetchall()
@@ -76,7 +74,7 @@ def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
 
 
 def price(writer: Writer, runs: str) -> None:
-    """Price runs that are in the store (`runs`: SQL that selects their ids): their rows, what they add up to, and what differs and why."""
+    """Price runs that are in the store (`runs`: SQL that selects their ids): model rows, sums, and findings on differences."""
     connection = writer.connection
     price_touched(
         connection,
@@ -88,34 +86,25 @@ def price(writer: Writer, runs: str) -> None:
 
 
 def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
-    """Price the model rows of some runs, which need not be in the store themselves yet, and note what differs and why.
+    """Price the model rows of some runs and write findings on differences. The runs need not be in the store yet.
 
-    `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day whose prices hold. What is to stand in
-    the runs is left in the temporary table `priced_runs`: run_id and PRICED.
+    `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day of the prices. The columns PRICED of the runs
+    are left in the temporary table `priced_runs`, by run_id.
     """
     connection.execute(f"create or replace temp table touched as {touched}")
-    run_step(connection, "01_costs_at")
-    run_step(connection, "02_counted")
+    run_step(connection, "pricing/01_costs_at")
+    run_step(connection, "pricing/02_counted")
     prices = _prices(connection)
     for name, table in zip(_REGISTERED, (prices_table(prices), _alternatives_table(prices), _rules_table()), strict=True):
         connection.register(name, table)
-    run_step(connection, "03_priced")
+    run_step(connection, "pricing/03_priced")
     for is_likely in (True, False):
-        connection.execute(_text("04_explained"), {"is_likely": is_likely})
+        run_step(connection, "pricing/04_explained", {"is_likely": is_likely})
         connection.execute("delete from unlike where row_no in (select row_no from explained)")
     for step in ("05_unexplained", "06_model_rows", "07_totals", "08_findings", "09_runs"):
-        run_step(connection, step)
+        run_step(connection, f"pricing/{step}")
     for name in _REGISTERED:
         connection.unregister(name)
-
-
-def run_step(connection: duckdb.DuckDBPyConnection, step: str) -> None:
-    """Run one file of `sql/pricing`."""
-    connection.execute(_text(step))
-
-
-def _text(step: str) -> str:
-    return (_STEPS / f"{step}.sql").read_text()
 
 
 def _prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:
@@ -127,7 +116,7 @@ def _prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:
 
 
 def prices_table(prices: Sequence[Price]) -> pa.Table:
-    """One row per price: who it is for, when it holds, where it is written, and the rates."""
+    """One row per price: its model, days, source and rates."""
     texts = {name: pa.array([getattr(price.key, name) for price in prices], pa.string()) for name in ModelKey._fields}
     days = {name: pa.array([getattr(price, name) for price in prices], pa.date32()) for name in ("since", "until")}
     others = {
@@ -168,7 +157,7 @@ def rates_array(rates: Sequence[Rates]) -> pa.StructArray:
 
 
 def _rough_rates(rates: Sequence[Rates]) -> pa.StructArray:
-    """The same as floats, to tell which are worth an exact sum; a search without a price counts as 0 there."""
+    """The same as floats, to find the rates that are worth an exact sum; a search without a price counts as 0."""
     columns = {word: pa.array([float(getattr(one, field) or 0) for one in rates], pa.float64()) for word, field in RATE_WORDS.items()}
     return pa.StructArray.from_arrays(list(columns.values()), list(columns))
 
@@ -177,6 +166,6 @@ def _exact(rates: Sequence[Decimal | None]) -> pa.Array:
     return pa.array([None if rate is None else _to_the_smallest(rate) for rate in rates], RATE)
 
 
-@lru_cache(maxsize=4096)  # prices are few, and many models and alternatives have the same
+@lru_cache(maxsize=4096)  # there are few prices: many models and alternatives share them
 def _to_the_smallest(rate: Decimal) -> Decimal:
     return rate.quantize(SMALLEST_RATE)

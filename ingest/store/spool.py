@@ -1,51 +1,71 @@
 """Rows on their way to the store: Parquet files in a folder beside it, written while reading, read once by the commit.
 
-So a reader holds no more than a chunk of rows, any number of processes can read at once, and the store itself is held only for
-the one transaction at the end.
+So a worker has no more than a chunk of rows in memory, any number of workers can read at once, and the store is locked only during the
+transaction at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES, Rows
-from ingest.store.row_tables import tables_of
+from ingest.documents.document import Document
+from ingest.sources.files import Unreadable
+from ingest.store.database import Store
+from ingest.store.read_result import ReadResult
+from ingest.store.record_rows import checked_tables
+from ingest.system.held_folder import held_folder
 from schemas.errors import StoreError
 from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
 
 CHUNK_ROWS = 4096
-"""Most runs kept before they are written."""
+"""Most runs in memory before they are written."""
 
 CHUNK_CHARACTERS = 1 << 25
-"""Most characters of raw records kept before they are written."""
+"""Most characters of raw records in memory before they are written."""
 
 SPOOLED = ("runs", *CHILD_TABLES, "rejects")
 """The tables that pass through the spool."""
 
 KEYS = ("reading", "portion", "document")
-"""What tells one document of an ingest from all others: columns beside those of the table. `reading` names one reading of one
-source, `portion` a part of a big file read by itself, `document` the number of the document in it."""
+"""Columns that identify a document of an ingest, in addition to those of the table. `reading`: one reading of one source; `portion`: the
+number of a part of a big file; `document`: the number of the document in it."""
 
 DocumentKey = tuple[str, int, int]
 """The values of KEYS."""
 
 
-@dataclass(frozen=True)
-class Key:
-    """The reading and the portion that rows belong to."""
+class _Record(NamedTuple):
+    """A record that is not written yet. `document` has the beginning of its text, for a reject."""
 
-    reading: str
-    portion: int = 0
+    result: ReadResult
+    document: Document
+    rows: Rows
+
+
+@contextmanager
+def spool_folder(store: Store) -> Iterator[Path]:
+    """A folder for the spool, on the store's disk where that is a file; folders of killed ingests are removed. Raises StoreError."""
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(held_folder(store.folder, store.spool_prefix))
+        except OSError as error:
+            raise StoreError(f"cannot write beside {store.location}: {error.strerror}", "Choose another place with --db.") from error
+        yield folder
 
 
 class SpoolWriter:
-    """Writes the rows of one task into files of its own: `<table>-<task>-<n>.parquet`."""
+    """Writes the rows of one task into files `<table>-<task>-<n>.parquet`, and counts records and rejects in the results of their sources.
+
+    A record is counted when it is written, since its rows are checked then.
+    """
 
     def __init__(self, folder: Path, task: str) -> None:
         self._folder = folder
@@ -54,39 +74,51 @@ class SpoolWriter:
         self._empty()
 
     def _empty(self) -> None:
-        self._made: list[Rows] = []
-        self._made_keys: list[DocumentKey] = []
+        self._records: list[_Record] = []
         self._rejects: list[RejectRow] = []
         self._reject_keys: list[DocumentKey] = []
         self._characters = 0
 
-    def add(self, key: Key, rows: Rows) -> None:
-        """Keep the rows of one record."""
-        self._made.append(rows)
-        self._made_keys.append((key.reading, key.portion, rows.run.ordinal))
-        self._characters += len(rows.run.raw)
-        if len(self._made) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
+    def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
+        """Add the rows of one record."""
+        self._records.append(_Record(result, document.beginning(), rows))
+        self._characters += len(document.content)
+        if len(self._records) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
             self.flush()
 
-    def reject(self, key: Key, row: RejectRow) -> None:
-        """Keep a reject."""
-        self._rejects.append(row)
-        self._reject_keys.append((key.reading, key.portion, row.ordinal))
+    def reject(self, result: ReadResult, part: Unreadable) -> None:
+        """Add a reject."""
+        self._keep_reject(result, part)
         if len(self._rejects) >= CHUNK_ROWS:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is kept."""
-        if self._made:
-            for name, rows, records in tables_of(self._made):
-                self._write(name, rows, [self._made_keys[record] for record in records])
+        """Write all rows in memory. Records with wrong rows become rejects."""
+        if self._records:
+            self._write_records()
         if self._rejects:
             self._write("rejects", arrow_table(RejectRow, self._rejects), self._reject_keys)
         self._files += 1
         if self._characters >= CHUNK_CHARACTERS:
             self._empty()
-            pa.default_memory_pool().release_unused()  # else it keeps what a long text took
+            pa.default_memory_pool().release_unused()  # otherwise Arrow would keep the memory of a long text
         self._empty()
+
+    def _write_records(self) -> None:
+        tables, refused = checked_tables([record.rows for record in self._records])
+        keys: list[DocumentKey] = []
+        for place, (result, document, rows) in enumerate(self._records):
+            if error := refused.get(place):
+                self._keep_reject(result, document.refused(error.reason, error.detail))
+            else:
+                result.accept(rows.run.run_id)
+                keys.append((result.key.reading, result.key.portion, document.ordinal))
+        for name, table, records in tables:
+            self._write(name, table, [keys[record] for record in records])
+
+    def _keep_reject(self, result: ReadResult, part: Unreadable) -> None:
+        self._rejects.append(result.reject(part))
+        self._reject_keys.append((result.key.reading, result.key.portion, part.ordinal))
 
     def _write(self, name: str, rows: pa.Table, keys: Sequence[DocumentKey]) -> None:
         for column, values, type_ in zip(KEYS, zip(*keys, strict=True), (pa.string(), pa.int64(), pa.int64()), strict=True):

@@ -1,6 +1,6 @@
-"""What the operating system gives us, made safe: signals, file locks, folders of our own.
+"""Safe use of the operating system: signals, file locks, temporary folders.
 
-- `signals`: Ctrl-C, SIGTERM and SIGHUP, told apart and put off while something must not be half done
-- `file_locks`: locks that end with their process; `held_folder`: a folder that one process holds
-- `temporary`: the temporary folder of this process; `toml_files`: TOML that people write, read with a bound
+- `signals`: Ctrl-C, SIGTERM and SIGHUP, and how to delay them in critical sections
+- `file_locks`: locks that end with their process; `held_folder`: a temporary folder locked by its process
+- `temporary`: the temporary folder of this process; `toml_files`: TOML written by people, with a bound on its size
 """

@@ -1,7 +1,7 @@
 """Locks on files.
 
-The system lets go of a lock however its process ends, and another container or host that shares the disk sees it too, where a process id
-would mean nothing.
+The system releases a lock however its process ends. Other containers and hosts that share the disk see it, where a process id would mean
+nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class NoLocks(OSError):
 
 
 def lock(file: Path, flags: int = os.O_CREAT) -> int | None:
-    """The descriptor of the file, locked until it is closed; None where somebody else holds the lock or the folder is gone.
+    """The descriptor of the file, locked until it is closed; None where another process holds the lock or the folder is gone.
 
     Raises NoLocks where there are no locks or the file may not be opened.
     """
@@ -54,7 +54,7 @@ def is_locked(file: Path) -> bool:
     except OSError:
         return True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two who ask do not take each other for the holder
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two processes that ask do not see each other as the holder
     except OSError:
         return True
     else:
@@ -64,10 +64,10 @@ def is_locked(file: Path) -> bool:
 
 
 def sole_use(file: Path) -> int | None:
-    """The descriptor of a file that no database engine has open, which none can open until it is closed; None where one has.
+    """A descriptor with the lock that DuckDB takes on a database (a POSIX record lock): until it is closed, no engine can open the file.
 
-    These are the locks that DuckDB uses (POSIX record locks). Closing any descriptor of a file drops those that this process has on
-    it: never ask this of a file that may be attached here.
+    None where an engine has the file open. Closing any descriptor of a file releases all such locks of this process on it: never call this
+    for a file that may be attached in this process.
     """
     descriptor = os.open(file, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
     if fcntl is None:

@@ -1,6 +1,6 @@
-"""A folder that a process holds for its own files: gone when the process ends, and if it was killed, cleared away by the next one.
+"""A temporary folder that is locked by its process and removed at its end. The folder of a killed process is removed by the next one.
 
-Whether a living process holds it, a lock says (`ingest.system.file_locks`).
+The lock (`ingest.system.file_locks`) shows whether the process still lives.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ingest.system.signals import put_off
 
 _LOCK = "lock"
 _UNLOCKED_SECONDS = 86_400
-"""Where files cannot be locked, what was not written to for so long is nobody's any more."""
+"""Where files cannot be locked, a folder without writes for so long is taken as abandoned."""
 
 
 @contextmanager
 def held_folder(within: Path, prefix: str) -> Iterator[Path]:
-    """A new folder `<prefix><process id>-<random>`; what killed processes of ours left under the same prefix goes. Raises OSError."""
+    """A new folder `<prefix><process id>-<random>`; folders of killed processes with the same prefix are removed. Raises OSError."""
     for left in within.glob(f"{glob.escape(prefix)}[0-9]*-*"):
         clear(left)
     with ExitStack() as stack:
@@ -52,7 +52,7 @@ def is_old(path: Path) -> bool:
 
 
 def _made(within: Path, prefix: str, stack: ExitStack) -> Path:
-    """A folder that is ours, and gone at the end of the stack. One that another process cleared before we held its lock is no loss."""
+    """A new locked folder, removed at the end of the stack. If another process clears it before it is locked, one more is made."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=within))
         with ExitStack() as mine:
@@ -63,7 +63,7 @@ def _made(within: Path, prefix: str, stack: ExitStack) -> Path:
 
 
 def _is_our_folder(folder: Path) -> bool:
-    """Not a link, and not somebody else's: the folder for temporary files is open to everybody."""
+    """Whether it is a folder of this user, and no link: everybody may write to the system's temporary folder."""
     with suppress(OSError):
         status = folder.lstat()
         return stat.S_ISDIR(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
@@ -71,7 +71,7 @@ def _is_our_folder(folder: Path) -> bool:
 
 
 def _hold(folder: Path, stack: ExitStack) -> bool | None:
-    """Hold the folder's lock to the end of the stack. False where somebody else holds it, None where there are no locks."""
+    """Hold the folder's lock to the end of the stack. False where another process holds it, None where there are no locks."""
     try:
         descriptor = lock(folder / _LOCK)
     except NoLocks:

@@ -1,4 +1,4 @@
-"""Ctrl-C and the signals that ask a process to end (SIGTERM, SIGHUP): told apart, put off, and kept from processes of ours."""
+"""Ctrl-C, SIGTERM and SIGHUP: which one came, how to delay them in critical sections, and how child processes ignore them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 """The signals that interrupt us. Windows has no SIGHUP."""
 
 _REPEATED_SECONDS = 1.0
-"""`timeout` and some supervisors signal a process and then its whole group: the second signal within this time is the first one again."""
+"""`timeout` and some supervisors signal a process and then its group: a second signal within this time counts as the same one."""
 
 
 @dataclass
@@ -29,12 +29,12 @@ _received = _Received()
 
 
 def received() -> signal.Signals:
-    """The signal that interrupted us last; SIGINT where nobody counted."""
+    """The signal that interrupted this process last; SIGINT where none was recorded."""
     return _received.number
 
 
 def was_interrupted() -> bool:
-    """Whether a signal came since `interruptible` began. A library may have turned the KeyboardInterrupt into an error of its own."""
+    """Whether a signal came since `interruptible` began. A library may have turned the KeyboardInterrupt into another error."""
     return _received.at > float("-inf")
 
 
@@ -44,10 +44,10 @@ def interruptible() -> Iterator[None]:
     with ExitStack() as stack:
         _received.number, _received.at = signal.SIGINT, float("-inf")
         for number in SIGNALS if _is_main_thread() else ():
-            former = signal.getsignal(number)
-            if former in (signal.SIG_DFL, signal.default_int_handler):
+            previous = signal.getsignal(number)
+            if previous in (signal.SIG_DFL, signal.default_int_handler):
                 signal.signal(number, _interrupt)
-                stack.callback(signal.signal, number, former)
+                stack.callback(signal.signal, number, previous)
         yield
 
 
@@ -61,32 +61,32 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """What a signal does, it does at the end of this. Only the main thread is ever interrupted; in others this does nothing."""
+    """Delay signals to the end of the block. Only the main thread is ever interrupted; in other threads this does nothing."""
     handlers = {number: signal.getsignal(number) for number in SIGNALS} if _is_main_thread() else {}
-    former = {number: handler for number, handler in handlers.items() if callable(handler)}
+    previous = {number: handler for number, handler in handlers.items() if callable(handler)}
     came: list[int] = []
-    for number in former:
+    for number in previous:
         signal.signal(number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        for number, handler in former.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
         if came:
-            former[signal.Signals(came[0])](came[0], None)
+            previous[signal.Signals(came[0])](came[0], None)
 
 
 @contextmanager
 def inherited_block() -> Iterator[None]:
-    """Processes started within never see SIGNALS, from their first moment on. Where the system has no such thing, nothing is done."""
+    """Child processes started in the block never receive SIGNALS. Does nothing where the system cannot block signals."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
 def _is_main_thread() -> bool:

@@ -1,6 +1,6 @@
 """The folder for the temporary files of this process: copies of pipes and of archive members, and sidecars out of archives.
 
-One for each process, made when it is first asked for. Processes that read for another use the folder of that one.
+One for each process, made on first use. Worker processes use the folder of their parent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from ingest.system.held_folder import held_folder
 
 PREFIX = "tachograph-"
-"""What the names of these folders begin with."""
+"""Prefix of the names of these folders."""
 
 _making = threading.Lock()
 _folders: dict[tuple[int, str], Path] = {}
@@ -27,13 +27,13 @@ def temporary_folder() -> Path:
     place = tempfile.gettempdir()
     with _making:
         folder = _folders.get((os.getpid(), place))
-        if folder is None or not folder.is_dir():  # some systems clear away what is days old
+        if folder is None or not folder.is_dir():  # some systems remove files that are days old
             folder = _folders[os.getpid(), place] = _made(Path(place))
     return folder
 
 
 def use_folder_of_parent(folder: Path) -> None:
-    """In a process that reads for another."""
+    """In a worker process: use the folder of its parent."""
     _folders[os.getpid(), tempfile.gettempdir()] = folder
 
 

@@ -1,4 +1,4 @@
-"""TOML files that people write: read with a bound, and every way in which one can be wrong said as a ValueError."""
+"""TOML files written by people: read with a bound on their size; every mistake in one is a ValueError."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 LARGEST_BYTES = 1 << 20
-"""A larger file was not written by hand; reading a device would never end."""
+"""A larger file was not written by hand; and a device could be read without end."""
 
 
 def read_text(path: Path) -> str:

@@ -1,1 +1,1 @@
-"""What we keep: one strict, frozen model per table of the store. `tables` lists them and makes Arrow tables of them."""
+"""The rows of the store: one strict, frozen model per table. `tables` lists them and makes Arrow tables of them."""

@@ -1,4 +1,4 @@
-"""What we keep of what a summary claims, and of what was measured."""
+"""The claims of a summary, as they are stored."""
 
 from __future__ import annotations
 
@@ -92,18 +92,3 @@ class ClaimRow(Row):
     hedged: Flag = Field(title="Hedged", description="Whether the text hedges the number (~, about, up to).")
     origin: Annotated[Origin, ArrowType(pa.string())] = Field(title="Origin", description="own, or cited from somebody else.")
     subject: Text | None = optional("About", "What the claim is about.")
-
-
-class MeasurementRow(Row):
-    """One measured result of one task, from a benchmark and not from the agent's text."""
-
-    repo: Text | None = Field(default=None, description="Repository.")
-    task: Text = Field(description="Task.")
-    agent: Text | None = Field(default=None, description="Agent whose work was measured.")
-    metric: Text = Field(description="What was measured, e.g. ttft_mean_ms.")
-    baseline: Quantity | None = Field(default=None, description="Figure before any work.")
-    reference: Quantity | None = Field(default=None, description="Figure of a human's or another's solution.")
-    agent_value: Quantity | None = Field(default=None, description="Figure of the agent's solution.")
-    unit: Text | None = Field(default=None, description="Unit of the figures.")
-    better: Text | None = Field(default=None, description="lower or higher.")
-    source_id: Text = Field(description="Where the figures were read (sources.source_id).")

@@ -1,6 +1,6 @@
-"""Why what an agent reports and what the list says are not the same: a closed list, each cause with its meaning.
+"""Causes of a difference between reported cost and list cost: a closed list, each with its meaning.
 
-A cause is found by recomputation and never guessed: the same tokens at the prices the cause stands for give the reported cost.
+A cause is found by recomputation and never guessed: the same tokens at the prices of the cause give the reported cost.
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ SMALLEST_RATE = Decimal("1e-15")
 
 
 BEGINNING = date(1, 1, 1)
-"""Since when a price holds that has no first day."""
+"""The first day of a price without one."""
 
 
 class ModelKey(NamedTuple):
-    """What a price is looked up by, as in `model_usage`. `model_id` is the id as logged."""
+    """The key of a price, as in `model_usage`. `model_id`: the id as logged."""
 
     model_id: str
     model: str
@@ -43,7 +43,7 @@ class Rates:
     web_search: Decimal | None = None
 
     def times(self, factor: Decimal) -> Rates:
-        """All token rates by the factor; a search costs what it costs."""
+        """All token rates multiplied by the factor; the price of a search stays."""
         tokens = {name: (getattr(self, name) * factor).quantize(SMALLEST_RATE) for name in TOKEN_RATES}
         return Rates(**tokens, web_search=self.web_search)
 
@@ -52,7 +52,7 @@ TOKEN_RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1
 
 
 def _whole(value: Any) -> Any:
-    """TOML's whole numbers are as good as its decimals."""
+    """Whole numbers of TOML as Decimal."""
     return Decimal(value) if type(value) is int else value
 
 
@@ -62,7 +62,7 @@ PerMillion = Annotated[Figure, Field(ge=0, le=100_000_000, decimal_places=9)]
 
 
 class _Entry(BaseModel):
-    """What every entry of a price file says: whom it is about, and when it holds."""
+    """The fields of every entry of a price file: its models, and its days."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -79,12 +79,12 @@ class _Entry(BaseModel):
         return self
 
     def holds(self, day: date) -> bool:
-        """Whether it holds on the day."""
+        """Whether the entry is valid on the day."""
         return (self.since is None or self.since <= day) and (self.until is None or day < self.until)
 
 
 class PriceEntry(_Entry):
-    """A price of one's own: USD per million tokens, and per 1,000 web searches. What is left out costs what it is a kind of."""
+    """A price of the user: USD per million tokens, and per 1,000 web searches. Defaults: see `rates`."""
 
     model: str = Field(min_length=1)
     input: PerMillion
@@ -108,13 +108,13 @@ class PriceEntry(_Entry):
 
 
 class DiscountEntry(_Entry):
-    """So many percent off the list prices of the library."""
+    """A discount in percent on the list prices of the library."""
 
     percent: Annotated[Figure, Field(gt=0, le=100, decimal_places=4)]
 
     @property
     def factor(self) -> Decimal:
-        """What is left of the price."""
+        """The factor on the price."""
         return 1 - self.percent / 100
 
 

@@ -1,4 +1,4 @@
-"""What we keep of a run: the run itself, its tokens per model, and the files its summary says it changed."""
+"""A run, as it is stored: the run itself, its tokens per model, its tool calls, and changed files."""
 
 from __future__ import annotations
 
@@ -53,6 +53,9 @@ class PriceStatus(StrEnum):
     PRICED = "priced"
     UNPRICED = "unpriced"
 
+
+TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+"""The classes of tokens that are priced apart: columns of `runs` and of `model_usage`, and with `usage_` in front of `runs`."""
 
 OutcomeName = Annotated[Outcome, ArrowType(pa.string())]
 PriceStatusName = Annotated[PriceStatus, ArrowType(pa.string())]

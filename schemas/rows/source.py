@@ -1,4 +1,4 @@
-"""What we keep of where records came from, what was refused, what was noticed, and of the store itself."""
+"""Sources, rejects, findings and the properties of the store, as they are stored."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class FileKind(StrEnum):
     """What a source is. All but the first three are no logs, and count as one ignored document each."""
 
     LOG = "log"
-    """A run's records or events stand in it, or what looked like them."""
+    """It has records or events of runs, or parts that look like them."""
 
     ARCHIVE = "archive"
     """Its members are sources of their own."""
 
     SIDECAR = "sidecar"
-    """A file that tells of the record beside it."""
+    """A file with facts about the record beside it."""
 
     TEXT = "text"
     SOURCE = "source"

@@ -1,4 +1,4 @@
-"""What we keep of the other facts that a summary states: commits, artefacts, tests, totals of its changes."""
+"""The statements of a summary, as they are stored: commits, artefacts, tests, totals of its changes."""
 
 from __future__ import annotations
 

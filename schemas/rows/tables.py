@@ -1,22 +1,23 @@
-"""The tables of the store, one place: name → row model → Arrow schema.
+"""The tables of the store: name → row model → Arrow schema and Arrow tables.
 
-The row models name every column, its type and its meaning; what is here turns them into Arrow. The store's DDL
-(`ingest/store/sql/schema.sql`) is written from the same truth, and a test compares them.
+The row models name every column, its type and its meaning. The store's DDL (`ingest/store/sql/schema.sql`) is written from the Arrow
+schemas, and a test compares them.
 """
 
 from __future__ import annotations
 
+import reprlib
 import types
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import pyarrow as pa
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.unit_names import Unit
-from schemas.rows.claim import ClaimRow, MeasurementRow
+from schemas.rows.claim import ClaimRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
@@ -26,7 +27,8 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 
 SCHEMA_VERSION = 4
-"""Raised with every change of a table or view. A store of another version is refused, never migrated: `rebuild` makes it anew."""
+"""Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
+makes it anew."""
 
 TABLES: dict[str, type[Row]] = {
     "store_meta": StoreMetaRow,
@@ -38,7 +40,6 @@ TABLES: dict[str, type[Row]] = {
     "file_changes": FileChangeRow,
     "patch_files": PatchFileRow,
     "statements": StatementRow,
-    "measurements": MeasurementRow,
     "findings": FindingRow,
     "rejects": RejectRow,
     "price_files": PriceFileRow,
@@ -51,19 +52,42 @@ def arrow_schema(row: type[Row]) -> pa.Schema:
     return pa.schema([_arrow_field(row, name) for name in row.model_fields])
 
 
+class WrongValue(ValueError):
+    """A value that its column does not take: `runs.num_turns: Input should be a valid integer (found 1.5)`."""
+
+    def __init__(self, row: type[Row], column: str, value: object, error: Exception) -> None:
+        table = next((name for name, model in TABLES.items() if model is row), row.__name__)
+        super().__init__(f"{table}.{column}: {_reason(error)} (found {shown(value)})")
+
+
 def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
     """Rows of one kind as an Arrow table with the columns of `arrow_schema(row)`.
 
-    Every value is checked by its field's strict type, column by column. Raises pydantic's ValidationError.
+    Every value is checked by its field's strict type and by Arrow, column by column. Raises WrongValue, and TypeError where a row is of
+    another kind.
     """
+    if other := next((one for one in rows if type(one) is not row), None):
+        raise TypeError(f"{shown(other)} is no {row.__name__}")
     return arrow_columns(row, zip(*(one.values() for one in rows), strict=True)) if rows else arrow_schema(row).empty_table()
 
 
 def arrow_columns(row: type[Row], columns: Iterable[tuple[Any, ...]]) -> pa.Table:
-    """The same of columns in the order of the fields."""
+    """The same table, of columns in the order of the fields."""
     schema = arrow_schema(row)
-    arrays = [_array(field, check(column)) for field, check, column in zip(schema, _checks(row), columns, strict=True)]
+    arrays = [_checked(row, field, check, column) for field, check, column in zip(schema, _checks(row), columns, strict=True)]
     return pa.table(arrays, schema=schema)
+
+
+def shown(value: object) -> str:
+    """A value in an error message, cut where it is long."""
+    try:
+        return _SHORT.repr(value)
+    except Exception:  # a number of thousands of digits, or a class that cannot say what it is
+        return f"a value of type {type(value).__name__}"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 
 def is_compressed(field: pa.Field) -> bool:
@@ -78,7 +102,7 @@ def comment(field: pa.Field) -> str:
 
 @cache
 def _checks(row: type[Row]) -> tuple[Callable[[Sequence[Any]], Sequence[Any]], ...]:
-    """For each field, in order, what checks a column of it: strict, as the row itself is."""
+    """For each field, in order, the function that checks a column of its values: strict, as the row model is."""
     return tuple(_check(row, name) for name in row.model_fields)
 
 
@@ -88,12 +112,33 @@ def _check(row: type[Row], name: str) -> Callable[[Sequence[Any]], Sequence[Any]
     return TypeAdapter(tuple[type_, ...], config=ConfigDict(strict=True, allow_inf_nan=False)).validate_python  # type: ignore[valid-type]
 
 
+def _checked(row: type[Row], field: pa.Field, check: Callable[[Sequence[Any]], Sequence[Any]], values: Sequence[Any]) -> pa.Array:
+    """A column as an Arrow array. Raises WrongValue with the first value that does not fit."""
+    try:
+        return _array(field, check(values))
+    except MemoryError:
+        raise
+    except Exception as error:
+        if len(values) == 1:
+            raise WrongValue(row, field.name, values[0], error) from error
+        for value in values:
+            _checked(row, field, check, (value,))
+        raise
+
+
 def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
     made = [sorted(value.items()) for value in values] if pa.types.is_map(field.type) else values
     try:
-        return pa.array(made, field.type)
+        array = pa.array(made, field.type)
     except UnicodeEncodeError:
-        return pa.array(paired(made), field.type)
+        array = pa.array(paired(made), field.type)
+    array.validate(full=True)  # bytes that are no UTF-8: DuckDB would refuse to read them
+    return array
+
+
+def _reason(error: Exception) -> str:
+    """Why a value was refused, without the value."""
+    return str(error.errors(include_url=False, include_context=False)[0]["msg"]) if isinstance(error, ValidationError) else str(error)
 
 
 def entries(row: type[Row]) -> dict[str, Entry]:

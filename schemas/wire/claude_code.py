@@ -1,7 +1,8 @@
 """The result record of Claude Code, every version from 0.2 to 0.3.328 of its SDK as one model.
 
 All fields are optional here: what a record must have is for `ingest.agents.claude_code.reader` to say. Figures are checked
-(numbers, not negative); what no figure rests on is `Secondary`. Words are explained in `claude_code_words`.
+(numbers, not negative); a field that no figure rests on is `Secondary`. Lists of words in the descriptions are open: others are read too.
+Sources: typings of @anthropic-ai/claude-agent-sdk 0.1.1 to 0.3.328, the change logs of claude-code, and 1,055 real records.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
 
-FORMER_COST_NAMES = ("total_cost", "cost_usd")
-"""What `total_cost_usd` was called before, newest first. A record may have several: the first counts that is not null."""
+EARLIER_COST_NAMES = ("total_cost", "cost_usd")
+"""Earlier names of `total_cost_usd`, newest first. A record may have several: the first one that is not null counts."""
 
 
 class _Wire(BaseModel):
@@ -49,7 +50,9 @@ class FallbackCredit(_Wire):
 class Iteration(_Wire):
     """One API message behind `usage`."""
 
-    type: Secondary[str] = Field(default=None, description="ITERATION_TYPES.")
+    type: Secondary[str] = Field(
+        default=None, description="message, compaction (its tokens are not in the sums), advisor_message or fallback_message."
+    )
     model: Secondary[str] = Field(default=None, description="Model of the message, if not the main one.")
     input_tokens: Secondary[WireCount] = Field(default=None, description="Uncached input tokens.")
     output_tokens: Secondary[WireCount] = Field(default=None, description="Output tokens.")
@@ -68,8 +71,8 @@ class Usage(_Wire):
     cache_creation: CacheCreation | None = Field(default=None, description="Cache writes by time to live.")
     server_tool_use: Secondary[ServerToolUse] = Field(default=None, description="Uses of the provider's own tools.")
     output_tokens_details: Secondary[OutputTokensDetails] = Field(default=None, description="Parts of the output tokens.")
-    service_tier: Secondary[str] = Field(default=None, description="SERVICE_TIERS.")
-    speed: Secondary[str] = Field(default=None, description="SPEEDS.")
+    service_tier: Secondary[str] = Field(default=None, description="standard, priority or batch.")
+    speed: Secondary[str] = Field(default=None, description="standard or fast.")
     inference_geo: Secondary[str] = Field(default=None, description="Where inference ran; '' and not_available are met.")
     iterations: Secondary[list[Iteration]] = Field(default=None, description="The API messages behind these sums.")
     fallback_credit: Secondary[FallbackCredit] = Field(default=None, description="Credit for fallback answers.")
@@ -93,9 +96,15 @@ class ModelUsage(_Wire):
     thinking_tokens: WireCount | None = Field(default=None, alias="thinkingTokens", description="Thinking tokens, inside outputTokens.")
     web_search_requests: WireCount | None = Field(default=None, alias="webSearchRequests", description="Web searches.")
     cost_usd: WireUsd | None = Field(default=None, alias="costUSD", description="The agent's estimate of the model's cost, in USD.")
-    cost_basis: Secondary[str] = Field(default=None, alias="costBasis", description="COST_BASES: where the price came from.")
+    cost_basis: Secondary[str] = Field(
+        default=None,
+        alias="costBasis",
+        description="Where the price came from: list, managed, or unknown (a guess at the default model's rate).",
+    )
     canonical_model: Secondary[str] = Field(default=None, alias="canonicalModel", description="The model the id stands for.")
-    provider: Secondary[str] = Field(default=None, description="PROVIDERS: who served the model.")
+    provider: Secondary[str] = Field(
+        default=None, description="Who served the model: firstParty, bedrock, vertex, foundry, anthropicAws, gateway, …"
+    )
     context_window: Secondary[WireCount] = Field(default=None, alias="contextWindow", description="Context window assumed, in tokens.")
     max_output_tokens: Secondary[WireCount] = Field(
         default=None, alias="maxOutputTokens", description="Limit of output tokens per message."
@@ -121,7 +130,9 @@ class DeferredToolUse(_Wire):
 class Origin(_Wire):
     """Who started the turn."""
 
-    kind: Secondary[str] = Field(default=None, description="ORIGIN_KINDS.")
+    kind: Secondary[str] = Field(
+        default=None, description="human, channel, peer, task-notification, coordinator, observer, auto-continuation, …"
+    )
 
 
 class ResultRecord(_Wire):
@@ -134,18 +145,24 @@ class ResultRecord(_Wire):
     # Every record
     type: Secondary[str] = Field(default=None, description="'result'; some records lack it.")
     role: Secondary[str] = Field(default=None, description="'system' in records of version 0.2, which have no type.")
-    subtype: WireText | None = Field(default=None, description="SUBTYPES: how the loop ended.")
+    subtype: WireText | None = Field(
+        default=None, description="How the loop ended: success, or error_max_turns, error_during_execution, error_max_budget_usd, …"
+    )
     is_error: WireFlag | None = Field(default=None, description="Whether the run failed; its meaning changed between versions.")
     duration_ms: WireMilliseconds | None = Field(default=None, description="Wall time of this result, in ms.")
     duration_api_ms: WireMilliseconds | None = Field(
         default=None, description="Time in API calls so far, in ms; above the wall time where calls ran in parallel."
     )
     num_turns: WireCount | None = Field(default=None, description="Model round trips; in older versions a count of messages.")
-    stop_reason: WireText | None = Field(default=None, description="STOP_REASONS of the last model message.")
-    terminal_reason: WireText | None = Field(default=None, description="TERMINAL_REASONS: why the loop ended.")
+    stop_reason: WireText | None = Field(
+        default=None, description="Of the last model message: end_turn, max_tokens, stop_sequence, tool_use, refusal, …"
+    )
+    terminal_reason: WireText | None = Field(
+        default=None, description="Why the loop ended: completed, max_turns, budget_exhausted, api_error, aborted_tools, …"
+    )
     total_cost_usd: WireUsd | None = Field(
         default=None,
-        validation_alias=AliasChoices("total_cost_usd", *FORMER_COST_NAMES),
+        validation_alias=AliasChoices("total_cost_usd", *EARLIER_COST_NAMES),
         description="The agent's estimate of the cost so far, in USD. Older versions: total_cost, cost_usd.",
     )
     usage: Usage | None = Field(default=None, description="Main loop of the last turn group.")
@@ -158,8 +175,10 @@ class ResultRecord(_Wire):
     result_index: Secondary[WireCount] = Field(default=None, description="Number of this result in its process; a gap is a lost result.")
     queued_turn_count: Secondary[WireCount] = Field(default=None, description="Turns waiting when this result was written.")
     credential_expires_at: Secondary[float | str] = Field(default=None, description="When the credential in use expires.")
-    fast_mode_state: Secondary[str] = Field(default=None, description="FAST_MODE_STATES.")
-    fast_mode_disabled_reason: Secondary[str] = Field(default=None, description="FAST_MODE_DISABLED_REASONS.")
+    fast_mode_state: Secondary[str] = Field(default=None, description="off, cooldown or on.")
+    fast_mode_disabled_reason: Secondary[str] = Field(
+        default=None, description="free, preference, extra_usage_disabled, not_first_party, model_not_allowed, …"
+    )
     origin: Secondary[Origin] = Field(default=None, description="Who started the turn.")
     user_message_uuid: Secondary[str] = Field(default=None, description="The message this result answers.")
     user_message_uuids: Secondary[list[str]] = Field(default=None, description="The messages this result answers.")

@@ -28,7 +28,7 @@ class Commits(_Wire):
 
 
 class RunMetadata(_Wire):
-    """Where the run stands in the benchmark, taken from its path."""
+    """The place of the run in the benchmark, taken from its path."""
 
     repo: Secondary[WireText] = Field(default=None, description="vllm, sglang; 'unknown' in flat layouts.")
     agent: Secondary[WireText] = Field(default=None, description="claude_code, codex, trae, openhands, …")
@@ -40,7 +40,7 @@ class RunMetadata(_Wire):
 
 
 class Metrics(_Wire):
-    """What was counted when the agent was done."""
+    """Counts after the end of the agent."""
 
     time_to_first_edit_s: Secondary[Seconds] = Field(default=None, description="Seconds until the first file changed.")
     commit_count: Secondary[WireCount] = Field(default=None, description="Commits the agent made.")
@@ -50,7 +50,7 @@ class Metrics(_Wire):
 
 
 class AgentProcess(_Wire):
-    """How the agent's process went; stands in the journal under the agent's name."""
+    """The agent's process; in the journal under the agent's name."""
 
     time_budget_minutes: Secondary[Seconds] = Field(default=None, description="Time it was given, in minutes.")
     returncode: Secondary[int] = Field(default=None, description="Exit code.")
@@ -109,7 +109,7 @@ class PatchStats(_Wire):
 
 
 class SummaryAgent(_Wire):
-    """What the agent did."""
+    """The agent's work."""
 
     status: Secondary[WireText] = Field(default=None, description="The journal's status.")
     patch_generated: Secondary[WireFlag] = Field(default=None, description="Whether there is a patch that is not empty.")

@@ -1,4 +1,4 @@
-"""Scalars of wire records: JSON numbers only, finite, not negative; what is secondary never refuses a record."""
+"""Scalars of wire records: JSON numbers only, finite, not negative. A `Secondary` field never makes a record invalid."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from typing import Annotated, Any, Self, TypeVar
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from schemas.rows.units import LARGEST_USD, usd
-
-LARGEST_INT = 2**53
-"""The largest whole number that JSON keeps exactly; no agent counts further."""
+from schemas.rows.units import LARGEST_INT, LARGEST_USD, usd
 
 T = TypeVar("T")
 
 
 class WrittenFloat(float):
-    """A float that keeps how it was written, for `json.loads(text, parse_float=WrittenFloat)`."""
+    """A float that keeps its digits as written, for `json.loads(text, parse_float=WrittenFloat)`."""
 
     written: str
 
     def __new__(cls, written: str) -> Self:
-        """The float nearest to what is written."""
+        """The nearest float."""
         made = super().__new__(cls, written)
         made.written = written
         return made
@@ -32,19 +29,19 @@ class WrittenFloat(float):
 
 
 DIGITS_LOST = "usd_digits_lost"
-"""The type of the error that asks for the record to be read again, with `WrittenFloat`: a float does not tell the amount exactly."""
+"""Type of the error for a float that does not determine the amount: the record must be read again with `WrittenFloat`."""
 
-_FLOAT_TELLS = 1e6
-"""Below this amount a float tells every nanodollar, unless it is next to the middle between two of them."""
+_FLOAT_IS_EXACT = 1e6
+"""Below this amount a float determines the nanodollars, unless it is next to the middle between two of them."""
 
 _MIDDLE = 3e-16
-"""How near to it a float may have been rounded, as a share of the amount: the float's own rounding, and one multiplication."""
+"""Distance to that middle within which rounding may decide, as a share of the amount: rounding of the float, and of one multiplication."""
 
 
 def _money(value: object) -> object:
-    """A JSON number as exact dollars, rounded once, to nanodollars. A float that leaves a doubt about them is refused as DIGITS_LOST."""
+    """A JSON number as exact dollars, rounded once, to nanodollars. A float that does not determine them raises DIGITS_LOST."""
     if type(value) is float:
-        if not abs(value) < _FLOAT_TELLS or abs(abs(value) * 1e9 % 1.0 - 0.5) <= abs(value) * 1e9 * _MIDDLE:
+        if not abs(value) < _FLOAT_IS_EXACT or abs(abs(value) * 1e9 % 1.0 - 0.5) <= abs(value) * 1e9 * _MIDDLE:
             raise PydanticCustomError(DIGITS_LOST, "Input should be read with all its digits")
         return usd(Decimal(repr(value)))
     amount = _amount(value)
@@ -54,7 +51,7 @@ def _money(value: object) -> object:
 
 
 def _amount(value: object) -> Decimal:
-    """What was written, not yet rounded; NaN for an exponent that no Decimal can have."""
+    """The amount as written, not rounded; NaN for an exponent that no Decimal can have."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal | WrittenFloat):
         raise PydanticCustomError("usd_type", "Input should be a number of US dollars")
     try:
@@ -64,7 +61,7 @@ def _amount(value: object) -> Decimal:
 
 
 class _WholeNumber:
-    """`24` or `24.0`, checked without a call into Python: a record has dozens of them."""
+    """`24` or `24.0`, checked without calling Python code: a record has dozens of them."""
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         exact = core_schema.int_schema(strict=True, ge=0, le=LARGEST_INT)
@@ -78,7 +75,7 @@ class _WholeNumber:
 
 
 class _NoneOnError:
-    """What cannot be read is None."""
+    """A value that cannot be read becomes None."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.with_default_schema(handler(source), default=None, on_error="default")
@@ -87,7 +84,7 @@ class _NoneOnError:
 WireCount = Annotated[int, _WholeNumber()]
 """A whole number of things, `24` or `24.0`; never a string."""
 
-WireMilliseconds = Annotated[float, Strict(), Field(ge=0, le=2**53, allow_inf_nan=False)]
+WireMilliseconds = Annotated[float, Strict(), Field(ge=0, le=LARGEST_INT, allow_inf_nan=False)]
 """Milliseconds as a JSON number, fractions allowed; never a string."""
 
 WireUsd = Annotated[Decimal, BeforeValidator(_money), Field(ge=0)]
@@ -97,4 +94,4 @@ WireFlag = Annotated[bool, Strict()]
 WireText = Annotated[str, Strict()]
 
 Secondary = Annotated[T | None, _NoneOnError()]
-"""A field no figure rests on: in a shape not known it is read as None (the raw record keeps it)."""
+"""A field that no figure rests on: a value of an unknown shape becomes None (the raw record keeps it)."""

@@ -84,7 +84,7 @@ def test_a_reader_waits_for_one_writer_and_the_next_writer_for_the_readers_that_
             return [ticket for kind in kinds if (ticket := stack.enter_context(queue.ticket(kind)))]
 
         def ahead() -> list[int]:
-            return [ticket.standing().ahead for ticket in tickets]
+            return [ticket.position().ahead for ticket in tickets]
 
         tickets = take("reader", "writer", "reader", "writer", "writer", "reader")
         assert ahead() == [0, 1, 1, 4, 5, 1]

@@ -10,32 +10,31 @@ from pydantic import ValidationError
 
 from ingest.agents.base import Context, ContextOf, Rows, columns_of
 from ingest.agents.claude_code.outcome import outcome
-from ingest.agents.marks import FIGURES, RESULT
+from ingest.agents.marks import FIGURES, RESULT_START
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.text_repair import repair
 from ingest.documents.document import Document
 from ingest.prices.model_ids import ModelId, parse_model_id
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
-from schemas.rows.units import LARGEST_USD
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
-from schemas.wire.claude_code import FORMER_COST_NAMES, ModelUsage, ResultRecord, Usage
-from schemas.wire.values import DIGITS_LOST, LARGEST_INT
+from schemas.wire.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage
+from schemas.wire.values import DIGITS_LOST
 
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")
 
 MOST_MODELS = 1000
 """Models of one record. Real ones name a handful; each is a row, a price and a line of every report."""
 
-TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _tokens_of = attrgetter(*TOKEN_CLASSES)
 
 _RUN = RunRow.unchecked()
 _MODEL_ROW = ModelUsageRow.unchecked()
-"""Rows in which nothing is known yet."""
+"""Rows with defaults only, completed for each record."""
 
 _TELLS_MODELS, _TELLS_SUMMARY = 2, 1
-"""What `record_rank` consists of. Somebody's list of runs has their ids and totals too: it must not take the place of the records."""
+"""The parts of `record_rank`. A list of runs with ids and totals must not replace the full records."""
 
 CacheWriteSplit = tuple[int | None, int | None]
 Number = TypeVar("Number", int, Decimal)
@@ -47,7 +46,7 @@ class ClaudeCode:
     agent = "claude-code"
 
     def recognises(self, document: Document) -> bool:
-        if document.starts_with(RESULT):
+        if document.starts_with(RESULT_START):
             return True
         value = document.value
         return value.get("type") == "result" or _is_untyped_record(value)
@@ -69,7 +68,7 @@ def _is_untyped_record(value: dict[str, Any]) -> bool:
 
 
 def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
-    """The record and its raw JSON."""
+    """The validated record and its raw JSON."""
     record, raw = _validated(document)
     if record.model_fields_set.isdisjoint(_FIGURE_FIELDS):
         raise InvalidRecord(RejectReason.LOOK_ALIKE, _look_alike(record))
@@ -82,7 +81,7 @@ def _validated(document: Document) -> tuple[ResultRecord, str | bytes]:
         return _with_cost(record, document), raw
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
-    except (ValueError, RecursionError) as error:  # a line that looked whole
+    except (ValueError, RecursionError) as error:  # the line only looked whole
         raise InvalidRecord(RejectReason.NOT_JSON, f"the JSON is broken: {error}") from error
 
 
@@ -99,11 +98,11 @@ def _strict_or_mended(document: Document) -> tuple[ResultRecord, str | bytes]:
 
 
 def _with_cost(record: ResultRecord, document: Document) -> ResultRecord:
-    """The record; read again, if its cost is null under one name and told under another."""
-    if record.total_cost_usd is not None or all((record.model_extra or {}).get(name) is None for name in FORMER_COST_NAMES):
+    """The record; validated again where its cost is null under one name and given under another."""
+    if record.total_cost_usd is not None or all((record.model_extra or {}).get(name) is None for name in EARLIER_COST_NAMES):
         return record
-    told = {name: value for name, value in document.written.items() if value is not None}
-    return ResultRecord.model_validate(paired(told))
+    known = {name: value for name, value in document.written.items() if value is not None}
+    return ResultRecord.model_validate(paired(known))
 
 
 def _look_alike(record: ResultRecord) -> str:
@@ -113,7 +112,7 @@ def _look_alike(record: ResultRecord) -> str:
 
 
 def _complaints(error: ValidationError) -> str:
-    """Every field that was refused, and why, in words; `field.path: message (found …)`."""
+    """Every wrong field: `field.path: message (found …)`."""
     return "; ".join(
         f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {_shown(item['input'])})"
         for item in error.errors(include_url=False)
@@ -126,7 +125,7 @@ def _shown(value: object) -> str:
 
 
 def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
-    """Model id → usage. An old record without `modelUsage` has its `usage` as that of a model without a name, as has an empty id."""
+    """(model id, usage) of each model; None for an empty id. An old record without `modelUsage` has one model without id: its `usage`."""
     if record.model_usage is not None and len(record.model_usage) > MOST_MODELS:
         detail = f"modelUsage: {len(record.model_usage):,} models, and {MOST_MODELS:,} is the most that a record may name"
         raise InvalidRecord(RejectReason.TOO_MUCH, detail)
@@ -178,10 +177,10 @@ def _model_row(run_id: str, logged: str | None, usage: ModelUsage, split: CacheW
 
 
 def _cache_write_split(usage: ModelUsage, record: ResultRecord) -> CacheWriteSplit:
-    """Cache writes for 5 minutes and for 1 hour, where the record tells them apart.
+    """Cache writes for 5 minutes and for 1 hour; None where the record does not separate them.
 
-    Newer records say it per model. In older ones `usage.cache_creation` says it for the main loop of the last turn group;
-    that is the model's split only if it adds up to all the model wrote.
+    Newer records have them per model. Older ones have them in `usage.cache_creation`, for the main loop of the last turn group: that is
+    the model's split only if it adds up to all the model wrote.
     """
     if usage.cache_write_5m_tokens is not None or usage.cache_write_1h_tokens is not None:
         return usage.cache_write_5m_tokens, usage.cache_write_1h_tokens
@@ -257,20 +256,20 @@ def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:
 
 
 def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
-    """The models by name, and what each of them cost; one model may stand under several ids."""
+    """The names of the models, and the cost of each; one model may be logged under several ids."""
     if len(usage) == 1 and usage[0].model:
         return {"models": (usage[0].model,), "model_costs_usd": (usage[0].cost_own_usd,)}
     costs: dict[str, Decimal | None] = {}
     for row in usage:
         if row.model:
-            former = costs.get(row.model)
-            costs[row.model] = former if row.cost_own_usd is None else _in_range(row.cost_own_usd + (former or 0), LARGEST_USD, "USD")
+            earlier = costs.get(row.model)
+            costs[row.model] = earlier if row.cost_own_usd is None else _in_range(row.cost_own_usd + (earlier or 0), LARGEST_USD, "USD")
     names = sorted(costs)
     return {"models": tuple(names), "model_costs_usd": tuple(costs[name] for name in names)}
 
 
 def _totals(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
-    """Tokens by class over all models: the sum of what is known, None where nothing is."""
+    """Tokens by class over all models: the sum of the known counts, None where none is known."""
     return {name: _known_sum(counts) for name, *counts in zip(TOKEN_CLASSES, *map(_tokens_of, usage), strict=True)}
 
 
@@ -280,7 +279,7 @@ def _known_sum(counts: list[int | None]) -> int | None:
 
 
 def _in_range(total: Number, largest: Number, unit: str) -> Number:
-    """A sum over models, if it is one that a single figure may be: what sums of runs rest on. Raises InvalidRecord."""
+    """A sum over models, bounded as a single figure is. Raises InvalidRecord."""
     if total > largest:
         detail = f"modelUsage: its models add up to {total:,} {unit}, and {largest:,} is the most that a record may tell"
         raise InvalidRecord(RejectReason.INVALID_RECORD, detail)

@@ -1,7 +1,7 @@
-"""Findings: rules that compare what a record says with what it adds up to.
+"""Rules that compare the figures and the summary of a record with each other.
 
-A rule grades evidence and does not accuse: most of what agents claim is true, and a false alarm costs more trust than a miss. So
-each rule asks for more than a hint, says what it expected and what it found, and is measured on real records.
+A rule grades evidence and does not accuse: most claims of agents are true, and a false alarm costs more trust than a miss. So each
+rule needs more than a hint, says what it expected and what it found, and is measured on real records.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ _RULES = tuple(RULES.values())
 
 
 def audit(facts: Facts) -> tuple[Finding, ...]:
-    """Everything the rules notice about a run."""
+    """All findings about a run."""
     return tuple([Finding(rule.name, rule.severity, *noticed) for rule in _RULES for noticed in rule.check(facts)])

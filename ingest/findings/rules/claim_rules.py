@@ -1,4 +1,4 @@
-"""Rules over claims: their arithmetic, and how much stands behind them. They grade evidence; they do not accuse."""
+"""Rules over claims: their arithmetic, and their evidence. They grade evidence; they do not accuse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OWN, _MICRO, _BENCHMARKED = Origin.OWN, Scope.MICRO, Evidence.BENCHMARKED
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _PERCENT = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
 _FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
-_OF_FORMER = re.compile(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
+_OF_BEFORE = re.compile(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
 
 _INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
 """A bound, or a range (`20–30x`); the arrow `->` is neither."""
@@ -32,11 +32,11 @@ Interval = tuple[float, float]
 
 @rule(Severity.WARNING, "Before and after say another ratio than the percentage beside.")
 def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
-    """Before and after give one ratio, the percentage or factor beside them another, beyond what rounding explains."""
+    """Before and after have one ratio, the percentage or factor beside them another; rounding does not explain the difference."""
     for claim in facts.claims:
         pair = _of_pair(claim) if claim.before is not None else None
         other = _of_percentage(claim.quote) if pair else []
-        if pair and other and not any(_meet(pair, reading) for reading in other):
+        if pair and other and not any(_overlap(pair, reading) for reading in other):
             low, high = other[0]
             yield Noticed(
                 f"The figures of “{_short(claim.quote)}” do not agree: before and after make {ratio(claim.ratio or 0)}, "
@@ -50,7 +50,7 @@ def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
 def beyond_belief(facts: Facts) -> Iterator[Noticed]:
     """A factor above BELIEVABLE with neither figures nor a benchmark anywhere; the largest, where there are several.
 
-    A percentage is no such factor: 99.6 % less of something is soon reached, by leaving it out.
+    A percentage does not count: leaving something out saves 99.6 % of it.
     """
     large = [claim for claim in facts.claims if (claim.ratio or 0) > BELIEVABLE and "%" not in claim.quote and is_own_improvement(claim)]
     if large and not any(claim.evidence in MEASURED for claim in large):
@@ -64,9 +64,9 @@ def beyond_belief(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.INFO, "The claimed speedup rests on a micro-benchmark alone.")
 def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
-    """A speedup that was benchmarked, but on a part of the software only: how much its users gain is not known from it.
+    """A speedup that was benchmarked on a part of the software only: it does not say how much users gain.
 
-    Any claim about a component or the whole, be it of no change, is a figure for more than the part.
+    Any claim about a component or the whole, even of no change, is a figure for more than the part: then there is no finding.
     """
     benchmarked = []
     for claim in facts.claims:
@@ -87,7 +87,7 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.INFO, "None of the claimed improvements has a measurement behind it.")
 def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
-    """Numbers without a measurement behind any of them."""
+    """Claimed numbers, none of which was measured."""
     claims = []
     for claim in facts.claims:
         if is_own_improvement(claim):
@@ -108,7 +108,7 @@ def _ratio_of(claim: Claim) -> float:
 
 
 def _of_pair(claim: Claim) -> Interval | None:
-    """The ratio of before and after, as factor of improvement or of worsening, with the rounding of both as written."""
+    """The ratio of before and after (of improvement or worsening) with the interval from the rounding of both figures as written."""
     if claim.ratio is None or claim.ratio_low is not None or claim.before is None or claim.after is None:
         return None
     spread = 0.0
@@ -123,9 +123,9 @@ def _of_pair(claim: Claim) -> Interval | None:
 
 
 def _of_percentage(quote: str) -> list[Interval]:
-    """The readings of the one percentage or factor in the quote: more, less, times. Empty for none, several or a range."""
+    """The possible ratios of the only percentage or factor in the quote: more, less, times. Empty for none, several or a range."""
     percentages, factors = _PERCENT.findall(quote), _FACTOR.findall(quote)
-    if len(percentages) + len(factors) != 1 or _OF_FORMER.search(quote) or _INEXACT.search(quote):
+    if len(percentages) + len(factors) != 1 or _OF_BEFORE.search(quote) or _INEXACT.search(quote):
         return []
     written = next(chain(percentages, factors))
     low, high = _value(written) - 2 * _half_digit(written), _value(written) + 2 * _half_digit(written)
@@ -135,7 +135,7 @@ def _of_percentage(quote: str) -> list[Interval]:
     return [more, less] if low < 100 else [more]
 
 
-def _meet(one: Interval, other: Interval) -> bool:
+def _overlap(one: Interval, other: Interval) -> bool:
     return one[0] <= other[1] and other[0] <= one[1]
 
 

@@ -1,4 +1,4 @@
-"""Rules over counts in the text: a headline against the items listed beneath it."""
+"""Rules over counts in the text: the count in a headline, and the items listed below it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBERED_OR_HEADING = re.compile(r"\n(?:\*{0,2}(\d{1,3})[.)]\*{0,2}[^\S\n]|#)")
 _TOTAL = re.compile(r"\((?<![\w.]\()(\d{1,3}) total\)\W*$")
 
 LINES_TO_LIST = 15
-"""The list a headline speaks of begins within so many lines of it."""
+"""The list of a headline begins within this many lines after it."""
 
 LEAST_ITEMS = 3
 """Fewer counted items are no breakdown."""
@@ -30,12 +30,12 @@ HEADINGS_READ = 20
 """Headings with a total that are compared with their lists."""
 
 LIST_READ = 100_000
-"""Characters beneath a line that are read for its list."""
+"""Characters after a line that are read for its list."""
 
 
 @rule(Severity.WARNING, "A count in the text differs from the sum of the items it lists.")
 def headline_count(facts: Facts) -> Iterator[Noticed]:
-    """`14 instances` above a list whose items each give a number of the same things: the numbers add up, or they do not."""
+    """`14 instances` above a list whose items each count the same things: the sum of the items differs."""
     text, lines = facts.text, facts.lines
     for line in sorted((*lines.instances, *lines.occurrences, *lines.call_sites)):
         if headline := _HEADLINE.search(text, *line):
@@ -53,7 +53,7 @@ def headline_count(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.WARNING, "A heading counts more or fewer items than its list has.")
 def list_length(facts: Facts) -> Iterator[Noticed]:
-    """A heading that ends in `(6 total)` above a numbered list."""
+    """A heading with `(6 total)` at its end, above a numbered list of another length."""
     text = facts.text
     for start, end in facts.lines.total[:HEADINGS_READ]:
         heading = _TOTAL.search(text, start, end)
@@ -63,7 +63,7 @@ def list_length(facts: Facts) -> Iterator[Noticed]:
 
 
 def _elsewhere(text: str, count: int) -> str:
-    """The sum, where the text gives it somewhere else."""
+    """Words on another place of the text that has the same sum; empty where there is none."""
     at = text.find(f"{count} ")
     while at >= 0:
         things = _THING.match(text, at + len(str(count)) + 1)
@@ -74,7 +74,7 @@ def _elsewhere(text: str, count: int) -> str:
 
 
 def _item_counts(text: str, end: int) -> list[int]:
-    """The counts of the first list after the line, of its outermost items; nothing unless each item counts the same things."""
+    """The counts of the outermost items of the first list after the line; none unless each item counts the same things."""
     counts: list[int] = []
     things: set[str] = set()
     margin = None
@@ -98,7 +98,7 @@ def _item_counts(text: str, end: int) -> list[int]:
 
 
 def _last_number(text: str, end: int) -> int:
-    """The last number of the list 1, 2, 3 … beneath the line; 0 if its numbers do not run so. Subheadings may divide it."""
+    """The last number of the list 1, 2, 3 … below the line; 0 for other numbers. Subheadings may divide the list."""
     last = 0
     for line in _below(text, end, _NUMBERED_OR_HEADING):
         if line[1] is None:
@@ -110,5 +110,5 @@ def _last_number(text: str, end: int) -> int:
 
 
 def _below(text: str, end: int, begin: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The lines after the one that ends at `end` that begin so, of the next LIST_READ characters."""
+    """The lines that match `begin`, in the LIST_READ characters after the line that ends at `end`."""
     return begin.finditer(text, end, end + LIST_READ if text.startswith("\n", end) else end)

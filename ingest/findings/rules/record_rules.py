@@ -1,4 +1,4 @@
-"""Rules over the record's own arithmetic: what its figures say about each other. Each was verified on real records."""
+"""Rules over the figures of a record: whether they agree with each other. Each was verified on real records."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from decimal import Decimal
 from operator import attrgetter
 
 from ingest.findings.rules.rule import Facts, Noticed, rule
-from schemas.rows.run import Outcome
+from schemas.rows.run import TOKEN_CLASSES, Outcome
 from schemas.rows.source import Severity
 
 COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are the same: agents add in binary floats."""
 
-_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-_OF_ALL_MODELS = attrgetter(*_CLASSES)
-_OF_MAIN_LOOP = attrgetter(*(f"usage_{name}" for name in _CLASSES))
-_NOTHING = Decimal(0)
+_all_models_tokens = attrgetter(*TOKEN_CLASSES)
+_main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
+_ZERO = Decimal(0)
 
 
 @rule(Severity.ALARM, "The models' costs do not add up to the reported total.")
@@ -26,7 +25,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
     costs = [row.cost_reported_usd for row in facts.usage if row.cost_reported_usd is not None]
     if total is None or not costs or len(costs) < len(facts.usage):
         return
-    summed = sum(costs, _NOTHING)
+    summed = sum(costs, _ZERO)
     difference = abs(summed - total)
     if difference > COST_TOLERANCE and difference > COST_TOLERANCE * total:
         yield Noticed("The costs of the models do not add up to the total the record reports.", _usd(summed), _usd(total))
@@ -35,7 +34,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
 @rule(Severity.WARNING, "The main loop used more tokens than all models together.")
 def usage_above_total(facts: Facts) -> Iterator[Noticed]:
     """`usage` is a part of `modelUsage`, token class by token class."""
-    for name, part, whole in zip(_CLASSES, _OF_MAIN_LOOP(facts.run), _OF_ALL_MODELS(facts.run), strict=True):
+    for name, part, whole in zip(TOKEN_CLASSES, _main_loop_tokens(facts.run), _all_models_tokens(facts.run), strict=True):
         if part is not None and whole is not None and part > whole:
             words = name.replace("_", " ")
             yield Noticed(
@@ -60,7 +59,7 @@ def cache_split(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.WARNING, "Tokens were used, but the reported cost is zero.")
 def free_of_charge(facts: Facts) -> Iterator[Noticed]:
-    """A cost of nothing for tokens that were used: resumed sessions reported it (claude-code #15418)."""
+    """A cost of zero although tokens were used: resumed sessions reported it (claude-code #15418)."""
     run = facts.run
     if run.cost_reported_usd == 0 and run.output_tokens:
         yield Noticed(f"The record reports no cost for {run.output_tokens:,} output tokens.", "a cost", "$0")
@@ -68,7 +67,7 @@ def free_of_charge(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.WARNING, "The agent says that it guessed the price of a model.")
 def guessed_price(facts: Facts) -> Iterator[Noticed]:
-    """`costBasis: unknown`: the agent had no price for the model and took another's."""
+    """`costBasis: unknown`: the agent had no price for the model and took that of another one."""
     for row in facts.usage:
         if row.cost_basis == "unknown":
             yield Noticed(f"The agent did not know the price of {row.model_id} and reports a guess.", "a known price", "costBasis: unknown")
@@ -76,12 +75,12 @@ def guessed_price(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.WARNING, "The run failed, and its record gives no reason.")
 def silent_failure(facts: Facts) -> Iterator[Noticed]:
-    """A failed run that tells nobody why: errors may be missing (claude-code #19912, SDK #1031)."""
+    """A failed run without a reason: errors may be missing (claude-code #19912, SDK #1031)."""
     run = facts.run
     if run.outcome is Outcome.EXECUTION_ERROR and not run.errors and not facts.text.strip():
         yield Noticed("The run failed, and its record gives no reason.", "an error message", "none")
 
 
 def _usd(amount: Decimal) -> str:
-    """To the last digit, without zeros behind it."""
+    """All digits, without trailing zeros."""
     return f"${amount.normalize():f}"

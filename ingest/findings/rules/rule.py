@@ -1,4 +1,4 @@
-"""What a rule is: a name, a severity, its meaning, and a small pure function over the facts of one run."""
+"""A rule: a name, a severity, a meaning, and a small pure function over the facts of one run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUANTIFIED, _OWN, _BETTER = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER
 
 
 class Finding(NamedTuple):
-    """A `schemas.rows.source.FindingRow` to be."""
+    """The values of a `schemas.rows.source.FindingRow`, without the run."""
 
     rule: str
     severity: Severity
@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 
 class Noticed(NamedTuple):
-    """What a rule says of one run: a message in plain words, what it expected and what it found."""
+    """The outcome of a rule for one run: a message in plain words, the expected and the actual value."""
 
     message: str
     expected: str | None = None
@@ -35,7 +35,7 @@ class Noticed(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known of one run. `text` is its summary, damage repaired; empty where it has none."""
+    """The facts of one run. `text`: its repaired summary; empty where it has none."""
 
     run: RunRow
     usage: Sequence[ModelUsageRow]
@@ -45,7 +45,7 @@ class Facts(NamedTuple):
 
     @property
     def lines(self) -> Lines:
-        """The lines of the text that hold a mark, from the statements where they were read from it."""
+        """The lines of the text with marks; those of the statements, if statements were read."""
         return self.statements.lines or marked_lines(self.text)
 
 
@@ -59,7 +59,7 @@ Check = Callable[[Facts], Iterator[Noticed]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `meaning` is a sentence for people: what a finding of it says about a run, and what it does not."""
+    """One rule. `meaning`: a sentence for people on what its findings say about a run."""
 
     name: str
     severity: Severity

@@ -1,4 +1,4 @@
-"""Rules that compare what the summary says with what the record says, and with what it adds up to itself."""
+"""Rules that compare the summary with the record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schemas.rows.run import Outcome
 from schemas.rows.source import Severity
 
 MANY_TURNS = 10
-"""A run of so many turns has something to tell."""
+"""A run with so many turns should have a summary."""
 
 _OPENING = 300
 _SUCCESS = re.compile(
@@ -39,7 +39,7 @@ _NOT_PERMITTED = re.compile(
 _PERMISSION = Literals(
     ("permission", "approval", "I don't have", "unable to", "I cannot", "I can't", "blocked", "denied", "rejected"), leftmost=True
 )
-"""Words that _NOT_PERMITTED never does without, on the same line."""
+"""Words of which every match of _NOT_PERMITTED has one on the same line."""
 
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n")
 _SENTENCE_LENGTH = 120
@@ -48,7 +48,7 @@ _FAILURES = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.UNKNOWN}
 
 @rule(Severity.WARNING, "The summary speaks of success; the run ended otherwise.")
 def success_claimed(facts: Facts) -> Iterator[Noticed]:
-    """A summary that opens with success, of a run that did not end so."""
+    """A summary that begins with success, although the run ended otherwise."""
     if facts.run.outcome in _FAILURES and (found := _SUCCESS.search(facts.text, 0, _OPENING)):
         words = found[0].strip()
         yield Noticed(
@@ -58,9 +58,9 @@ def success_claimed(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.WARNING, "The run counts as completed; its summary says it was held up.")
 def work_held_up(facts: Facts) -> Iterator[Noticed]:
-    """A summary that says its work was held up, of a run that its record calls completed.
+    """A summary that says that the work was held up, although the record says that the run completed.
 
-    Words about permissions count only where the record lists denied tool calls as well: agents also write of other people's.
+    Words about permissions count only if the record has denied tool calls too: agents also write about permissions of other people.
     """
     denials = facts.run.permission_denials or 0
     if facts.run.outcome is not Outcome.COMPLETED:
@@ -77,7 +77,7 @@ def work_held_up(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.WARNING, "A long run that completed left no summary.")
 def empty_summary(facts: Facts) -> Iterator[Noticed]:
-    """Many turns and nothing to say for it (claude-code #38706): what was done has to be looked up elsewhere."""
+    """Many turns without a summary (claude-code #38706)."""
     run = facts.run
     if run.outcome is Outcome.COMPLETED and not facts.text.strip() and (run.num_turns or 0) >= MANY_TURNS:
         yield Noticed(f"The run completed after {run.num_turns} turns without a summary.", "a summary", "none")
@@ -101,7 +101,7 @@ def patch_size(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.INFO, "The summary is too long to be read whole for claims.")
 def read_in_part(facts: Facts) -> Iterator[Noticed]:
-    """A summary that is too long to be read to its end, or has too many figures: data rather than words."""
+    """A summary that is too long, or has too many figures, to be read to its end: data rather than words."""
     length, most = len(facts.run.result or ""), len(facts.text)
     if length > most:
         yield Noticed(
@@ -119,7 +119,7 @@ def read_in_part(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.INFO, "The summary's characters were damaged and were repaired.")
 def text_repaired(facts: Facts) -> Iterator[Noticed]:
-    """The text came damaged: what is shown and searched is the repaired one."""
+    """The summary was damaged: the repaired text is shown and searched."""
     if facts.run.result_repaired:
         yield Noticed("The summary's characters were damaged on the way (“â†’” for “→”) and are shown repaired; the raw record is kept.")
 

@@ -1,7 +1,7 @@
-"""What a summary states beside its claims: the files it changed, its commits, its artefacts, its tests.
+"""Statements of a summary beside its claims: changed files, commits, artefacts, tests.
 
-Exact and conservative: what is taken is said in so many words, at the offsets given; whatever might mean something else is left.
-Every kind reads only the lines that hold one of a few short words.
+Exact and conservative: only explicit words count, at the offsets given; words that might mean something else do not. For speed, each
+kind reads only the lines that have one of a few short words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["FileChange", "Statement", "Statements", "read_statements"]
 
 
 def read_statements(text: str) -> Statements:
-    """The text's statements in the order they stand there; a file that is named twice is one change."""
+    """The statements of a text in their order; a file that is named twice is one change."""
     lines = marked_lines(text)
     if lines is NO_LINES:
         return _NOTHING
@@ -37,6 +37,6 @@ def read_statements(text: str) -> Statements:
 
 
 def _in_order(found: list[Statement]) -> tuple[Statement, ...]:
-    """As they stand in the text. The windows of a long line overlap: of what both show, the longer reading."""
+    """Sorted by place. Windows of a long line overlap: of two readings of one statement, the longer one is kept."""
     found.sort(key=_PLACE)
     return tuple({(one.kind, one.start): one for one in found}.values())

@@ -1,4 +1,4 @@
-"""Artefacts that a summary says it left: patch files with their line counts, and what a heading `Deliverables` lists."""
+"""Artefacts in a summary: patch files with their line counts, and the list below a heading `Deliverables`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADINGS = 10
 """Most headings whose lists are read."""
 
 LISTED = 50
-"""Most artefacts read from the list beneath one heading."""
+"""Most artefacts read from the list below one heading."""
 
 _LINES = r"(?:`?\*{0,2}\s{0,2}[(\[:–—-]\s{0,2}(\d[\d,]{0,14}) lines\b)?"
 _PATCH = re.compile(rf"(?<![\w/.~+@-])([\w/.~+@-]{{1,200}}\.(?:patch|diff)\b){_LINES}")
@@ -29,7 +29,7 @@ _QUOTED = re.compile(rf"`([^`\n]{{1,300}})(?=`){_LINES}")
 
 
 def artefacts(text: str, patched: Sequence[Span], headed: Sequence[Span]) -> Iterable[Statement]:
-    """Each artefact once, at its first mention: of lines with patch files, then beneath headings."""
+    """Each artefact once, at its first mention: in lines with patch files, then below headings."""
     first: dict[str | None, Statement] = {}
     for found in (*_patches(text, patched), *_deliverables(text, headed)):
         first.setdefault(found.subject, found)
@@ -37,7 +37,7 @@ def artefacts(text: str, patched: Sequence[Span], headed: Sequence[Span]) -> Ite
 
 
 def _patches(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
-    """Patch files of which their line says that they were made."""
+    """Patch files in lines that say that they were made."""
     for start, end in lines:
         made = _MADE.search(text, start, end)
         if made and not _UNMADE.search(text, start, made.start()):
@@ -45,7 +45,7 @@ def _patches(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
 
 
 def _patch_files(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """The paths, each looked for from the blank in front of its ending: from the line's start it would take twice as long."""
+    """The paths of patch files. Each is searched from the blank before its suffix: twice as fast as from the start of the line."""
     while ending := _PATCH_ENDING.search(text, start, end):
         path = _PATCH.search(text, max(start, text.rfind(" ", start, ending.start())), end)
         if path is None:
@@ -55,7 +55,7 @@ def _patch_files(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
 
 
 def _deliverables(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
-    """The first path in backticks of each item of the list beneath such a heading."""
+    """The first path in backticks of each item of the list below such a heading."""
     for start, end in lines[:HEADINGS]:
         for line in islice(list_below(text, end), LISTED) if _HEADING.fullmatch(text, start, end) else ():
             if not _ITEM.match(text, *line):
@@ -66,7 +66,7 @@ def _deliverables(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
 
 
 def _statement(found: re.Match[str]) -> Statement:
-    """The path, and the number of lines that stands behind it."""
+    """The statement of a path, and of the number of lines behind it."""
     path, count = found.groups()
     start, end = found.start(1), found.end()
     return Statement(StatementKind.ARTEFACT, start, end, found.string[start:end], path, whole_number(count) if count else None)

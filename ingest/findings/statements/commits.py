@@ -1,4 +1,4 @@
-"""Commits that a summary names: "Commit created: b0655066a", "committed as 1a2b3c4", a list beneath a heading "Commits"."""
+"""Commits that a summary names: "Commit created: b0655066a", "committed as 1a2b3c4", a list below a heading "Commits"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ingest.findings.statements.statement import Statement
 from schemas.rows.statement import StatementKind
 
 LISTED = 50
-"""Most commits read from the list beneath one heading."""
+"""Most commits read from the list below one heading."""
 
 _WORD = re.compile(r"[cC](?<=\b[cC])(?i:ommit(?:s|ted)?)\b")  # the first letter first: a search then goes from c to c
 _MIXED = r"(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{7,40}"  # a letter and a digit: neither a word nor a count
@@ -22,7 +22,7 @@ _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])?[\s*`]{0,6}(?=[0-9a-f]{7})"
 
 
 def commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
-    """Hashes behind the word `commit` on its line, and those that begin the lines beneath a line that says no more than it."""
+    """Hashes behind the word `commit` on its line, and hashes at the beginning of lines below a heading of that word."""
     read_to = 0
     for start, end in lines:
         word = _WORD.search(text, max(start, read_to), end)
@@ -38,7 +38,7 @@ def commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
 
 
 def _listed(text: str, end: int) -> Iterator[re.Match[str]]:
-    """The hashes that begin the lines from the next one on, until one begins otherwise; one blank line may come first."""
+    """The hashes at the beginning of the next lines, until a line without one; a blank line may come first."""
     for line in islice(list_below(text, end), LISTED):
         found = _first_in(text, line)
         if found is None:

@@ -1,7 +1,7 @@
-"""Files that a summary says it changed, with their insertions and deletions, and the totals it gives.
+"""Changed files in a summary, with their insertions and deletions, and the totals of the work.
 
-A path counts where a heading says so ("Files modified:"), a verb does ("Created a/b.py"), or lines of change stand behind it
-("a/b.py (37 insertions, 20 deletions)"). A path that is only spoken of does not.
+A path counts below a heading ("Files modified:"), behind a verb ("Created a/b.py"), or in front of counts of lines
+("a/b.py (37 insertions, 20 deletions)"). Any other mention of a path does not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Count = tuple[int, int, str]
 """Start, end and digits."""
 
 FILES_LISTED = 1000
-"""Most files read from the list beneath one heading."""
+"""Most files read from the list below one heading."""
 
 _NUMBER = r"(\d[\d,]{0,11})"
 _ALONE = r"(\d(?<![\w.,]\d)[\d,]{0,11})"  # the first digit first: a search then goes from digit to digit
@@ -56,7 +56,7 @@ _FILES = re.compile(
 
 
 def read_files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[Statement]]:
-    """Every file once, in the order of its first mention, with the first numbers given for it; and the totals of the work."""
+    """Each file once, in the order of first mention, with its first numbers; and the totals of the work."""
     counted, totals = _counted(text, lines.lines_changed)
     headed = lines.files
     found: dict[str, FileChange] = {}
@@ -66,7 +66,7 @@ def read_files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[St
 
 
 def _each_once(changes: Collection[FileChange]) -> tuple[FileChange, ...]:
-    """Without bare names that just one path ends in: `cli.py` beside `app/cli/main.py` is the same file."""
+    """The files without bare names that are the end of exactly one path: `main.py` beside `app/cli/main.py` is the same file."""
     if all("/" in change.path for change in changes):
         return tuple(changes)
     ends = Counter(change.path.rpartition("/")[2] for change in changes if "/" in change.path)
@@ -80,7 +80,7 @@ def _totals_of_files(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
 
 
 def _counted(text: str, lines: Sequence[Span]) -> tuple[list[FileChange], list[Statement]]:
-    """Insertions and deletions: of the path that their line begins with, else of the whole work."""
+    """Insertions and deletions: of the path at the beginning of their line, else of the whole work."""
     changes: list[FileChange] = []
     totals: list[Statement] = []
     for line in lines:
@@ -103,7 +103,7 @@ def _statement(kind: StatementKind, found: re.Match[str]) -> Statement:
 
 
 def _lines_changed(text: str, line: Span) -> tuple[_Count | None, _Count | None]:
-    """The first insertions and the first deletions that the line gives."""
+    """The first count of insertions and the first count of deletions in the line."""
     if signed := _SIGNED.search(text, *line):
         return (*signed.span(1), signed[2]), (*signed.span(3), signed[4])
     inserted = deleted = None
@@ -117,13 +117,13 @@ def _lines_changed(text: str, line: Span) -> tuple[_Count | None, _Count | None]
 
 
 def _leading_path(text: str, line: Span) -> str | None:
-    """The path that the line begins with."""
+    """The path at the beginning of the line."""
     found = _LEADING.match(text, *line)
     return found[1] if found and is_path(found[1]) else None
 
 
 def _beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:
-    """The paths on a heading's own line, else those that begin the items beneath it."""
+    """The paths on the line of a heading, else those at the beginning of the items below it."""
     read_to = 0
     for start, end in lines:
         heading = _HEADING.match(text, start, end) if start >= read_to else None
@@ -155,14 +155,14 @@ def _listed(text: str, end: int) -> tuple[list[str], int]:
 
 
 def _path_of(quoted: str | None, bare: str | None) -> str | None:
-    """An item's path: in backticks whatever ends as a file does, else only what is surely one."""
+    """The path of an item: in backticks any name with a suffix of a file, else only text that is surely a path."""
     if quoted:
         return quoted if is_path(quoted) or is_file_name(quoted) else None
     return bare if bare and is_path(bare) else None
 
 
 def _behind_verbs(text: str, lines: Sequence[Span]) -> Iterator[FileChange]:
-    """A line or an item that begins with a verb and a path in backticks."""
+    """Files in lines or items that begin with a verb and a path in backticks."""
     for line in lines:
         found = _VERB.match(text, *line)
         if found and is_path(found[1]):

@@ -1,7 +1,7 @@
-"""The lines of a text that hold a mark of a statement, without splitting the text: most texts of a million characters hold none.
+"""The lines of a text that have a mark of a statement. The text is not split: most texts of a million characters have none.
 
 The text is read once, for the statements and for the rules that look at lines (`ingest.findings.rules`). What the words leave out costs
-nothing, so they say as much as they can: `+4` and no mere `+`.
+nothing, so they are as specific as possible: `+4` and not `+`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 from ingest.claims.find.multi_search import Literals
 
 REACH = 400
-"""A statement stands within so many characters of its mark. Lines longer than that are read in windows, so time stays linear."""
+"""A statement is within so many characters of its mark. Longer lines are read in windows, so that time stays linear."""
 
 Span = tuple[int, int]
 """Start and end in the text, the end exclusive."""
 
 
 class Lines(NamedTuple):
-    """By mark, the lines that hold it, each once and in order; of longer lines what is within REACH."""
+    """By mark: the lines with that mark, each once, in order; of longer lines the window within REACH."""
 
     artefacts: list[Span]
     commits: list[Span]
@@ -39,7 +39,7 @@ class Lines(NamedTuple):
 
 
 _VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
-"""What was done to a file, without their first letters."""
+"""Verbs for changes of a file, without their first letters."""
 
 _WORDS = {
     "artefacts": (".diff", ".patch"),
@@ -56,14 +56,14 @@ _WORDS = {
     "total": (" total)",),
     "lines_changed": (" line", " new line", " insertion", " new insertion"),  # the last ones: they count as in _COUNTED only
 }
-"""By mark, the words that no such line does without: few and not short, for speed (`ingest.claims.find.multi_search`).
+"""By mark: words of which every such line has one. Few and not short, for speed (`ingest.claims.find.multi_search`).
 
 A plus before a digit marks changed lines, too: it would be too short.
 """
 
 _LITERALS = Literals(list(chain.from_iterable(_WORDS.values())), leftmost=True)
 _MARKS = [Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words]
-"""The place in Lines of each word's mark."""
+"""For each word, the index of its mark in Lines."""
 _LINES_CHANGED = _MARKS[-1]
 _COUNTS_FROM = _MARKS.index(_LINES_CHANGED)
 _COUNTED = re.compile("[0-9] (?:new )?(?:lines? [a-z]|insertion)")
@@ -83,7 +83,7 @@ def marked_lines(text: str) -> Lines:
         lines = found[mark]
         if lines and at < lines[-1][1]:
             continue
-        if at >= end or end - start >= REACH:  # what a mark shows of a longer line is its own
+        if at >= end or end - start >= REACH:  # of a longer line, each mark has its window
             reach = at - REACH if at > REACH else 0
             start = text.rfind("\n", reach, at) + 1 or reach
             end = text.find("\n", at, at + REACH)
@@ -94,7 +94,7 @@ def marked_lines(text: str) -> Lines:
 
 
 def _marks(text: str) -> list[tuple[int, int]]:
-    """Where a mark stands and which, in order of place."""
+    """(place, mark) in order of place."""
     finds = _LITERALS.find(text)
     marks = [(at, _MARKS[word]) for word, at, _ in finds if word < _COUNTS_FROM or _COUNTED.match(text, at - 1)]
     plus = [(plus.start(), _LINES_CHANGED) for plus in _PLUS.finditer(text)] if "+" in text else ()
@@ -102,7 +102,7 @@ def _marks(text: str) -> list[tuple[int, int]]:
 
 
 def lines_below(text: str, end: int) -> Iterator[Span]:
-    """The lines after the one that ends at `end`, of longer ones the first REACH characters."""
+    """The lines after the line that ends at `end`; of longer lines the first REACH characters."""
     last = len(text) - 1
     while end < last and text[end] == "\n":
         start = end + 1
@@ -113,7 +113,7 @@ def lines_below(text: str, end: int) -> Iterator[Span]:
 
 
 def list_below(text: str, end: int) -> Iterator[Span]:
-    """The same lines, without the first one if it is blank: what a heading's list begins with."""
+    """The lines of the list below a heading: the same lines, without a blank first one."""
     lines = lines_below(text, end)
     first = next(lines, None)
     return lines if first is None or not text[slice(*first)].strip() else chain((first,), lines)

@@ -1,4 +1,4 @@
-"""What reads as the path of a file. `torch.empty` and `np.float32` do not."""
+"""Whether a text is the path of a file. `torch.empty` and `np.float32` are not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ENDINGS = frozenset(
     "less lock log lua m md mdx mjs mk ml mm mod mts nim nix patch php pl plist png proto ps1 pxd py pyi pyx qml r rb rs "
     "rst s sass scala scss sh sol sql sum svelte svg swift tcl tex tf toml ts tsx txt v vue wgsl xml yaml yml zig zsh".split(" ")
 )
-"""What names of files end in, in projects. Elsewhere a dot joins a module and its function as well."""
+"""Suffixes of files in projects. In other words a dot may join a module and its function."""
 
 _NAMES = frozenset(
     ("dockerfile", "makefile", "justfile", "procfile", "license", "readme", ".env", ".gitignore", ".gitattributes", ".dockerignore")
@@ -22,7 +22,7 @@ _FILE = re.compile(r"[^/]{0,100}\.[A-Za-z]\w{0,9}")
 
 @lru_cache(maxsize=4096)  # the runs of one repository name the same files
 def is_path(text: str) -> bool:
-    """Whether the text is the path of a file, with any ending where folders lead to it, or of a folder (`src/x/`)."""
+    """Whether the text is the path of a folder (`src/x/`), or of a file: with folders and any suffix, or with a known suffix."""
     if not _SHAPE.fullmatch(text) or "//" in text:
         return False
     folder, _, name = text.rpartition("/")
@@ -32,5 +32,5 @@ def is_path(text: str) -> bool:
 
 
 def is_file_name(text: str) -> bool:
-    """Whether the text has the form of a file's name: for places where nothing but a file is meant."""
+    """Whether the text has the form of a file name. Only for places where a file is meant."""
     return _FILE.fullmatch(text) is not None

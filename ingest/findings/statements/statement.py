@@ -1,4 +1,4 @@
-"""What is found in a text. The fields are those of the rows in `schemas`, without run and number."""
+"""The statements of a text. The fields are those of the rows in `schemas`, without run and number."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from schemas.rows.statement import StatementKind
 
 
 class Statement(NamedTuple):
-    """A `schemas.rows.statement.StatementRow` to be. Offsets are code points into the text, the end exclusive."""
+    """The values of a `schemas.rows.statement.StatementRow`. Offsets are code points into the text, the end exclusive."""
 
     kind: StatementKind
     start: int
     end: int
     quote: str
     subject: str | None = None
-    count: int | None = None  # type: ignore[assignment]  # the column's name; nobody counts in a statement
+    count: int | None = None  # type: ignore[assignment]  # named like the column; hides tuple.count, which is not used
 
 
 class FileChange(NamedTuple):
-    """A `schemas.rows.run.FileChangeRow` to be."""
+    """The values of a `schemas.rows.run.FileChangeRow`."""
 
     path: str
     insertions: int | None = None
@@ -28,15 +28,15 @@ class FileChange(NamedTuple):
 
 
 class Statements(NamedTuple):
-    """Everything a text states."""
+    """All statements of a text."""
 
     file_changes: tuple[FileChange, ...] = ()
     statements: tuple[Statement, ...] = ()
     lines: Lines | None = None
-    """The lines that were looked at, for rules that look at lines as well. None where no text was read."""
+    """The lines with marks, which some rules read too. None where no text was read."""
 
 
 def whole_number(digits: str) -> int | None:
-    """The number, thousands separators and all; None where nobody counts that far."""
+    """The number with its thousands separators; None where it is implausibly large."""
     plain = digits.replace(",", "")
     return int(plain) if len(plain) <= 12 else None

@@ -23,7 +23,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _words(letters: str, rest: str) -> re.Pattern[str]:
-    """Words that begin with one of the letters, which stand in either case: a search then goes from one of them to the next."""
+    """A pattern for words that begin with one of the letters in either case: the search then goes from letter to letter, which is fast."""
     return re.compile(rf"[{letters}](?<=\b[{letters}])(?i:{rest})", re.VERBOSE)
 
 
@@ -56,7 +56,7 @@ _BEFORE = 60
 
 
 def tests(text: str, passing: Sequence[Span], failing: Sequence[Span]) -> Iterator[Statement]:
-    """What is said to pass, and what is said to fail. A condition, a plan or a quotation says neither."""
+    """Tests that pass, and tests that fail. A condition, a plan or a quotation states neither."""
     for line in passing:
         if _is_of_tests(text[slice(*line)]):
             yield from _passed(text, line)
@@ -71,7 +71,7 @@ def _is_of_tests(line: str) -> bool:
 
 
 def _passed(text: str, line: Span) -> Iterator[Statement]:
-    """Counts first; a line that gives one is not read for `all tests pass` as well."""
+    """Passed tests: counts first. A line with a count is not read for `all tests pass` as well."""
     taken: list[Span] = []
     for pattern in _COUNTED if _DIGIT.search(text, *line) else ():
         for found in pattern.finditer(text, *line):
@@ -85,7 +85,7 @@ def _passed(text: str, line: Span) -> Iterator[Statement]:
 
 
 def _failed(text: str, line: Span) -> Iterator[Statement]:
-    """Failures that are counted. `0 failed` is a statement, too."""
+    """Failed tests with a count. `0 failed` is a statement too."""
     yield from (_statement(StatementKind.TESTS_FAILED, found) for found in _FAILED.finditer(text, *line) if _is_real(text, line[0], found))
 
 

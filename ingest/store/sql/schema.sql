@@ -363,30 +363,6 @@ comment on column statements."quote" is 'The words that say it.';
 comment on column statements."subject" is 'The commit''s hash or the artefact''s path, as the text gives it.';
 comment on column statements."count" is 'Tests, files or lines, as the text counts them; of an artefact, its lines. NULL: not said.';
 
-create table measurements (
-    "repo" varchar,
-    "task" varchar not null,
-    "agent" varchar,
-    "metric" varchar not null,
-    "baseline" double,
-    "reference" double,
-    "agent_value" double,
-    "unit" varchar,
-    "better" varchar,
-    "source_id" varchar not null
-);
-comment on table measurements is 'One measured result of one task, from a benchmark and not from the agent''s text.';
-comment on column measurements."repo" is 'Repository.';
-comment on column measurements."task" is 'Task.';
-comment on column measurements."agent" is 'Agent whose work was measured.';
-comment on column measurements."metric" is 'What was measured, e.g. ttft_mean_ms.';
-comment on column measurements."baseline" is 'Figure before any work.';
-comment on column measurements."reference" is 'Figure of a human''s or another''s solution.';
-comment on column measurements."agent_value" is 'Figure of the agent''s solution.';
-comment on column measurements."unit" is 'Unit of the figures.';
-comment on column measurements."better" is 'lower or higher.';
-comment on column measurements."source_id" is 'Where the figures were read (sources.source_id).';
-
 create table findings (
     "run_id" varchar not null,
     "rule" varchar not null,

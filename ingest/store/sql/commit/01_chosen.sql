@@ -1,12 +1,12 @@
--- The readings that are written: of each source one, the one whose runs are known best, then the first by name, unless the store has it.
--- `cards` (one row per reading and portion) is what the readers say of their sources.
+-- The readings to write: one for each source that is not in the store, with the best known runs, then the first by name.
+-- `read_results`: one row per reading and portion, with the counts of its documents.
 create or replace temp table chosen as
 with readings as (
     select
         reading, source_id, min(name) as name, max(bytes) as bytes, arg_min(kind, portion) as kind,
         arg_min(container, portion) as container,
         sum(documents) as documents, sum(rejected) as rejected, sum(ignored) as ignored
-    from cards
+    from read_results
     group by reading, source_id
 ),
 ranks as (

@@ -1,9 +1,9 @@
--- Where the numbering of documents starts in each portion of a chosen reading.
+-- The number of the first document of each portion of a chosen reading.
 create or replace temp table portions as
 select
-    cards.reading, cards.portion,
-    coalesce(sum(cards.documents) over (
-        partition by cards.reading order by cards.portion rows between unbounded preceding and 1 preceding
+    read_results.reading, read_results.portion,
+    coalesce(sum(read_results.documents) over (
+        partition by read_results.reading order by read_results.portion rows between unbounded preceding and 1 preceding
     ), 0) as first_ordinal
-from cards
+from read_results
 join chosen using (reading);

@@ -1,4 +1,4 @@
--- Of each record that came in the copy that is kept: the fullest, of these the best known one, then the first by source and place.
+-- The copy of each incoming record to keep: the fullest, then the best known, then the first by source and place.
 create or replace temp table incoming as
 select
     run_id, process_of(session_id, in_stream, chosen.source_id) as process, record_rank, context_rank, chosen.source_id, first_ordinal + document as ordinal, reading, portion, document

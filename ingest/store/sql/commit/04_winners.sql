@@ -1,8 +1,8 @@
--- Of those the ones that are written: new runs, and fuller or better known copies of runs that the store has (`replaces`: their former owner).
+-- The incoming records to write: new runs, and fuller or better known copies of runs in the store (`replaces`: the source they had before).
 create or replace temp table winners as
 select
-    incoming.*, runs.source_id as replaces, runs.labels as former_labels,
-    process_of(runs.session_id, runs.in_stream, runs.source_id) as former_process
+    incoming.*, runs.source_id as replaces, runs.labels as earlier_labels,
+    process_of(runs.session_id, runs.in_stream, runs.source_id) as earlier_process
 from incoming
 left join runs using (run_id)
 where

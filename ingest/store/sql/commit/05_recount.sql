@@ -1,4 +1,4 @@
--- Sources whose runs came or went are counted anew: a run counts for the source it is kept from.
+-- Counts of the sources whose runs changed: a run counts for the source of its kept copy.
 update sources
 set
     accepted = counted.accepted,

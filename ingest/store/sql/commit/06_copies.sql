@@ -1,5 +1,4 @@
--- Every label that a copy of a record came with, or that is given to a source that was known ($keys and $values): of runs with more
--- than one copy.
+-- The labels of all copies of a record, and those for known sources ($keys and $values); only of runs with more than one copy.
 create or replace temp table copies as
 select run_id, unnest(map_entries(labels)) as label
 from spool_runs
@@ -12,7 +11,7 @@ where
     cardinality(spool_runs.labels) > 0
     and (spool_runs.reading, spool_runs.portion, spool_runs.document) <> (winners.reading, winners.portion, winners.document)
 union
-select run_id, unnest(map_entries(former_labels))
+select run_id, unnest(map_entries(earlier_labels))
 from winners
 where replaces is not null
 union

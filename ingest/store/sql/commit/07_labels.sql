@@ -1,5 +1,5 @@
--- The labels of all copies together; of two values of one key the first by alphabet, whatever the order they came in.
--- What a label says of repository, task and experiment stands in their columns too, as where it came with the record.
+-- The labels of all copies together; of two values of one key the first by alphabet, independent of the order of ingest.
+-- The labels repo, task and experiment are columns of the run too.
 update runs
 set
     labels = merged.labels,

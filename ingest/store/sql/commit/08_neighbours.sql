@@ -1,12 +1,12 @@
--- Results that follow one another in a stream but are of different sessions, where the later one's totals may go on from the former's.
--- Of the streams that `linked` (process) has results in.
+-- Consecutive results of a stream with different sessions, where the later one may continue the totals of the earlier one.
+-- Only of streams with results of the processes in `linked`.
 create or replace temp table neighbours as
-select run_id, former
+select run_id, earlier
 from (
     select
-        run_id, lag(run_id) over stream as former,
+        run_id, lag(run_id) over stream as earlier,
         process_of(session_id, in_stream, source_id) as process,
-        lag(process_of(session_id, in_stream, source_id)) over stream as former_process,
+        lag(process_of(session_id, in_stream, source_id)) over stream as earlier_process,
         cost_reported_usd - lag(cost_reported_usd) over stream as added_usd
     from runs
     where in_stream and source_id in (
@@ -14,4 +14,4 @@ from (
     )
     window stream as (partition by source_id order by ordinal)
 )
-where process <> former_process and added_usd >= 0;
+where process <> earlier_process and added_usd >= 0;

@@ -1,3 +1,3 @@
--- What a record added to the one it continues; unknown stays unknown.
-create or replace temp macro added(later, former) as
-    case when later >= coalesce(former, 0) then later - coalesce(former, 0) when later is not null then 0 end;
+-- The difference of a record to the one it continues; NULL stays NULL.
+create or replace temp macro added(later, earlier) as
+    case when later >= coalesce(earlier, 0) then later - coalesce(earlier, 0) when later is not null then 0 end;

@@ -1,10 +1,10 @@
--- The place of each run in its chain, and what it added: cost, tokens, and API time (cumulative within one process).
+-- The place of each run in its chain, and its difference in cost, tokens and API time (cumulative within one process).
 update runs
 set
     chain_id = linked.chain_id,
     chain_position = linked.position,
-    cost_own_usd = added(linked.cost_reported_usd, linked.former_cost_reported_usd),
-    duration_api_own_ms = added(linked.duration_api_ms, linked.former_duration_api_ms),
+    cost_own_usd = added(linked.cost_reported_usd, linked.earlier_cost_reported_usd),
+    duration_api_own_ms = added(linked.duration_api_ms, linked.earlier_duration_api_ms),
     input_tokens = linked.own_input_tokens,
     output_tokens = linked.own_output_tokens,
     cache_read_tokens = linked.own_cache_read_tokens,
@@ -12,12 +12,12 @@ set
     model_costs_usd = coalesce(linked.model_costs_usd, [])
 from (
     select
-        places.*, later.cost_reported_usd, former.cost_reported_usd as former_cost_reported_usd, later.duration_api_ms,
-        case when former.source_id = later.source_id and later.in_stream then former.duration_api_ms end as former_duration_api_ms,
+        places.*, later.cost_reported_usd, earlier.cost_reported_usd as earlier_cost_reported_usd, later.duration_api_ms,
+        case when earlier.source_id = later.source_id and later.in_stream then earlier.duration_api_ms end as earlier_duration_api_ms,
         own.* exclude (run_id), of_models.model_costs_usd
     from places
     join runs as later using (run_id)
-    left join runs as former on former.run_id = places.former
+    left join runs as earlier on earlier.run_id = places.earlier
     left join (
         select
             run_id, sum(own_input_tokens) as own_input_tokens, sum(own_output_tokens) as own_output_tokens,

@@ -1,15 +1,15 @@
--- An exact amount with 15 decimals, rounded once to nanodollars; NULL beyond DECIMAL(18,9). Below 1,000 USD 64-bit arithmetic does it,
--- ten times as fast.
+-- An exact amount with 15 decimals, rounded once to nanodollars; NULL beyond DECIMAL(18,9). Below 1,000 USD in 64-bit arithmetic, which
+-- is ten times as fast.
 create or replace temp macro nanodollars(exact) as coalesce(
     cast(try_cast(exact as decimal(18, 15)) as decimal(18, 9)), try_cast(exact as decimal(18, 9))
 );
--- What a row's own tokens cost at some rates (USD per token). NULL where a count is not known or where searches have no price.
+-- The cost of the tokens of a row at some rates (USD per token). NULL where a count is unknown or searches have no price.
 create or replace temp macro costs_at(own, rates) as nanodollars(
     own.input * rates.input + own.output * rates.output + own.cache_read * rates.cache_read
     + own.write_5m * rates.write_5m + own.write_1h * rates.write_1h
     + case when own.searches > 0 then own.searches * rates.web_search else 0 end
 );
--- The rates had nothing been cached: what was read or written costs as any input.
+-- The rates without caching: cache reads and writes cost as much as input.
 create or replace temp macro uncached(rates) as {
     'input': rates.input, 'output': rates.output, 'cache_read': rates.input,
     'write_5m': rates.input, 'write_1h': rates.input, 'web_search': rates.web_search

@@ -1,7 +1,6 @@
--- The model rows of the runs in `touched` (run_id, cost_own_usd, whether it continues another, the day whose prices hold): what each
--- added to its chain.
--- Cache writes that the record does not tell apart are taken for 5-minute writes. The first of a chain added all that it has; what the
--- others added was written when their chain was found.
+-- The tokens of the model rows of the runs in `touched` (run_id, cost_own_usd, whether it continues another, the day of the prices).
+-- Cache writes that the record does not separate count as 5-minute writes. The first record of a chain counts with its totals; the
+-- differences of the others were written when their chain was found.
 create or replace temp view counted as
 with own as (
     select

@@ -1,6 +1,6 @@
--- The first of the alternative prices (the likely ones first, then the others) that gives the reported cost. Where 1-hour cache writes
--- at the 5-minute rate are a part of it, and the larger one, they are the cause. A rough sum says which prices are worth an exact one:
--- there are dozens for each row. What is explained leaves `unlike`.
+-- The first alternative price (likely ones first) that gives the reported cost. If 1-hour cache writes at the 5-minute rate are the larger
+-- part of the difference, they are the cause. A rough sum selects the prices for an exact sum: there are dozens for each row.
+-- Explained rows are removed from `unlike`.
 insert into explained
 with fitting as (
     select row_no, min(rank) as rank

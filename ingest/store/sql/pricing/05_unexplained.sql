@@ -1,4 +1,4 @@
--- What no price explains, but where the agent itself says that it guessed.
+-- Rows that no price explains; where the agent says that it guessed, that is the cause.
 insert into explained
 select row_no, null as rank, case when is_guess then 'fallback_price' else 'unexplained' end as cause
 from unlike;

@@ -1,4 +1,4 @@
--- Prices into the model rows.
+-- Write the prices into the model rows.
 update model_usage
 set
     own_cache_write_1h_tokens = judged.one_hour,

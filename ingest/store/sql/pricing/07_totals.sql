@@ -1,5 +1,5 @@
--- The rows of each run added up; a run that used no model and reports no cost costs nothing.
--- `unlisted`: what the record's total has and its models do not.
+-- The sums of the rows of each run; a run without models and without cost has the cost 0.
+-- `unlisted`: the part of the record's total that its models do not have.
 create or replace temp table totals as
 with of_models as (
     select

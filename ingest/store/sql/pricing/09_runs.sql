@@ -1,5 +1,5 @@
--- What becomes of the columns of each run, and the number of its findings anew. A total that its models do not add up to is the cause
--- where it weighs more than any difference among them.
+-- The columns of each run, and its number of findings. A total that differs from the sum of its models is the cause where that difference
+-- is larger than that of any model.
 create or replace temp table priced_runs as
 select
     touched.run_id,

@@ -1,5 +1,5 @@
--- Sources with rejects of which other bytes were read now, but for those that were read now themselves ($source_ids): under names that are
--- retried ($names), or because they were the beginning of a file that has grown ($grown).
+-- Sources with rejects that were not read now themselves ($source_ids), but replaced: by other bytes under a retried name ($names), or by
+-- a file that has grown and begins with them ($grown).
 create or replace temp table superseded as
 select source_id, name, source_id in (select unnest($grown::varchar[])) as has_grown
 from sources

@@ -1,4 +1,4 @@
-"""What the store has already, and needs no reading again."""
+"""Sources that the store has already, which are not read again."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from schemas.rows.source import MAY_HOLD_RUNS, FileKind
 
 
 @dataclass(frozen=True)
-class Known:
-    """`source_ids`: sources that were read. `rejected`: by name, those of which something was rejected: their files may have grown."""
+class KnownSources:
+    """`source_ids`: sources that were read. `rejected`: by name, sources with rejects, whose files may have grown since."""
 
     source_ids: frozenset[str] = frozenset()
     rejected: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
 
 
-def known_to(store: Store, *, without_rejects: bool = False) -> Known:
-    """What the store has; nothing where there is no store. Raises StoreError.
+def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSources:
+    """The sources of the store; none where there is no store. Raises StoreError.
 
-    `without_rejects`: of the sources only those of which nothing was rejected, no archive (a member may be at fault), and no file in
-    which a later version may find a run.
+    `without_rejects`: only sources without rejects, without archives (a member may have rejects) and without files in which a later
+    version may find a run.
     """
     condition = "where rejected = 0 and not list_contains($retried, kind)" if without_rejects else ""
     retried = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]} if without_rejects else {}
@@ -32,8 +32,8 @@ def known_to(store: Store, *, without_rejects: bool = False) -> Known:
             sources = connection.execute(f"select source_id from sources {condition}", retried).fetchall()
             rejected = connection.execute("select name, bytes, source_id from sources where rejected > 0").fetchall()
     except StoreMissing:
-        return Known()
+        return KnownSources()
     by_name: dict[str, list[Earlier]] = defaultdict(list)
     for name, size, source_id in rejected:
         by_name[str(name)].append(Earlier(int(size), str(source_id)))
-    return Known(frozenset(str(found) for (found,) in sources), {name: tuple(found) for name, found in by_name.items()})
+    return KnownSources(frozenset(str(found) for (found,) in sources), {name: tuple(found) for name, found in by_name.items()})

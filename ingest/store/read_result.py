@@ -1,0 +1,70 @@
+"""The result of reading a source: its identity and its counts. Its rows are in the spool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ingest.sources.files import Unreadable
+from ingest.sources.identity import Identity
+from schemas.errors import InputUnreadable
+from schemas.rows.source import FileKind, RejectRow
+
+SHOWN = 100
+"""Most runs and rejects that a result lists; the store has all."""
+
+
+@dataclass(frozen=True)
+class PortionKey:
+    """A portion of a source, in one reading of it. `reading` is unique in an ingest; a source that is read whole has portion 0 alone."""
+
+    reading: str
+    portion: int = 0
+
+
+@dataclass
+class ReadResult:
+    """The result for one source, or for one portion of it. documents = records + rejected + ignored.
+
+    `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids of
+    earlier sources that are a beginning of it. `checksum`: of a portion.
+    """
+
+    key: PortionKey
+    source_id: str
+    name: str
+    bytes: int
+    bytes_read: int = 0
+    kind: FileKind = FileKind.LOG
+    container: str = "none"
+    records: int = 0
+    rejected: int = 0
+    ignored: int = 0
+    known: bool = False
+    begins_with: tuple[str, ...] = ()
+    checksum: int = 0
+    unreadable: InputUnreadable | None = None
+    run_ids: list[str] = field(default_factory=list)
+    rejects: list[RejectRow] = field(default_factory=list)
+
+    @property
+    def documents(self) -> int:
+        """Documents found."""
+        return self.records + self.rejected + self.ignored
+
+    def identify(self, identity: Identity) -> None:
+        """Note the hash of the source, and which earlier sources it begins with."""
+        self.source_id, self.begins_with = identity.source_id, identity.begins_with
+
+    def accept(self, run_id: str) -> None:
+        """Count a record."""
+        self.records += 1
+        if len(self.run_ids) < SHOWN:
+            self.run_ids.append(run_id)
+
+    def reject(self, part: Unreadable) -> RejectRow:
+        """Count a reject. Returns its row."""
+        self.rejected += 1
+        row = part.row(self.source_id)
+        if len(self.rejects) < SHOWN:
+            self.rejects.append(row)
+        return row
