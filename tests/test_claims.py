@@ -16,7 +16,7 @@ from app.cli.main import cli
 from ingest.claims import Claim, extract
 from ingest.claims.extraction import MOST_CLAIMS
 from ingest.claims.find.passages import passages
-from ingest.claims.find.signs import signs
+from ingest.claims.find.triggers import find_triggers
 from ingest.claims.numbers.quantities import Kind, quantities
 from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
 from tests.conftest import SAMPLES
@@ -387,13 +387,13 @@ def test_a_claim_is_the_row_of_the_store() -> None:
     ClaimRow(run_id="a", claim_no=1, **only("12 ms → 4 ms")._asdict())
 
 
-def test_a_text_without_a_sign_is_not_read_further() -> None:
-    assert signs("Replaced `torch.ones` → `torch.empty` (line 347) in 14 places; 100 tests pass from now on.") == ([], [])
+def test_a_text_without_a_trigger_is_not_read_further() -> None:
+    assert find_triggers("Replaced `torch.ones` → `torch.empty` (line 347) in 14 places; 100 tests pass from now on.") == ([], [])
 
 
 def test_passages_end_at_bullets_and_blank_lines() -> None:
     text = "intro\n\n- one wraps\n  over 3x faster\n- two\n"
-    (passage,) = passages(text, signs(text)[0])
+    (passage,) = passages(text, find_triggers(text)[0])
     assert text[passage.start : passage.end] == "- one wraps\n  over 3x faster"
 
 
@@ -451,12 +451,12 @@ def test_what_is_almost_a_number_is_passed_over(text: str) -> None:
     assert [claim.quote for claim in extract(text)] == ["3x faster"]
 
 
-def test_nothing_that_stays_nothing_is_no_change() -> None:
+def test_zero_to_zero_is_no_change() -> None:
     assert [(claim.direction, claim.ratio) for claim in extract("Allocations: 0 → 0 allocs/op")] == [(Direction.SAME, None)]
 
 
 @given(st.text(alphabet=st.characters()) | st.lists(PIECES | st.text(max_size=3), max_size=40).map("".join))
-def test_whatever_the_text_claims_hold_what_they_promise(text: str) -> None:
+def test_claims_keep_their_invariants_on_any_text(text: str) -> None:
     claims = extract(text)
     assert list(claims) == sorted(claims, key=lambda claim: (claim.start, claim.end))
     assert len({(claim.start, claim.end) for claim in claims}) == len(claims)
@@ -517,7 +517,7 @@ def test_extract_answers_a_line_for_a_line(tmp_path: Path, source: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"), [("{", "no JSON"), ("[1]", "no id"), ('{"id": 1, "text": null}', "no text"), ("\xff", "no JSON")]
 )
-def test_a_line_that_is_none_is_told_with_its_number(tmp_path: Path, line: str, said: str) -> None:
+def test_a_broken_line_is_reported_with_its_number(tmp_path: Path, line: str, said: str) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_bytes(b'{"id": 1, "text": ""}\n' + line.encode("latin-1") + b"\n")
     done = CliRunner().invoke(cli, ["claims", "extract", str(path)], standalone_mode=False)

@@ -1,4 +1,4 @@
-"""Families of wording and layout around a claim: which figure was the former, figures written out, columns, outputs of tools."""
+"""Families of wording and layout: which figure is the baseline, numbers in words, columns, outputs of tools."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def ratios(text: str) -> list[float | None]:
          "compared with **8m0s** on [the one before](https://ci.example.org/acme/tool/runs/1234567880)."), [4]),
     ],
 )  # fmt: skip
-def test_which_figure_was_the_former(text: str, expected: list[float]) -> None:
+def test_which_figure_is_the_baseline(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.01)
 
 
@@ -65,7 +65,7 @@ def test_which_figure_was_the_former(text: str, expected: list[float]) -> None:
         ("The query performance is in fact 25% worst.", [0.8]),
     ],
 )
-def test_figures_in_other_dress(text: str, expected: list[float]) -> None:
+def test_numbers_and_units_in_other_forms(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.01)
 
 
@@ -107,7 +107,7 @@ def test_a_time_that_a_runner_of_tests_printed_was_measured() -> None:
     assert (claim.ratio, claim.evidence) == (8, Evidence.BENCHMARKED)
 
 
-def test_the_change_that_criterion_tells() -> None:
+def test_the_change_that_criterion_prints() -> None:
     text = "scan  time:   [1.23 ms 1.24 ms 1.25 ms]\n      change: [-51.0% -50.0% -49.0%] (p = 0.00 < 0.05)"
     assert ratios(text) == pytest.approx([2])
 
@@ -129,5 +129,5 @@ def test_the_change_that_criterion_tells() -> None:
         table("Metric | Target | Achieved", "CPU usage | <50% | 30%"),
     ],
 )
-def test_what_only_looks_like_one(text: str) -> None:
+def test_near_misses_are_no_claims(text: str) -> None:
     assert quantified(text) == []

@@ -1,4 +1,4 @@
-"""Claims in tables of every shape, in lists below `Before` and `After`, in aligned columns and in other scripts; and what only looks so."""
+"""Claims in tables of every shape, in lists below `Before` and `After`, in aligned columns, in other scripts; and near misses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def table(heads: str, *rows: str) -> str:
 
 
 TABLES = [
-    # the head of one column, or of none, tells what it holds: the change does
+    # header cells name one side or none: the change decides
     (table("op | stock | lean | Δ", "scan (ms) | 21.5 | 29.2 | +35.8%", "sort (ms) | 80 | 60 | -25%"), [21.5 / 29.2, 80 / 60]),
     (table("metric | flag=0 | flag=1 | Δ", "throughput (rps) | 400 | 470 | **+17.5%**"), [1.175]),
     (table("kernel | numpy | numba | speedup", "sum of rows (latency) | 10.2 | 1.3 | 7.85x"), [10.2 / 1.3]),
@@ -133,7 +133,7 @@ def test_other_words_and_scripts(text: str, ratio: float, metric: ClaimMetric) -
         "ran it 5 times, by hand",
     ],
 )
-def test_what_only_looks_like_a_claim(text: str) -> None:
+def test_near_misses_are_no_claims(text: str) -> None:
     assert quantified(text) == []
 
 

@@ -1,4 +1,4 @@
-"""Figures told in lists, in words and under a legend: each against its like, and nothing against what is of something else."""
+"""Figures in lists, in words and under a legend: compared with figures of their metric, and with no others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ratios(text: str) -> list[float | None]:
         ("Before: encode=800ms, overlaps, total 1.0s\nAfter: warm=700ms + encode=100ms + exec=500ms, total 1.25s", [0.8]),
     ],
 )
-def test_each_figure_of_a_list_is_held_against_its_like(text: str, expected: list[float]) -> None:
+def test_each_figure_of_a_list_is_compared_with_that_of_its_metric(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.01)
 
 
@@ -41,7 +41,7 @@ def test_each_figure_of_a_list_is_held_against_its_like(text: str, expected: lis
         ("The page went from 200 queries per 50 rows down to 4.", [50]),
     ],
 )
-def test_what_is_told_once_says_which_was_the_former(text: str, expected: list[float]) -> None:
+def test_words_around_two_figures_give_their_order(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.01)
 
 
@@ -94,7 +94,7 @@ def test_counts_and_settings_in_words_are_no_claims(text: str) -> None:
         ("| Test | Baseline mean | Mean | +/- |\n|--|--|--|--|\n| startup | 21,600ms | 10,800ms | -10800ms |", [2]),
     ],
 )
-def test_tables_without_outer_bars_or_with_a_column_named_alike(text: str, expected: list[float]) -> None:
+def test_tables_without_outer_bars_or_with_a_column_named_like_the_baseline(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.01)
 
 
@@ -116,7 +116,7 @@ def test_tables_without_outer_bars_or_with_a_column_named_alike(text: str, expec
         ("I get 40s/epoch with the patch and 2m00s/epoch without it.", [3]),
     ],
 )
-def test_changes_told_in_other_words(text: str, expected: list[float]) -> None:
+def test_changes_in_other_words(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.01)
 
 
@@ -128,10 +128,10 @@ def test_changes_told_in_other_words(text: str, expected: list[float]) -> None:
         ("Lowers the build size by 40%", ClaimMetric.SIZE),
     ],
 )
-def test_of_compounded_nouns_the_last_says_what_is_measured(text: str, metric: ClaimMetric) -> None:
+def test_the_last_of_compound_nouns_names_the_metric(text: str, metric: ClaimMetric) -> None:
     assert [claim.metric for claim in extract(text)] == [metric]
 
 
-def test_when_something_happens_is_no_time_that_is_spent() -> None:
+def test_points_in_time_are_no_claims() -> None:
     text = "Fix the drift of timestamps\n\n**Before:**\n- second frame: 2,080ms\n\n**After:**\n- second frame: 2,000ms\n"
     assert ratios(text) == []

@@ -1,4 +1,4 @@
-"""Ways to say in a sentence that something became faster, smaller or cheaper, and by how much; and what says nothing of the kind."""
+"""Sentences that claim that something became faster, smaller or cheaper; and sentences that do not."""
 
 from __future__ import annotations
 
@@ -401,7 +401,7 @@ def test_claims_of_a_text(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.005)
 
 
-def test_times_of_git_with_what_they_are_made_of() -> None:
+def test_times_of_git_with_their_parts() -> None:
     rows = (
         "Test                          HEAD~1             HEAD",
         "2000.10: add . (full)         0.37(0.28+0.07)    0.36(0.27+0.06) -2.7%",
@@ -421,7 +421,7 @@ def test_sizes_of_functions() -> None:
     assert ratios("\n".join(rows)) == pytest.approx([1.0057, 1.0651], rel=0.0005)
 
 
-def test_blocks_below_what_was_and_what_is() -> None:
+def test_blocks_below_headings_of_both_sides() -> None:
     before, after = "> 0-17 sec 28.8 GBytes 14.4 Gbits/sec", "> 0-17 sec 37.0 GBytes 18.5 Gbits/sec"
     assert ratios(f"net: coalesce\n\nBefore this patch:\n\n{before}\n\nAfter this patch:\n\n{after}") == pytest.approx([1.285], rel=0.005)
 
@@ -430,13 +430,13 @@ def test_a_factor_in_a_bracket_that_counts_from_nothing() -> None:
     assert ratios("Speed up `scrub`\n\n#### 45% (0.45x) speedup for `scrub`") == pytest.approx([1.45])
 
 
-def test_a_reduction_of_what_all_else_in_the_text_is_of() -> None:
+def test_a_bare_reduction_has_the_metric_of_all_other_claims() -> None:
     text = "Shorter answers\n\nToken usage drops from 230,000 tokens to 2,500 tokens.\n\n### Minimal (98.5% reduction)\n- Quick task lists"
     assert ratios(text) == pytest.approx([66.67, 92.0], rel=0.005)
     assert ratios("# Levels\n\n### Minimal (98.5% reduction)\n- Quick task lists") == []
 
 
-def test_rows_of_bare_figures_with_their_change_where_all_else_is_of_one_thing() -> None:
+def test_rows_of_bare_numbers_have_the_metric_of_all_other_claims() -> None:
     rows = "| tool | before | after | Δ |\n|---|---|---|---|\n| task | 1,664 | 389 | −77% |"
     assert ratios(f"Trim descriptions\n\nThe prompt falls from 5,395 tokens to 1,895 tokens.\n\n{rows}") == pytest.approx(
         [2.847, 4.278], rel=0.005
@@ -456,5 +456,5 @@ def test_conditions_and_names_with_numbers_are_no_claims(text: str) -> None:
     assert ratios(text) == []
 
 
-def test_a_saving_that_restates_the_figures_is_told_once() -> None:
+def test_a_saving_that_restates_the_figures_is_one_claim() -> None:
     assert ratios("Token usage drops from 230,000 to 2,500 tokens - a 227,500 token savings.") == pytest.approx([92])

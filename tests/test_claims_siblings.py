@@ -1,4 +1,4 @@
-"""Siblings of a construction: other words, units, orders and layouts in which the same change is told, and what only looks like one."""
+"""One change in other words, units, orders and layouts; and near misses, which are no claims."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ratios(text: str) -> list[float | None]:
         ("Maximum sampled live heap fell from 250 MB to 100 MB.", [2.5]),
     ],
 )
-def test_which_of_two_figures_was_the_former(text: str, expected: list[float]) -> None:
+def test_which_of_two_figures_is_the_baseline(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.01)
 
 
@@ -80,7 +80,7 @@ def test_which_of_two_figures_was_the_former(text: str, expected: list[float]) -
         ),
     ],
 )
-def test_several_figures_each_with_its_like(text: str, expected: list[float]) -> None:
+def test_several_figures_are_compared_by_metric(text: str, expected: list[float]) -> None:
     assert ratios(text) == pytest.approx(expected, rel=0.01)
 
 
@@ -151,10 +151,10 @@ def test_changes_alone(text: str, expected: list[float]) -> None:
         "Keep a copy (3x for safety) of every file.",
     ],
 )
-def test_what_only_looks_like_one(text: str) -> None:
+def test_near_misses_are_no_claims(text: str) -> None:
     assert not quantified(text)
 
 
-def test_a_repeated_percentage_is_of_what_the_text_says_it_is_of() -> None:
+def test_a_repeated_percentage_has_the_metric_of_the_first() -> None:
     metrics = [claim.metric for claim in quantified("Ring buffer (+34%)\n\nMeasured +34% throughput on the bus.")]
     assert metrics == [ClaimMetric.THROUGHPUT, ClaimMetric.THROUGHPUT]

@@ -73,7 +73,7 @@ TABLES = [
     # the head says of what a pair in a cell is
     (table("Build | Wall ms before → after", "Full, bump | 800.5 → 700.5"), [800.5 / 700.5], TIME),
     (table("Change | Kernel | End-to-end delta", "Fuse | 15.6 -> 9.8 us | +0.74 tok/s (+0.45%)"), [15.6 / 9.8, 1.0045], None),
-    # the labels stand last
+    # the labels are in the last column
     (table("before<br><main> | after<br><#12> | ratio | benchmark", "517±30ms | 181±4ms | 0.35 | sparse.time(50)"), [517 / 181], TIME),
     # every further column against the one baseline
     (table("Pkg | Baseline | Warm | One changed", "all | 25.2s | 1.4s (94% faster) | 6.2s (75% faster)"), [25.2 / 1.4, 25.2 / 6.2], TIME),
@@ -271,7 +271,7 @@ def test_shares_and_marks_are_no_changes(text: str) -> None:
         table("Feature | Before | After | Change", "Coverage | 70% | 90% | +20%"),
     ],
 )
-def test_what_only_looks_so(text: str) -> None:
+def test_near_misses_are_no_claims(text: str) -> None:
     assert quantified(text) == []
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
-from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
+import ingest
+import schemas
 from ingest.claims import extract
-from ingest.claims.find.signs import literals, signs
-from ingest.claims.words.tables import Entry, entries, table
+from ingest.claims.find.triggers import find_triggers, literals
 from ingest.claims.words.vocabulary import BEGINS, HEDGES
+from ingest.claims.words.word_tables import KINDS, Entry, entries, table, trigger_tables
 
 FIELDS = {
     "evidence": ("evidence",),
@@ -23,12 +29,12 @@ FIELDS = {
 """The fields of the claim that the entries of a table, or of one section of it, name."""
 
 OF_THREE_COLUMNS = (
-    "comparisons", "comparisons_by_themselves", "verbs", "cjk_changes", "metrics", "settings", "not_performance", "labels", "evidence",
+    "comparisons", "verbs", "cjk_changes", "metrics", "settings", "not_performance", "labels", "evidence",
     "scope", "origin", "hedges",
 )  # fmt: skip
 
 
-def told(text: str, *fields: str) -> str:
+def first_claim(text: str, *fields: str) -> str:
     """Those fields of the first claim of the text, as the tables write them."""
     claim = next(iter(extract(text)), None)
     values = (getattr(claim, field) for field in fields) if claim else ()
@@ -36,7 +42,7 @@ def told(text: str, *fields: str) -> str:
 
 
 def place_of(entry: Entry) -> re.Match[str]:
-    """Where the example has the word; `$` stands for where a number begins."""
+    """The match of the word in the example; `$` in it matches before a number."""
     match = entry.match.replace("{HEDGES}", HEDGES)
     for begins in (BEGINS, ""):
         word = re.compile(f"{begins}(?:{match})", re.IGNORECASE | re.MULTILINE)
@@ -58,46 +64,72 @@ def test_each_word_makes_its_example_work(kind: str) -> None:
         fields = FIELDS.get(f"{kind} {section}") or FIELDS.get(kind, ("metric", "ratio"))
         where = place_of(entry) if section != "arrows" else re.search(re.escape(entry.match), entry.example)
         assert where
-        assert told(entry.example, *fields) == entry.claim, entry
-        assert told(f"{entry.example[: where.start()]}qux{entry.example[where.end() :]}", *fields) != entry.claim, entry
+        assert first_claim(entry.example, *fields) == entry.claim, entry
+        assert first_claim(f"{entry.example[: where.start()]}qux{entry.example[where.end() :]}", *fields) != entry.claim, entry
 
 
 @pytest.mark.parametrize("metric", table("units"))
 def test_each_spelling_of_a_unit(metric: str) -> None:
     for names, _, example, claim in table("units")[metric]:
         first, *others = names.split()
-        assert f"{told(example, 'metric', 'ratio')} {first}".startswith(claim)
+        assert f"{first_claim(example, 'metric', 'ratio')} {first}".startswith(claim)
         for name in others:
-            assert claim.startswith(told(re.sub(rf"(?<= ){first}(?= |$)", name, example), "metric", "ratio")), name
-        assert not claim.startswith(told(example.replace(first, "qux"), "metric", "ratio", "unit")), names
+            assert claim.startswith(first_claim(re.sub(rf"(?<= ){first}(?= |$)", name, example), "metric", "ratio")), name
+        assert not claim.startswith(first_claim(example.replace(first, "qux"), "metric", "ratio", "unit")), names
 
 
 def test_each_number_that_is_written_out() -> None:
     for section, rows in table("numbers").items():
         for word, _, example, claim in rows:
-            assert told(example, "metric", "ratio") == claim, (section, word)
-            assert told(example.replace(word, "qux"), "metric", "ratio") != claim, (section, word)
+            assert first_claim(example, "metric", "ratio") == claim, (section, word)
+            assert first_claim(example.replace(word, "qux"), "metric", "ratio") != claim, (section, word)
 
 
 def test_each_word_of_a_claim_without_a_number() -> None:
     for section, rows in table("qualitative").items():
         for word, *_, example, claim in rows:
-            assert told(example, "metric", "evidence") == claim, (section, word)
-            assert told(example.replace(word, "qux"), "metric", "evidence") != claim, (section, word)
+            assert first_claim(example, "metric", "evidence") == claim, (section, word)
+            assert first_claim(example.replace(word, "qux"), "metric", "evidence") != claim, (section, word)
 
 
-@pytest.mark.parametrize("section", table("signs"))
-def test_the_signs_of_a_section_alone_mark_its_example(section: str) -> None:
-    """Without them the text has no sign, and is read no further."""
-    listed = table("signs")[section]
-    assert told(listed["example"], "metric", "ratio") == listed["claim"]
+@pytest.mark.parametrize("section", trigger_tables())
+def test_the_triggers_of_a_table_alone_mark_its_example(section: str) -> None:
+    """Without them the text has no trigger, and is read no further."""
+    listed = trigger_tables()[section]
+    assert first_claim(listed["example"], "metric", "ratio") == listed["claim"]
     without = listed["example"]
     for literal in sorted(literals(section), key=len, reverse=True):
         without = without.replace(literal, "qux")
-    assert signs(without)[0] == []
+    assert find_triggers(without)[0] == []
     assert extract(without) == ()
 
 
-def test_every_table_is_proven_here() -> None:
-    kinds = {file.name.removesuffix(".toml") for file in files("ingest.claims.words").iterdir() if file.name.endswith(".toml")}
-    assert kinds == {*OF_THREE_COLUMNS, "units", "numbers", "qualitative", "signs"}
+def test_every_table_is_tested_here() -> None:
+    assert set(KINDS) == {*OF_THREE_COLUMNS, "units", "numbers", "qualitative", "triggers"}
+
+
+NEW_WORDS = [
+    ("units", "time", ["jiffy jiffies", 0.004], "Load: 30 jiffies -> 10 jiffies", ["time", 3.0]),
+    ("verbs", "fall", ["chop(?:s|ped)?"], "The cache chops latency by 50%.", ["time", 2.0]),
+    ("comparisons", "gain", ["snappier"], "Startup is 3x snappier.", ["time", 3.0]),
+    ("labels", "baseline", ["reference"], "Reference: 30 s\nAfter: 10 s", ["time", 3.0]),
+    ("labels", "baseline_beside", ["reference"], "Load: reference 30 s, with this PR: 10 s", ["time", 3.0]),
+]
+"""A word that no table has: its kind and section, the entry up to its example, the example, and its claim."""
+READ = "import json, sys; from ingest.claims import extract; print(json.dumps([[c.metric.value, c.ratio] for c in extract(sys.argv[1])]))"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "section", "entry", "example", "claim"), NEW_WORDS)
+def test_a_new_word_is_one_entry_in_one_file(
+    kind: str, section: str, entry: list[object], example: str, claim: list[object], tmp_path: Path
+) -> None:
+    assert first_claim(example, "metric", "ratio") == "none"
+    for package in (ingest, schemas):
+        root = Path(package.__path__[0])
+        shutil.copytree(root, tmp_path / root.name, ignore=shutil.ignore_patterns("__pycache__"))
+    file = tmp_path / "ingest/claims/words" / f"{kind}.toml"
+    row = json.dumps([*entry, example, "time 3"])
+    file.write_text(file.read_text(encoding="utf-8").replace(f"\n{section} = [\n", f"\n{section} = [\n  {row},\n"), encoding="utf-8")
+    answer = subprocess.run([sys.executable, "-c", READ, example], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(answer.stdout) == [claim]

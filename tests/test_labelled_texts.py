@@ -79,7 +79,7 @@ def figures_in(quote: str) -> set[float]:
     return {round(number * unit, 9) for number in (*read, *sixties) for unit in (1, 60, 1e3, 1e6)}
 
 
-def test_the_figures_of_a_pair_stand_in_its_quote() -> None:
+def test_the_figures_of_a_pair_are_in_its_quote() -> None:
     for text, label in labels():
         if label.before is not None and label.after is not None and not label.optional:
             missing = {label.before, label.after} - figures_in(text.quote(label))

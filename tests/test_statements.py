@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.claims.find.multi_search import Literals
+from ingest.claims.find.multi_search import LiteralSearch
 from ingest.findings.statements import FileChange, read_statements
 from schemas.rows.statement import StatementKind
 from tests.conftest import SAMPLES
@@ -203,8 +203,8 @@ def test_deletions_count_beside_lines_insertions_or_a_plus(text: str, expected: 
 
 def test_of_words_that_overlap_the_first_to_end_or_the_first_to_begin_is_found() -> None:
     words = ["longer word", "word", "r w"]
-    assert Literals(words).find("é longer word\ud800") == [(2, 7, 10)]
-    assert Literals(words, leftmost=True).find("é longer word\ud800 word") == [(0, 2, 13), (1, 15, 19)]
+    assert LiteralSearch(words).find("é longer word\ud800") == [(2, 7, 10)]
+    assert LiteralSearch(words, leftmost=True).find("é longer word\ud800 word") == [(0, 2, 13), (1, 15, 19)]
 
 
 @pytest.mark.parametrize(

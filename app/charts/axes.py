@@ -1,4 +1,4 @@
-"""Axes: how values lie on them and what their ticks say. Linear, or logarithmic where values differ by orders of magnitude."""
+"""Axes: scale and ticks. Linear, or logarithmic where values differ by orders of magnitude."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schemas.catalogue.entry import Entry
 from schemas.catalogue.unit_names import Unit
 
 WIDE = 100
-"""From this ratio of largest to smallest on, an axis is logarithmic: else most points would lie on one another near zero."""
+"""The ratio of largest to smallest value from which an axis is logarithmic: on a linear one most points would overlap near zero."""
 
 _SECOND, _MINUTE, _HOUR = 1_000, 60_000, 3_600_000
 _STEPS = [factor * unit for unit in (1, 10, 100) for factor in (1, 2, 5)] + [
@@ -55,7 +55,7 @@ def axis_layout(axis: Axis, values: Sequence[float], *, logarithmic: bool) -> di
 
 
 def count_axis(title: str, largest: float) -> dict[str, Any]:
-    """Plotly's layout of an axis that counts: whole numbers only, also where the counts are small."""
+    """Plotly's layout of an axis of counts: ticks at integers only, even for small counts."""
     return {"title": {"text": title}, "rangemode": "tozero", "tickformat": ",d", "dtick": 1 if largest <= _MOST_TICKS else None}
 
 
@@ -92,7 +92,7 @@ def _even(largest: float) -> list[float]:
 
 
 def _clock(milliseconds: float, step: float) -> str:
-    """`500 ms`, `80 s`, `1.5 min`, `1,000 h`: in the largest unit of which the step from tick to tick is so many wholes or halves."""
+    """`500 ms`, `80 s`, `1.5 min`, `1,000 h`: in the largest unit of which the step between ticks is a multiple of one half."""
     for unit, name in ((_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s")):
         if milliseconds >= unit and (2 * step / unit).is_integer():
             return f"{milliseconds / unit:,g} {name}"

@@ -18,7 +18,7 @@ from schemas.text import one_line, plural
 
 HEIGHT = 380
 LEGEND_ROW = 20
-"""Pixels a legend's row takes from the plot; on a half page two names stand in a row."""
+"""Pixels of a row of the legend; on half a page, a row has two names."""
 
 
 INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
@@ -27,7 +27,7 @@ INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
 
 @dataclass(frozen=True)
 class Words:
-    """What a chart says: `finding` is its title where there is something to see, `note` says what is left out of it."""
+    """The texts of a chart: `finding` is its title where it has data, `note` says which runs are left out."""
 
     finding: str
     note: str = ""
@@ -48,7 +48,7 @@ class Chart:
         return inked(self.draw_with(table, looks(table["model"].to_pylist()) if models is None else models), page)
 
     def heading(self, table: pa.Table, *, whole: bool = True) -> str:
-        """What there is to see, where the rows are the `whole` of them: a part has other figures than the cards beside it."""
+        """The finding, if the rows are all runs (`whole`); else the title, since a part has other figures than the cards beside it."""
         return self.words(table).finding if whole else self.title
 
     def alt(self, table: pa.Table, *, whole: bool = True) -> str:
@@ -74,7 +74,7 @@ def chart(key: str, title: str, shows: str, words: Callable[[pa.Table], Words]) 
 
 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:
-    """A figure that lets the page show through, without a legend of one."""
+    """A figure with a transparent background, and a legend only for several named traces."""
     named = sum(bool(trace.showlegend) for trace in traces)
     ours = {
         "height": HEIGHT + LEGEND_ROW * (named // 2),
@@ -99,7 +99,7 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
 
 
 def inked(drawn: go.Figure, page: str | None) -> go.Figure:
-    """With texts on axes, at points and in notes that can be read on a light or dark page."""
+    """The figure with its texts on axes, at points and in annotations in a colour readable on a light or dark page."""
     ink = INKS.get(page or "")
     for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
         axis.tickfont.color = axis.title.font.color = ink
@@ -113,18 +113,18 @@ def inked(drawn: go.Figure, page: str | None) -> go.Figure:
 
 
 def nothing(why: str) -> go.Figure:
-    """A figure that says why there is nothing to see."""
+    """An empty figure with the reason as its text."""
     axis = {"visible": False}
     return figure([], xaxis=axis, yaxis=axis).add_annotation(text=safe(why), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
 
 
 def safe(text: str) -> str:
-    """A stranger's text inside a figure, whose texts may hold tags and links."""
+    """A text from logs, escaped for a figure: Plotly renders tags and links."""
     return html.escape(one_line(text), quote=False)
 
 
 def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
-    """Hover text: what the point is, then each figure by its name, exact and as people read it."""
+    """Hover text: a title, then each figure with its label, exact and formatted for people."""
     lines = [f"{safe(label)}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
 

@@ -25,14 +25,14 @@ from schemas.text import plural
 
 ROW = 24
 HALVES = 10
-"""Of fewer runs nothing is said about the cheaper and the dearer half."""
+"""The fewest runs for a finding on the cheaper and the more expensive half."""
 
 COST = axis_of(RUNS["cost_own_usd"])
 RATIO = "Claimed ratio (logarithmic)"
 _LONGEST_QUOTE = 22
 _MOST_TICKS = 5
 _HOVERED, _HOVER_WIDTH = 300, 60
-"""Most characters of a quote on hovering, and of a line."""
+"""The most characters of a quote in hover text, and of a line of it."""
 _GREY = "#7A7A7A"
 INK_ON_EVIDENCE = {"benchmarked": "#0B1012", "figures": "#FFFFFF", "stated": "#0B1012", "estimated": "#0B1012"}
 """Colour of figures on bars of evidence, at 4.5:1."""
@@ -121,7 +121,7 @@ def _ranges(evidence: str, rows: Sequence[tuple[int, Row]]) -> go.Scatter:
 
 
 def _points(evidence: str, rows: Sequence[Row], x: Sequence[float], y: Sequence[float]) -> go.Scatter:
-    """Points that know their run, so that a click can open it."""
+    """Points with their run ids as custom data, so that a click can open the run."""
     return go.Scatter(
         x=x,
         y=y,
@@ -142,13 +142,13 @@ def _points(evidence: str, rows: Sequence[Row], x: Sequence[float], y: Sequence[
 
 
 def _symbol(row: Row) -> str:
-    """The mark of the scope; an open one is less sure."""
+    """The mark of the scope; open for hedged and estimated claims."""
     is_open = row["evidence"] == "estimated" or row["hedged"]
     return SCOPES[row["scope"]] + ("-open" if is_open else "")
 
 
 def _legend(rows: Sequence[Row]) -> list[go.Scatter]:
-    """What colours and shapes mean, those in use: a point has one of each, so that no point can stand for either."""
+    """The legend of the colours and shapes in use, as traces without points: a point has one of each, so none can represent either."""
     evidence = [kind for kind in EVIDENCE if any(row["evidence"] == kind for row in rows)]
     colours = [go.Scatter(mode="lines", line={"color": EVIDENCE[kind], "width": 8}, legendgroup=kind, name=kind) for kind in evidence]
     shapes = [(words(scope), mark) for scope, mark in SCOPES.items() if any(row["scope"] == scope for row in rows)]
@@ -182,7 +182,7 @@ def _claim_hover(row: Row) -> str:
 
 
 def _lines(title: str, *lines: str) -> str:
-    """Hover text, broken where it would be wider than a page."""
+    """Hover text with a title, wrapped at the width of a page."""
     first, *rest = [_broken(line) for line in (title, *lines) if line]
     return "<br>".join([f"<b>{first}</b>", *rest])
 
@@ -216,12 +216,12 @@ def _mix_words(table: pa.Table) -> Words:
     _mix_words,
 )
 def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
-    """Bars of equal length: what the claims of each group rest on."""
+    """Bars of equal length: the evidence of the claims of each group."""
     rows = [row for row in table.to_pylist() if row["claiming"]]
     if not rows:
         return nothing("No run claims a speedup in figures.")
     traces = [_share(evidence, rows) for evidence in EVIDENCE if any(row[evidence] for row in rows)]
-    if len(traces) == 1:  # no legend tells what it is
+    if len(traces) == 1:  # there is no legend to name it
         traces[0].update(texttemplate=f"%{{text}} {traces[0].name}")
     names = {
         "tickvals": list(range(len(rows))),
@@ -279,7 +279,7 @@ def _cost_words(table: pa.Table) -> Words:
     _cost_words,
 )
 def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
-    """What a claimed speedup cost: one point per run."""
+    """Claimed speedup over reported cost: one point per run."""
     rows = [row for row in table.to_pylist() if _is_drawable(row) and row["cost_own_usd"] is not None]
     costs = [float(row["cost_own_usd"]) for row in rows]
     logarithmic = is_wide(costs) and min(costs) > 0

@@ -24,11 +24,11 @@ ROW = 28
 _REST = Look("#7A7A7A", "circle", "/")
 
 Key = tuple[str | None, bool]
-"""A model and whether it stands for all others."""
+"""A model; or None and True for all other models together."""
 
 
 def by_model(found: Groups, shares: pa.Table, looks: Looks, page: str | None) -> go.Figure:
-    """A bar per group, its models' own shares one upon the other; lying, or upright where groups follow one another."""
+    """A bar per group, stacked by model; horizontal, or vertical where the groups are in order of time."""
     key = found.table.column_names[0]
     rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
     if not any(row["cost_usd"] for row in rows):
@@ -42,7 +42,7 @@ def by_model(found: Groups, shares: pa.Table, looks: Looks, page: str | None) ->
 
 
 def _amounts(rows: Iterable[Mapping[str, Any]]) -> dict[Key, dict[Any, Decimal]]:
-    """Model → group → cost, dearest model first; the models beyond MOST_MODELS are one."""
+    """Model → group → cost, most expensive model first; the models beyond MOST_MODELS are summed as one."""
     sums: dict[str | None, dict[Any, Decimal]] = {}
     for row in rows:
         sums.setdefault(row["model"], {})[row["group"]] = row["cost_usd"]
@@ -85,7 +85,7 @@ def _share(
 
 
 def by_token_class(found: Groups, page: str | None) -> go.Figure:
-    """A bar per group, its tokens by class one upon the other, in the order of the bars of cost."""
+    """A bar per group, stacked by class of tokens, in the order of the bars of cost."""
     key = found.table.column_names[0]
     rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
     names = group_names(rows, key)
@@ -121,7 +121,7 @@ def _bars(traces: Sequence[go.Bar], names: Sequence[str], axis: Axis, page: str 
 
 
 def model_name(key: Key) -> str:
-    """What a part of a bar or area is called."""
+    """The label of a part of a bar or area."""
     model, is_other = key
     return OTHERS if is_other else NO_MODEL if model is None else name(model)
 

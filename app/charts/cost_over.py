@@ -21,14 +21,14 @@ from schemas.catalogue.unit_names import Unit
 
 TITLES = {TIME: "Time of the run (UTC)"}
 FEW = 20
-"""Up to so many runs each has a tick; there is none between two of them."""
+"""The most runs that have a tick each."""
 
 ORDER = "Runs, in the order in which they were read"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One place on the axis: what its runs cost by main model, and all up to it."""
+    """One place on the axis: the cost of its runs by main model, and the total up to it."""
 
     x: datetime | int
     parts: Mapping[Key, Decimal]
@@ -38,7 +38,7 @@ class Step:
 
 
 def steps(table: pa.Table) -> list[Step]:
-    """The places in order; `run_id` where it is a single run's."""
+    """The places on the axis, in order; `run_id` is set for a place with a single run."""
     places: dict[Any, list[dict[str, Any]]] = {}
     for row in table.to_pylist():
         places.setdefault(row["x"], []).append(row)
@@ -52,7 +52,7 @@ def steps(table: pa.Table) -> list[Step]:
 
 
 def spending(table: pa.Table, axis: str, looks: Looks, page: str | None) -> go.Figure:
-    """Areas one upon the other, dearest model at the bottom; the edge tells exact sums, its points are single runs."""
+    """Stacked areas, most expensive model at the bottom. The line above them has the totals as hover text, its points are single runs."""
     found = steps(table)
     if not found:
         return nothing("No run has both a reported cost and a place here.")
@@ -68,7 +68,7 @@ def spending(table: pa.Table, axis: str, looks: Looks, page: str | None) -> go.F
 
 
 def _order_ticks(found: Sequence[Step]) -> dict[str, Any]:
-    """A few runs have a tick each; the last one's cost is drawn to where another would be, which has none."""
+    """A tick for each of a few runs; none at the end of the last area, which is drawn one place further."""
     return {"tickformat": ",d"} | ({"tickvals": [step.x for step in found]} if len(found) <= FEW else {})
 
 
@@ -93,7 +93,7 @@ def _area(key: Key, found: Sequence[Step], looks: Looks) -> go.Scatter:
 
 
 def _places(found: Sequence[Step]) -> list[Any]:
-    """Where the steps are, and a little further, so that the last one can be seen."""
+    """The places of the steps, and one behind the last, so that its area is visible."""
     first: Any = found[0].x
     last: Any = found[-1].x
     return [*(step.x for step in found), last + max((last - first) / 50, timedelta(minutes=1) if isinstance(last, datetime) else 1)]

@@ -21,12 +21,12 @@ from schemas.text import plural
 
 ROW = 34
 FEW = 5
-"""Groups of fewer runs are drawn, but nothing is said of them."""
+"""The fewest runs of a group that a finding mentions; smaller ones are only drawn."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """One distribution: rows of `queries_measures.bins`, and what and how it is called."""
+    """One distribution: rows of `app.queries.distributions.bins`, with its label and colour in the legend."""
 
     bins: pa.Table
     label: str
@@ -52,7 +52,7 @@ def _mark(drawn: go.Figure, label: str, value: float, *, logarithmic: bool) -> N
     """A named line at a value, unless a logarithmic axis has no place for it."""
     if value > 0 or not logarithmic:
         drawn.add_vline(value, line={"color": "#7A7A7A", "width": 1, "dash": "dot"})
-        place = math.log10(value) if logarithmic else value  # where a note stands is told in the axis's own units
+        place = math.log10(value) if logarithmic else value  # Plotly places annotations of a logarithmic axis by their logarithm
         drawn.add_annotation(x=place, y=1.0, yref="paper", yanchor="bottom", text=safe(label), showarrow=False, font={"size": 12})
 
 

@@ -1,4 +1,4 @@
-"""Charts inside a file of their own: figures as text, and the program that draws them in a browser without a network."""
+"""Charts inside a self-contained HTML file: figures as JSON, and Plotly's script, which draws them without a network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODEL_KEYS = ("model", "provider", "region")
 
 @dataclass(frozen=True)
 class Embedded:
-    """A chart as a page holds it: `figure` is JSON that is safe inside a script element, `alt` says what it shows in words."""
+    """A chart of a page: `figure` is JSON, escaped for a script element; `alt` is the text alternative; `height` is in pixels."""
 
     figure: str
     alt: str
@@ -51,7 +51,7 @@ def _bars(table: pa.Table, keys: tuple[str, ...], alt: str, *, in_order: bool = 
 
 
 def _model_names(table: pa.Table) -> pa.Table:
-    """Models named with provider and region as far as they are known: most have no region, which is nothing that is missing."""
+    """The table with models named with provider and region, where known: most models have no region."""
     named = [" · ".join(row[key] for key in MODEL_KEYS if row[key]) or None for row in table.select(MODEL_KEYS).to_pylist()]
     return table.set_column(0, "model", pa.array(named, pa.string()))
 

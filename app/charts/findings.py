@@ -17,7 +17,7 @@ ROW = 30
 
 
 def rules(table: pa.Table, page: str | None) -> go.Figure:
-    """A bar per rule, in the colour of its severity, the gravest on top."""
+    """A bar per rule, in the colour of its severity, most severe on top."""
     rows = list(reversed(table.to_pylist()))
     names = [row["rule"].replace("_", " ") for row in rows]
     traces = [
@@ -47,7 +47,7 @@ def _hover(row: dict[str, Any]) -> str:
 
 
 def finding(table: pa.Table, runs: int) -> str:
-    """What the findings come to."""
+    """The title: how many alarms or warnings there are."""
     alarms = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "alarm")
     if not table.num_rows:
         return "The rules found nothing"

@@ -24,14 +24,14 @@ HOVER_WIDTH = 60
 BOTH = Axis("cost_usd", "Cost (USD)", Unit.USD)
 DELTA, LISTED = axis_of(GROUPS["cost_delta_usd"]), axis_of(GROUPS["cost_list_usd"])
 SIGNED = {"zeroline": True, "zerolinecolor": "#7A7A7A", "rangemode": "normal", "tickprefix": "", "tickformat": "$,~f"}
-"""Of an axis that goes below zero: `-$20`."""
+"""Layout of an axis with negative amounts: `-$20`."""
 
 SIDES = {"reported": ("reported", "circle"), "listed": ("at list prices", "circle-open")}
 SAVED, LOST = "rgba(122,122,122,0.45)", "#D55E00"
 
 
 def prices(found: Groups, looks: Looks | None, page: str | None) -> go.Figure:
-    """Two points per group on one line, of the runs with both: filled as reported, open at list prices."""
+    """Two points per group, over its runs with both costs: filled for the reported cost, open for the list cost."""
     key = found.table.column_names[0]
     rows = comparable(found)
     if not rows:
@@ -64,7 +64,7 @@ def _points(rows: Sequence[Mapping[str, Any]], names: Sequence[str], side: str, 
 
 
 def _named(label: str, symbol: str) -> go.Scatter:
-    """An entry of the legend in the colour of no model."""
+    """An entry of the legend, in grey: it applies to all models."""
     look = {"color": "#7A7A7A", "symbol": symbol, "size": 11, "line": {"width": 2, "color": "#7A7A7A"}}
     return go.Scatter(x=[None], y=[None], mode="markers", marker=look, name=label, showlegend=True, hoverinfo="skip")
 
@@ -107,7 +107,7 @@ def causes(table: pa.Table, page: str | None) -> go.Figure:
 
 
 def _with_room(values: Sequence[float]) -> list[float]:
-    """The ends of an axis on which figures have room beside short bars; zero is on it."""
+    """The ends of an axis with zero on it and space for the figures beside short bars."""
     low, high = min(0.0, *values), max(0.0, *values)
     room = (high - low) * 0.3
     return [low - room if low < 0 else low, high + room if high > 0 else high]
@@ -161,7 +161,7 @@ def _saved_hover(group: str, row: Mapping[str, Any]) -> str:
 
 
 def _places(names: Sequence[str]) -> dict[str, Any]:
-    """The axis of lying bars and lines, first on top."""
+    """The axis of names beside horizontal bars and lines, the first on top."""
     return {
         "tickvals": list(range(len(names))),
         "ticktext": [safe(name(text)) for text in names],

@@ -31,10 +31,10 @@ EVIDENCE_SIZES = {"benchmarked": 13, "figures": 11, "stated": 10, "estimated": 9
 """Sizes in pixels of the points of claims by their evidence: who sees no colours sees what weighs more."""
 
 SCOPES = {"end_to_end": "square", "component": "diamond", "micro": "triangle-up", "unspecified": "circle"}
-"""Marks of how much of the software a claim covers, the whole first."""
+"""Marks of the scopes of claims, broadest first."""
 
 TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "input_tokens": "#B07D00", "output_tokens": "#D55E00"}
-"""Classes of tokens: what the cache gives and takes is blue, what is paid in full is warm."""
+"""Classes of tokens: cached ones in blue, uncached ones in warm colours."""
 
 SEVERITIES = {"alarm": "#D55E00", "warning": "#B07D00", "info": "#3A93C8"}
 """Severities of findings, the gravest first."""
@@ -43,10 +43,10 @@ COHORTS = ("#0072B2", "#D55E00")
 """The two sides of a comparison: blue and vermilion, which no colour blindness confuses."""
 
 PLAIN = "#0F8A84"
-"""The colour of what is all of one kind."""
+"""The colour of data without groups."""
 
 ON_COLOUR = "#0F1719"
-"""The colour of texts on these colours, by day and by night: white would not have enough contrast on most of them."""
+"""The colour of texts on these colours, in light and dark themes: white would not have enough contrast on most of them."""
 
 LONGEST_NAME = 48
 
@@ -65,7 +65,7 @@ _NOBODY = Look("#7A7A7A", "circle-open", "")
 
 
 def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
-    """A look for each model, by its place among the sorted names; pass all of a store's models to keep them apart everywhere."""
+    """A look for each model, by its place among the sorted names. Pass all models of a store, so that a model looks the same everywhere."""
     named = sorted({model for model in models if model is not None})
     return {None: _NOBODY} | {model: _look(place) for place, model in enumerate(named)}
 
@@ -73,7 +73,7 @@ def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
 OUTCOME_LOOKS: Looks = {None: _NOBODY} | {
     called: Look(colour, "circle", "") for outcome, colour in OUTCOMES.items() for called in (outcome, outcome.replace("_", " "))
 }
-"""A look for each outcome, as it is stored and in words; the same whatever else a store holds."""
+"""A look for each outcome, by its stored name and by its words."""
 
 
 def group_looks(by: str, models: Looks) -> Looks | None:

@@ -19,15 +19,15 @@ from schemas.catalogue.unit_names import Unit
 from schemas.text import plural
 
 MOST_BARS = 50
-"""More bars than this can't be told apart; the rest is told in words."""
+"""The most bars that can be distinguished; a note mentions the other runs."""
 
 MOST_MODELS = 40
-"""Models that have a colour of their own in the bars, or a point of their own; the dearest, or those with the most tokens."""
+"""The most models drawn separately: the most expensive ones, or those with the most tokens."""
 
 OTHERS = "other models"
 
 NAMED_BARS = 12
-"""Up to so many bars have room for the run's id."""
+"""The most bars that are labelled with the id of their run."""
 
 COST, TOKENS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
 
@@ -77,7 +77,7 @@ def _sums(rows: Sequence[Row], key: str) -> dict[Any, Decimal]:
     _cost_words,
 )
 def cost_models(table: pa.Table, models: Looks) -> go.Figure:
-    """Stacked bars of the dearest runs."""
+    """Stacked bars of the most expensive runs."""
     rows = _priced(table)
     if not rows:
         return nothing("No run has a reported cost.")
@@ -114,7 +114,7 @@ def _bars(rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, D
 
 
 def _other_bars(rows: Sequence[Row], places: Mapping[str, int]) -> go.Bar:
-    """What all further models cost in every bar."""
+    """The part of all other models in every bar."""
     costs = _sums(rows, "run_id")
     return go.Bar(
         x=[places[run_id] for run_id in costs],
@@ -135,7 +135,7 @@ def _cost_hover(row: Row, totals: Mapping[str, Decimal]) -> str:
 
 
 def _run_axis(run_ids: Sequence[str]) -> dict[str, Any]:
-    """Few runs with their ids; many by rank. A range of its own keeps one bar from filling the page."""
+    """The axis of runs: few runs with their ids, many by rank. A fixed range keeps a single bar from filling the plot."""
     width = max(len(run_ids), 5)
     middle = (len(run_ids) - 1) / 2
     layout: dict[str, Any] = {"range": [middle - width / 2, middle + width / 2], "showgrid": False, "zeroline": False}
@@ -161,7 +161,7 @@ def _token_words(table: pa.Table) -> Words:
     "run-tokens", "Tokens by class and model", "One point per class of tokens and model, its number of tokens to the right", _token_words
 )
 def run_tokens(table: pa.Table, models: Looks) -> go.Figure:
-    """Tokens of one run as points, since on bars of one scale all classes but the cache's would vanish."""
+    """Tokens of one run as points: as bars on one scale, all classes except cache reads would be too short to see."""
     rows = [row for row in table.to_pylist() if any(row[key] for key in TOKEN_CLASSES)]
     if not rows:
         return nothing("The record counts no tokens.")
@@ -177,7 +177,7 @@ def _tokens_of(row: Row) -> int:
 
 
 def _tokens(row: Row, models: Looks, place: int) -> go.Scatter:
-    """One model's points; the numbers of neighbouring models stand above and below, so as not to meet."""
+    """The points of one model; labels of neighbouring models are above and below in turn, so that they do not overlap."""
     look = models[row["model"]]
     counts = {label: row[key] for key, label in TOKEN_CLASSES.items() if row[key]}
     return go.Scatter(

@@ -18,13 +18,13 @@ from schemas.catalogue.entry import Figure
 from schemas.catalogue.unit_names import Unit
 
 LONG = 30
-"""From so many runs on, a trend line and a finding mean something."""
+"""The fewest runs for a trend line and a finding."""
 
 CHANGED = 1.25
-"""Halves whose medians differ by less are called about the same."""
+"""The smallest ratio between the medians of both halves that is reported as a change."""
 
 FEW = 20
-"""Up to so many runs each has a tick, where runs follow one another in order."""
+"""The most runs in order of receipt that have a tick each."""
 
 TITLES = {"time": "Time of the run (UTC)", "received": "Runs, in the order in which they were read"}
 READ = "When the file was first read (UTC)"
@@ -148,7 +148,7 @@ def _time_axis(title: str, *, is_date: bool) -> dict[str, Any]:
 
 
 def _few_ticks(axis: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A tick per run where they are counted and few: there is no half of one."""
+    """A tick per run where few runs are shown in order of receipt: an axis with half runs would be wrong."""
     return {"tickvals": [row["x"] for row in rows]} if axis == "received" and len(rows) <= FEW else {}
 
 

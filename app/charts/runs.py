@@ -146,7 +146,7 @@ scatter(
 
 @dataclass(frozen=True)
 class Points:
-    """The runs that can be drawn, and how many cannot: a figure is unknown, or zero on a logarithmic axis."""
+    """The runs that are drawn, and the numbers of those that are not: with a figure unknown, or zero on a logarithmic axis."""
 
     rows: Sequence[dict[str, Any]]
     unknown: int

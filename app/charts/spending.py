@@ -18,7 +18,7 @@ from schemas.catalogue.unit_names import Unit
 from schemas.text import plural
 
 MOST_BARS = 24
-"""More bars than this fill a page of paper."""
+"""The most bars that fit on a printed page."""
 
 COST = axis_of(GROUPS["cost_usd"])
 _ROW = 26
@@ -36,7 +36,7 @@ def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False) -
 
 
 def bars_note(table: pa.Table, *, in_order: bool = False) -> str:
-    """What the bars leave out; empty where nothing."""
+    """The note on groups that are not drawn; empty if all are."""
     costs = table["cost_usd"].to_pylist()
     silent, known = sum(cost is None for cost in costs), sum(cost is not None for cost in costs)
     said = [f"The {'last' if in_order else 'dearest'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
@@ -48,7 +48,7 @@ def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
 
 
 def _lying(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> go.Figure:
-    """Dearest on top; the amount stands at the end of its bar."""
+    """Horizontal bars, most expensive group on top, with the amounts at their ends."""
     bars = go.Bar(x=[float(row["cost_usd"]) for row in rows], y=list(range(len(rows))), orientation="h", **_marks(rows, names))
     groups = {
         "tickvals": list(range(len(rows))),

@@ -1,7 +1,7 @@
-"""Under which names the dashboard answers, and which pages may ask it. Nothing is looked up: not by DNS, not over the network.
+"""The host names the dashboard answers to, and the origins whose pages may call it. Nothing is resolved, by DNS or over the network.
 
-A page of a stranger can make a browser talk to us in two ways. Its own name can be pointed at our address (DNS rebinding): then `Host`
-carries that name. Or it asks us from where it is: then `Origin` is another than ours, be it only another port of this machine.
+A foreign page can make a browser call this server in two ways. By DNS rebinding, its name resolves to our address: then `Host` has that
+name. By a cross-origin request: then `Origin` is not ours, or has another port of this machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class Host:
-    """What a `Host` header, an origin or `--allow-host` names; no port where it is the usual one."""
+    """The host of a `Host` header, an origin or `--allow-host`. The port is None where none is given."""
 
     name: str
     port: int | None = None
@@ -41,10 +41,10 @@ class Host:
 
 @dataclass(frozen=True)
 class Addresses:
-    """The names we answer to: `names` for every `Host`, `proxies` also for the `Origin` of pages that a proxy serves for us.
+    """The hosts this server answers to: `names` in a `Host` header, `proxies` also as the origin of pages that a proxy serves for us.
 
-    `any_address` is for a server that listens everywhere: there each IP address may be one of this machine, of its container's host
-    or of a port forwarded to it. None of them can be a rebound name, because a rebound name is a name.
+    `any_address` is set for a server that listens on all interfaces: an IP address in `Host` may be one of this machine, of the host of its
+    container, or of a forwarded port. DNS rebinding needs a name, so an IP address is safe.
     """
 
     names: frozenset[str]
@@ -52,11 +52,11 @@ class Addresses:
     any_address: bool = False
 
     def is_ours(self, host: Host) -> bool:
-        """Whether we answer to the name, at whatever port: a proxy or a container may have another than we."""
+        """Whether the server answers to the host, at any port: a proxy or container may have another port."""
         return host.name in self.names or (self.any_address and host.is_address)
 
     def may_ask(self, origin: str, host: Host) -> bool:
-        """Whether a page of that origin is ours: served under the host that it asks, or by a named proxy."""
+        """Whether a page of that origin may call the server: it has the same host, or that of a named proxy."""
         found = _ORIGIN.fullmatch(origin)
         asking = parse_host(found["host"]) if found else None
         if found is None or asking is None:
@@ -66,7 +66,7 @@ class Addresses:
 
 
 def parse_host(text: str) -> Host | None:
-    """A name or an IP address with or without a port, in lower case; None where it is neither."""
+    """The host of a name or IP address, in lower case, with or without a port; None if the text is neither."""
     found = _HOST.fullmatch(text)
     if found is None:
         return None
@@ -97,7 +97,7 @@ def _allowed(text: str) -> Host:
 
 
 def _machine_names() -> set[str]:
-    """What this machine is called in its own network: its host name, alone and as multicast DNS has it."""
+    """The names of this machine in its local network: the host name, its first label, and that with `.local` (multicast DNS)."""
     name = socket.gethostname().lower()
     first = name.split(".")[0]
     return {name, first, f"{first}.local"} - {""}
@@ -112,5 +112,5 @@ def _is_address(name: str) -> bool:
 
 
 def _canonical(name: str) -> str:
-    """An IP address in the form that browsers write; a name as it is."""
+    """An IP address in its canonical form, as browsers write it; a name unchanged."""
     return str(ip_address(name)) if _is_address(name) else name

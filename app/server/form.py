@@ -1,4 +1,4 @@
-"""The form in which a browser sends one file (`multipart/form-data`), read as it comes: never more in memory than was fed."""
+"""A streaming parser of a `multipart/form-data` body with one file: memory is bounded by the size of a piece."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 
 class NoFile(ValueError):
-    """The request is no form with exactly one file; the text says why."""
+    """The body is not a form with exactly one file; the message says why."""
 
 
 class FileForm:
-    """Takes the body in pieces and gives those of the file. `name` is known once the first is given."""
+    """Takes the body in pieces and returns the bytes of the file. `name` is set before the first bytes are returned."""
 
     def __init__(self, content_type: str) -> None:
         kind, options = parse_options_header(content_type)
@@ -36,7 +36,7 @@ class FileForm:
         return b"".join(self._found)
 
     def end(self) -> None:
-        """The body has ended. Raises NoFile where it broke off, or held no file."""
+        """To be called at the end of the body. Raises NoFile if it is incomplete or has no file."""
         if not self._is_whole or not self._files:
             raise NoFile("it ends too early." if self._files else "it holds no file.")
 

@@ -1,4 +1,4 @@
-"""What stands before the pages: who is refused, and the headers of every answer. Plain ASGI, around everything that Streamlit serves."""
+"""ASGI middleware around all of Streamlit: refuses foreign requests, and puts security headers on every response."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from starlette.websockets import WebSocketClose
 from app.server.addresses import Addresses, Host, parse_host
 
 _CLOSED = re.compile(r"(^|/)_stcore/(agent|metrics|script-health-check)(/|$)")
-"""What the framework serves beside the pages, and nobody here needs: the figures of the server, programs as visitors."""
+"""Endpoints of the framework that are not needed: server metrics, health checks of scripts, the API for agents."""
 
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _POLICY_VIOLATION = 1008
@@ -25,7 +25,7 @@ _OWN_PAGES = ("same-origin", "none")
 
 
 class Guard:
-    """Refuse what comes from elsewhere; put the protecting headers on every answer."""
+    """Refuses requests of other sites with 403, and puts the protecting headers on every response."""
 
     def __init__(self, app: ASGIApp, addresses: Addresses, headers: Mapping[str, str]) -> None:
         self.app = app
@@ -45,7 +45,7 @@ class Guard:
 
 
 def refusal(scope: Scope, addresses: Addresses) -> str:
-    """Why a request is refused, as a sentence; empty where it may pass."""
+    """The reason for refusing a request, as a sentence; empty if it is allowed."""
     headers = Headers(scope=scope)
     if max(len(headers.getlist(name)) for name in ("host", "origin")) > 1:
         return "Refused: more than one Host or Origin."
@@ -62,13 +62,13 @@ def refusal(scope: Scope, addresses: Addresses) -> str:
 
 
 def _is_foreign(headers: Headers, host: Host, addresses: Addresses) -> bool:
-    """Whether the page that asks is another's. Programs, and a browser that opens a page, send no origin."""
+    """Whether the request has a foreign origin. Programs, and browsers that open a page, send none."""
     origin = headers.get("origin")
     return origin is not None and not addresses.may_ask(origin, host)
 
 
 def _is_fetched_elsewhere(scope: Scope, headers: Headers) -> bool:
-    """Whether another site's page embeds or fetches what we serve, which needs no origin. That it links to a page of ours is fine."""
+    """Whether a page of another site embeds or fetches a resource, which sends no origin. A link to one of our pages is allowed."""
     if scope["type"] == "websocket" or headers.get("sec-fetch-site", "none") in _OWN_PAGES:  # a WebSocket always has an origin
         return False
     opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
@@ -76,9 +76,9 @@ def _is_fetched_elsewhere(scope: Scope, headers: Headers) -> bool:
 
 
 def _as_its_page(scope: Scope) -> Scope:
-    """The handshake with its host as the page names it, and both as we write them. A proxy or the browser may do otherwise.
+    """The WebSocket handshake with the host of its origin, and host and origin in canonical form; a proxy may have changed the host.
 
-    The framework compares them as texts. Where they differ it asks the network for this machine's addresses, which nobody here should.
+    The framework compares both as texts. If they differ, it asks the network for the addresses of this machine, which is not wanted.
     """
     scheme, _, named = Headers(scope=scope).get("origin", "").partition("://")
     host = parse_host(named)
@@ -90,7 +90,7 @@ def _as_its_page(scope: Scope) -> Scope:
 
 
 def with_headers(send: Send, headers: Mapping[str, str]) -> Send:
-    """The same way out, on which each answer gets the headers."""
+    """The `send` that adds the headers to each response."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -101,7 +101,7 @@ def with_headers(send: Send, headers: Mapping[str, str]) -> Send:
 
 
 def protecting_headers(page: Path) -> dict[str, str]:
-    """The headers of every answer; `page` is the framework's page, whose one inline script may run."""
+    """The security headers of every response; `page` is the index.html of the framework, whose inline script is allowed by its hash."""
     return {
         "content-security-policy": content_policy(page.read_text(encoding="utf-8")),
         "cross-origin-opener-policy": "same-origin",
@@ -113,7 +113,7 @@ def protecting_headers(page: Path) -> dict[str, str]:
 
 
 def content_policy(page: str) -> str:
-    """What a page may load and do. Styles are inline because the framework makes them so; no script is, but those of its own page."""
+    """The Content-Security-Policy. Inline styles are allowed, since the framework uses them; of inline scripts only those of `page`."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(page))
     scripts = " ".join(f"'sha256-{digest}'" for digest in hashes)
     rules = {

@@ -1,4 +1,4 @@
-"""Uploaded files on disk, from their first byte until they were read or their session ended: who may send any, and how much.
+"""Uploaded files on disk, from their first byte until they were read or their session ended, and the limits of sessions.
 
 One process serves all visitors: the route that receives a file and the screen that reads it share one `Received`.
 """
@@ -15,28 +15,28 @@ from pathlib import Path
 from uuid import uuid4
 
 SESSION_BYTES = 2 << 30
-"""The most that files of one session may take at a time; a file that was read is gone."""
+"""The most bytes on disk of one session; a file is deleted when it was read."""
 
 TOTAL_BYTES = 8 << 30
-"""The most that files of all sessions may take at a time."""
+"""The most bytes on disk of all sessions."""
 
 SESSION_FILES = 100_000
-"""The most files that a session may send in all: each leaves its name in memory."""
+"""The most files of a session in all: each leaves its name in memory."""
 
 GRACE_SECONDS = 30.0
-"""How long files stay after their page has lost its connection, which it may find again."""
+"""How long files are kept after their page lost its connection, which it may restore."""
 
 _COMING = "it is still on its way."
 _GONE = "it is no longer here, because the connection to this page was lost for too long. Upload it again."
 
 
 class NoRoom(Exception):
-    """A bound is reached; the text says which."""
+    """A limit is reached; the message says which."""
 
 
 @dataclass
 class File:
-    """One upload. `problem` says why it cannot be read; empty where it can."""
+    """One upload. `problem` says why it cannot be read; empty if it can."""
 
     session_id: str
     path: Path
@@ -62,12 +62,12 @@ class Received:
     _lock: threading.RLock = field(init=False, default_factory=threading.RLock)
 
     def admit(self, session_id: str) -> None:
-        """Let a session upload: its visitor passed the sign-in, and its screen offers the upload."""
+        """Allow a session to upload: its visitor is signed in, and its screen offers the upload."""
         with self._lock:
             self._admitted.add(session_id)
 
     def dismiss(self, session_id: str) -> None:
-        """Let it upload no more."""
+        """Stop allowing a session to upload."""
         with self._lock:
             self._admitted.discard(session_id)
 
@@ -77,13 +77,13 @@ class Received:
             return session_id in self._admitted
 
     def is_of(self, session_id: str, file_id: str) -> bool:
-        """Whether the session may write under the id: it is new, or its own."""
+        """Whether the session may write a file with that id: the id is new, or of one of its files."""
         with self._lock:
             file = self._files.get(file_id)
             return file is None or file.session_id == session_id
 
     def begin(self, session_id: str, file_id: str) -> File:
-        """A file about to be received. It takes the place of one with its id. Raises NoRoom where the session sent too many."""
+        """A new file to be received, which replaces one with the same id. Raises NoRoom if the session has sent too many."""
         with self._lock:
             if self._counts[session_id] >= self.session_files:
                 raise NoRoom(f"a page takes {self.session_files:,} files; open it anew for more.")
@@ -93,7 +93,7 @@ class Received:
             return file
 
     def write(self, file: File, data: bytes) -> None:
-        """Append bytes to a file; where there is no room for them the file fails, and takes what else comes without keeping it."""
+        """Append bytes to a file. Beyond a limit or on a full disk the file gets a `problem`, and further bytes are dropped."""
         if file.problem != _COMING:
             return
         try:
@@ -110,26 +110,26 @@ class Received:
             )
 
     def finish(self, file: File) -> None:
-        """A file is whole, and may be read unless it failed."""
+        """Mark a file as complete: it may be read, unless it has a problem."""
         with self._lock:
             if file.problem == _COMING:
                 file.problem = ""
 
     def path_of(self, file_id: str) -> Path | None:
-        """Where a file lies; None where it cannot be read."""
+        """The path of a file; None if it cannot be read."""
         with self._lock:
             file = self._files.get(file_id)
             return file.path if file and not file.problem else None
 
     def problem_of(self, file_id: str) -> str:
-        """Why a file cannot be read, to follow its name; empty where it can."""
+        """Why a file cannot be read, as a clause behind its name; empty if it can."""
         with self._lock:
             file = self._files.get(file_id)
             return file.problem if file else _GONE
 
     @contextmanager
     def in_use(self, file_ids: Iterable[str]) -> Iterator[None]:
-        """Keep files while they are read, though their session may end meanwhile."""
+        """Keep files while they are read, even if their session ends."""
         ids = set(file_ids)
         with self._lock:
             self._in_use |= ids
@@ -140,13 +140,13 @@ class Received:
                 self._in_use -= ids
 
     def remove(self, file_ids: Iterable[str]) -> None:
-        """Delete files: they were read, or the visitor took them back."""
+        """Delete files that were read, or that the visitor removed."""
         with self._lock:
             for file_id in set(file_ids) & self._files.keys():
                 self._fail(self._files.pop(file_id), _GONE)
 
     def forget_lost(self, is_connected: Callable[[str], bool]) -> None:
-        """Delete what sessions left behind that lost their connection some time ago. Called every few seconds."""
+        """Delete the files of sessions without a connection for `grace_seconds`. Called every few seconds."""
         now = time.monotonic()
         with self._lock:
             sessions = self._admitted | self._counts.keys()
@@ -174,7 +174,7 @@ class Received:
             file.size += more
 
     def _fail(self, file: File, problem: str) -> None:
-        """The bytes go; what was wrong stays, for the screen to tell."""
+        """Delete the bytes and keep the problem, which the screen shows."""
         with self._lock:
             file.problem = problem
             self._free(file)
@@ -193,13 +193,13 @@ _current: Received | None = None
 
 
 def current() -> Received | None:
-    """The uploads of the server in this process; None where it takes none, or where a screen runs without our server."""
+    """The uploads of the server in this process; None if it accepts none, or if a screen runs without this server."""
     return _current
 
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Received]:
-    """Take uploads into the folder for the length of the block."""
+    """Accept uploads into the folder for the duration of the block."""
     global _current  # noqa: PLW0603  one server per process
     _current = Received(folder)
     try:

@@ -26,13 +26,13 @@ from schemas.errors import UsageError
 NEEDED = ("redirect_uri", "cookie_secret")
 PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 FEWEST_CHARACTERS = 16
-"""A shorter secret of the cookie can be guessed, and with it anybody be signed in."""
+"""The fewest characters of the cookie secret: who guesses it can sign in as anybody."""
 
 _EXAMPLE = "README.md, “Let others look”, has an example."
 
 
 def read_allowed(path: Path) -> tuple[str, ...]:
-    """Check a settings file and give the addresses and domains (`@example.com`) it allows. Raises UsageError, naming what is wrong."""
+    """The addresses and domains (`@example.com`) that a settings file allows. Raises UsageError for anything wrong in it."""
     try:
         settings = toml_files.parse(toml_files.read_text(path))
     except OSError as error:
@@ -58,7 +58,7 @@ def allowed_in(settings: Mapping[str, Any], path: Path | str) -> tuple[str, ...]
 
 
 def is_allowed(user: Mapping[str, Any], allowed: Sequence[str]) -> bool:
-    """Whether a user that a provider signed in is on the list: by address, or by the domain of it. An unverified address is nobody's."""
+    """Whether a signed-in user is on the list, by address or by its domain. An address that the provider has not verified never is."""
     email = user.get("email")
     if not isinstance(email, str) or user.get("email_verified", True) is not True:
         return False

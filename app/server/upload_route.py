@@ -1,7 +1,7 @@
-"""Where a page sends its files: `PUT` and `DELETE` beneath `/_stcore/upload_file/`, in place of the framework's route.
+"""The upload endpoint: `PUT` and `DELETE` below `/_stcore/upload_file/`, instead of the framework's route.
 
-The framework's own keeps files in memory, for anybody with an open page. This one asks first who sends, and writes to disk as the
-bytes come. To the framework a file is an empty one with a name: `st.file_uploader` gives its id, and `Received` has its bytes.
+The framework's route keeps files in memory, for any open page. This one checks the session first, and streams the bytes to disk. The
+framework gets an empty file with a name: `st.file_uploader` returns its id, under which `Received` has the bytes.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from app.server.received import File, NoRoom, Received
 _UPLOADS = re.compile(r"(^|/)_stcore/upload_file(/|$)")
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)")
 _BLOCK_BYTES = 1 << 20
-"""What is gathered before it is written."""
+"""Bytes that are collected before they are written."""
 
 _FRAME_BYTES = 1 << 20
-"""What a form may have around its file."""
+"""Bytes of a form around its file, at most."""
 
 
 class FileKeeper(Protocol):
-    """The part of the framework's memory of uploads that its own route uses."""
+    """The methods of the framework's store of uploads that its own route calls."""
 
     def add_file(self, session_id: str, file: UploadedFileRec) -> None:
-        """Let the session's page find the file."""
+        """Make the file available to the page of the session."""
 
     def remove_file(self, session_id: str, file_id: str) -> None:
-        """Let the session's page find it no more."""
+        """Remove the file from the page of the session."""
 
 
 class UploadRoute:
-    """Answer requests beneath the upload's path; pass on all others. `received` is None where nobody may upload."""
+    """Answers requests below the path of uploads, and passes on all others. `received()` is None if uploads are off."""
 
     def __init__(self, app: ASGIApp, received: Callable[[], Received | None]) -> None:
         self.app = app
@@ -73,7 +73,7 @@ async def _answer(request: Request, received: Received | None) -> Response:
 
 
 def _refusal(request: Request, received: Received | None, session_id: str, file_id: str) -> str:
-    """Why somebody may not upload, asked before the body is read; empty where they may."""
+    """The reason for refusing an upload, checked before the body is read; empty if it is allowed."""
     if received is None:
         return "This dashboard takes no uploads."
     if not received.is_admitted(session_id) or not get_instance().is_active_session(session_id):
@@ -84,7 +84,7 @@ def _refusal(request: Request, received: Received | None, session_id: str, file_
 
 
 async def _put(request: Request, received: Received, session_id: str, file_id: str) -> Response:
-    """Receive a file. One that there is no room for is taken and dropped: the page then tells why, in its own words."""
+    """Receive a file. One beyond a limit is read to its end and dropped, so that the page, not the browser, shows the reason."""
     if int(request.headers.get("content-length") or 0) > _most_bytes():
         return PlainTextResponse("The file is too large.", 413)
     try:
@@ -102,7 +102,7 @@ async def _put(request: Request, received: Received, session_id: str, file_id: s
 
 
 async def _receive(request: Request, form: FileForm, file: File, received: Received) -> None:
-    """Write a file's bytes as they come. Raises NoFile, NoRoom, ClientDisconnect."""
+    """Write the bytes of a file as they arrive. Raises NoFile, NoRoom, ClientDisconnect."""
     waiting, came = bytearray(), 0
     async for piece in request.stream():
         came += len(piece)
@@ -118,10 +118,10 @@ async def _receive(request: Request, form: FileForm, file: File, received: Recei
 
 
 def _most_bytes() -> int:
-    """The most that a request may have."""
+    """The most bytes of a request."""
     return int(config.get_option("server.maxUploadSize")) * (1 << 20) + _FRAME_BYTES
 
 
 def _keeper() -> FileKeeper:
-    """The framework's memory of uploads. Its protocol leaves out what only the route calls."""
+    """The framework's store of uploads; its published protocol lacks the methods that only its route calls."""
     return cast("FileKeeper", get_instance().uploaded_file_mgr)

@@ -1,4 +1,4 @@
-"""What a visitor uploaded: files as a screen gets them, where their bytes are, and what became of those of this session."""
+"""Uploaded files on the side of a screen: as sources to ingest, their problems, and the reports of this session."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from schemas.errors import UsageError
 from schemas.text import paired
 
 LINKED_RUNS = 24
-"""How many of the uploaded runs get a link of their own."""
+"""The most uploaded runs that are linked."""
 
 SHOWN_REJECTS = 200
-"""How many rejected documents of an uploaded file are shown; the store keeps all."""
+"""The most rejected documents of an uploaded file that are shown; the store has all."""
 
 
 NAMED_PROBLEMS = 3
-"""How many of the files with the same problem are named."""
+"""The most files with the same problem that are named."""
 
 
 class Upload(Protocol):
-    """A file as a screen gets it; the same file uploaded again has another `file_id`."""
+    """A file of `st.file_uploader`; the same file uploaded again has another `file_id`."""
 
     name: str
     file_id: str
 
     def getvalue(self) -> bytes:
-        """The file's bytes, where a screen runs without our server."""
+        """The bytes of the file, if a screen runs without this server."""
 
 
 U = TypeVar("U", bound=Upload)
@@ -39,7 +39,7 @@ U = TypeVar("U", bound=Upload)
 
 @contextmanager
 def as_sources(uploads: Sequence[Upload]) -> Iterator[list[Source]]:
-    """The files, to be read within the block; they are deleted after it, unless an error ended it. Raises UsageError."""
+    """The files as sources, for the duration of the block; deleted afterwards, unless it raised. Raises UsageError if files are gone."""
     here = received.current()
     if here is None:
         yield [Source(paired(upload.name), upload.getvalue()) for upload in uploads]
@@ -75,23 +75,23 @@ def _problem_words(names: Sequence[str], problem: str) -> str:
 
 @dataclass(frozen=True)
 class Arrived:
-    """What a visitor uploaded in this session, newest first. Screens run again with every click; nothing is read twice."""
+    """The ingested uploads of a session, newest report first. Screens rerun with every click; no file is ingested twice."""
 
     file_ids: frozenset[str] = frozenset()
     reports: tuple[SourceReport, ...] = ()
 
     def fresh(self, uploads: Sequence[U]) -> list[U]:
-        """Those not ingested yet."""
+        """The uploads that are not ingested yet."""
         return [upload for upload in uploads if upload.file_id not in self.file_ids]
 
     def with_report(self, uploads: Sequence[Upload], report: IngestReport) -> Arrived:
-        """With a batch that was ingested. Long lists are cut: a session is kept in memory."""
+        """This with the report of an ingested batch. Long lists are cut, since a session is kept in memory."""
         light = (replace(source, run_ids=source.run_ids[:LINKED_RUNS], rejects=source.rejects[:SHOWN_REJECTS]) for source in report.sources)
         return Arrived(self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports))
 
     @property
     def runs(self) -> int:
-        """How many records of these files are in the store, those that came before included."""
+        """The number of records of these files in the store, including those that were there before."""
         return sum(report.accepted + report.duplicates for report in self.reports)
 
     @property

@@ -1,20 +1,43 @@
 """Performance claims of a text: what became faster, smaller or cheaper, by how much, and on what evidence.
 
-`extract(text)` gives the claims. The path of a text, a folder for each step:
+`extract(text)` returns the claims. What does not clearly speak of performance is no claim: a false one costs more trust than a missed one.
 
-1. `find/`: cheap signs of a claim, and the passages around them; most texts have none and end here.
-2. `numbers/`: the numbers of a passage, with their units.
-3. Effects, each one expression of a change. `prose` reads running text, and tries pairs before changes:
-   - `pairs/`: two figures, `2822 → 2172 ms`
-   - `changes/`: one figure, or none, `23% faster`
-   - `tables/`: a row, with a column for each side
-4. `judge/`: several expressions of one effect become one; what it measures, its ratio, evidence and scope.
-5. `extraction` runs these steps and makes the claims.
+Terms. The *baseline* figure is from before the change, the *candidate* figure from after it; both are a *pair*. A *change* is a factor or
+percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is a literal that marks a text as worth reading. A *rule*,
+`ReadingRule`, reads one way to write an effect.
 
-`words/` holds the vocabulary as tables. Terms: the *baseline* figure is how it was, the *candidate* figure how it is with the change; a
-*measure* is what a figure measures, in which unit, and what says so; a *way* is a named rule for one way to write a change.
+## The path of a text, and where to look when a claim is wrong
 
-What does not clearly speak of performance is no claim: a false claim costs more trust than a missed one.
+| step | function | if this is wrong |
+|---|---|---|
+| 1 box-drawn tables become Markdown | `find.passages.drawn_tables_as_markdown` | a table of `│` and `┼` is not read |
+| 2 triggers of numbers and of phrases | `find.triggers.find_triggers` | no claim at all, whatever the rules: a `[triggers.…]` of words/ |
+| 3 sections `Before` and `After` | `pairs.sections`, called by `extraction._section_effects` | pairs across headings or tool outputs |
+| 4 the passage around each trigger | `find.passages.passage_at` | a bullet, paragraph or table cut at the wrong place |
+| 5 numbers with units | `numbers.quantities.quantities`, `numbers.units.unit` | a wrong number, range, sign or unit |
+| 6a effects of running text | `prose.prose_effects` | the kinds of effects tried at each number, in order |
+|    pairs | `pairs.running_text.pair_starting_at`, its `RULES` | baseline and candidate missed or swapped |
+|    changes | `changes.single_numbers.change_effect`, its `RULES_…` | a factor or percentage missed, its sense wrong |
+|    idioms | `changes.idioms.idiom_effects` | `twice as fast`, `halved` |
+| 6b effects of labelled lines | `pairs.labelled_lines.labelled_effects` | `Before: 8 s` / `After: 2 s` |
+| 6c effects of a table | `tables.table_effects.table_effects`, its `RULES` | columns: `tables.header_cells`; figures: `tables.rows` |
+| 7 expressions of one effect joined | `judge.merging.with_expressions_joined` | one claim too many or too few; a wrong span |
+| 8 words around the effect | `judge.surroundings.surroundings_of` | words of a neighbour taken for those of the effect |
+| 9 metric, or no performance | `judge.metrics.measure_of` | a wrong metric; settings: `judge.not_performance` |
+| 10 ratio | `judge.ratios.ratio_of` | 3 instead of 1/3, `50% faster` instead of `50% less` |
+| 11 evidence, scope, hedge, origin, subject | `judge.evidence_and_scope` | any of those fields; words/evidence.toml, scope.toml, … |
+| 12 claims without a number | `changes.qualitative.qualitative_claims` | `eliminates allocations` |
+
+## How to add a claim rule
+
+1. Choose the file of words/ by the kind of the word: units, metrics, verbs, comparisons, labels (baseline, candidate, change), hedges, ….
+2. Add an entry to the section whose comment fits: the word, an example text, the claim of that text.
+3. If the example gives no claim at all, it has no trigger: add one to a table `[triggers.…]`, of the same file where it has such tables.
+4. A comparison or verb without a noun, `It is 3x snappier`, also needs an entry in a section `alone_…` of the same file.
+5. Run `pytest tests/test_claims_words.py`: it reads every example, and again without its word.
+
+A new way to write an effect, not a new word, is a function and a `ReadingRule` with its example in one of the `RULES`; then
+`pytest tests/test_claims_reading_rules.py`.
 """
 
 from __future__ import annotations

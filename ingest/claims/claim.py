@@ -1,4 +1,4 @@
-"""What the extractor gives: those fields of `schemas.rows.claim.ClaimRow` that come from the text."""
+"""The result of the extractor: those fields of `schemas.rows.claim.ClaimRow` that come from the text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Orig
 
 
 class Claim(NamedTuple):
-    """One performance claim of a text. Offsets are code points into the text, the end exclusive; ratios are above 1 where better."""
+    """One performance claim of a text.
+
+    Offsets are code points into the text, the end exclusive. Ratios are improvement factors, above 1 where better; `ratio_low` and
+    `ratio_high` are set for a range, of which `ratio` is the geometric mean. `before` and `after` are in `unit`. None is unknown.
+    """
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""From a text to its claims."""
+"""The path from a text to its claims; `ingest.claims` has a map of it."""
 
 from __future__ import annotations
 
@@ -6,71 +6,72 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
 
-from ingest.claims.changes.idioms import idiomatic
-from ingest.claims.changes.qualitative import qualitative
+from ingest.claims.changes.idioms import idiom_effects
+from ingest.claims.changes.qualitative import qualitative_claims
 from ingest.claims.claim import Claim
 from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
-from ingest.claims.find.signs import signs
+from ingest.claims.find.triggers import find_triggers
 from ingest.claims.judge import evidence_and_scope
-from ingest.claims.judge.merging import is_restated_on_next_line, joined, merged, with_bracket_behind
+from ingest.claims.judge.merging import is_restated_on_next_line, joined, with_expressions_joined, with_trailing_bracket
 from ingest.claims.judge.metrics import is_change_without_noun, is_signed_without_noun, measure_of, sense_of
-from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, middle, ratio_of
+from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, geometric_mean, ratio_of
 from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_in_table, surroundings_of, title_of
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import Measure, ToldBy
+from ingest.claims.numbers.measure import Measure, MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
 from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, has_headings, output_effects, section_effects
-from ingest.claims.prose import effects
+from ingest.claims.prose import prose_effects
 from ingest.claims.tables.captions import caption_above, unit_words_above
-from ingest.claims.tables.tables import row_effects
+from ingest.claims.tables.table_effects import table_effects
 from ingest.claims.words.vocabulary import Sense
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence
 
-MOST_CLAIMS, MOST_SIGNS = 1000, 5000
-"""The most claims and signs that are read of a text; a text with more is data, not a summary."""
+MOST_CLAIMS, MOST_TRIGGERS = 1000, 5000
+"""The most claims and triggers read of a text; a text with more is data, not a summary."""
 
-_PAIRS = 50
-"""The most pairs of a text that a factor is compared with."""
+_MOST_PAIRS = 50
+"""The most pairs of a text compared with a factor, to find its evidence."""
 
-_FROM_SECTIONS = 100
-"""The most pairs that are read from sections."""
+_MOST_SECTION_EFFECTS = 100
+"""The most effects read from sections of a text."""
 
 _POSITION = attrgetter("start", "end")
 Judged = tuple[Effect, Measure | None, Surroundings]
-"""An effect, what it measures if it is of performance, and the words around it."""
+"""An effect, its measure (None if it is not performance), and the words around it."""
 
-_STRENGTH = list(Evidence)
+_EVIDENCE_BY_STRENGTH = list(Evidence)
 """Evidence, strongest first."""
 
 
 def extract(text: str) -> tuple[Claim, ...]:
-    """The performance claims of the text, ordered by where they start. Any text will do; one without claims gives none."""
+    """The performance claims of the text, in the order of their starts; empty if it has none. Any text is accepted, nothing is raised."""
     plain = drawn_tables_as_markdown(text)
-    numbers, phrases = signs(plain)
-    if not numbers and not phrases:
+    triggers, phrases = find_triggers(plain)
+    if not triggers and not phrases:
         return ()
-    quantified = _quantified(plain, numbers[:MOST_SIGNS]) if numbers else []
-    claims = sorted([*quantified, *qualitative(plain, phrases, quantified)], key=_POSITION)
+    quantified = _quantified(plain, triggers[:MOST_TRIGGERS]) if triggers else []
+    claims = sorted([*quantified, *qualitative_claims(plain, phrases, quantified)], key=_POSITION)
     return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 
 
-def _quantified(text: str, numbers: list[int]) -> list[Claim]:
-    effects = _without_restatements(text, islice(_effects(text, numbers), MOST_SIGNS))
+def _quantified(text: str, triggers: list[int]) -> list[Claim]:
+    """The quantified claims around the triggers, in order. A change takes the evidence of the pair it agrees with."""
+    effects = _without_restatements(text, islice(_effects(text, triggers), MOST_TRIGGERS))
     judged = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
-    found = list(islice(_measured(judged), MOST_CLAIMS))
+    found = list(islice(_with_measure(judged), MOST_CLAIMS))
     pairs = [(effect, evidence_and_scope.evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
     own = iter(pairs)
     claims = (
-        _claim(text, effect, measure, nearby, next(own)[1] if effect.is_pair else _of_change(text, effect, nearby, pairs))
+        _claim(text, effect, measure, nearby, next(own)[1] if effect.is_pair else _evidence_of_change(text, effect, nearby, pairs))
         for effect, measure, nearby in found
     )
     return sorted(filter(None, claims), key=_POSITION)
 
 
 def _without_restatements(text: str, effects: Iterable[tuple[Effect, Surroundings]]) -> list[tuple[Effect, Surroundings]]:
-    """The effects; one that is stated on two neighbouring lines only once."""
+    """The effects, with those joined that state one change on two neighbouring lines: `After: 51 ms` / `This is a 10x improvement`."""
     found: list[tuple[Effect, Surroundings]] = []
     for effect, nearby in effects:
         if found and is_restated_on_next_line(text, found[-1][0], effect):
@@ -81,10 +82,11 @@ def _without_restatements(text: str, effects: Iterable[tuple[Effect, Surrounding
     return found
 
 
-def _measured(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
-    """The effects of performance; of changes without a noun only those that the other claims of the text let us understand.
+def _with_measure(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
+    """The effects with a measure. A change without a noun takes the measure of other claims of the text.
 
-    A signed percentage measures the same as the equal percentage elsewhere in the text; a `98% reduction` the same as all other claims.
+    A signed percentage takes the metric of an equal percentage elsewhere in the text; a bare `98% reduction` that of all other claims, if
+    they have the same metric.
     """
     signed = {_signed_value(effect): measure.metric for effect, measure, _ in judged if measure and effect.change and effect.change.sign}
     metrics = {measure.metric for _, measure, _ in judged if measure}
@@ -96,59 +98,63 @@ def _measured(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundi
         other = signed.get(_signed_value(effect)) if signed and is_signed_without_noun(effect, nearby) else None
         other = other or (only if only and is_change_without_noun(effect, nearby) else None)
         if other is not None:
-            yield effect, Measure(other, ToldBy.OTHER_CLAIM, effect.unit), nearby
+            yield effect, Measure(other, MeasureSource.OTHER_CLAIM, effect.unit), nearby
 
 
 def _signed_value(effect: Effect) -> tuple[str, float, float] | None:
+    """Sign, lower and upper end of the change; None for a pair without one."""
     return (effect.change.sign, effect.change.low, effect.change.high) if effect.change else None
 
 
-def _of_change(text: str, effect: Effect, nearby: Surroundings, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
-    """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, that of the best pair of the text."""
+def _evidence_of_change(text: str, effect: Effect, nearby: Surroundings, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
+    """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, the strongest of all pairs."""
     is_title = effect.start <= nearby.title.end
-    same = [evidence for pair, evidence in pairs[:_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
-    return evidence_and_scope.evidence_of(text, effect, nearby, min(same, key=_STRENGTH.index) if same else None)
+    same = [evidence for pair, evidence in pairs[:_MOST_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
+    return evidence_and_scope.evidence_of(text, effect, nearby, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
 
 
-def _effects(text: str, numbers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:
+def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:
+    """The effects of sections first, then passage by passage those that overlap none of them."""
     title = title_of(text)
-    of_sections = list(_of_sections(text, numbers, title))
+    of_sections = list(_section_effects(text, triggers, title))
     yield from of_sections
-    for passage in passages(text, numbers):
-        for effect, nearby in (_of_table if passage.is_table else _of_prose)(text, passage, title):
+    for passage in passages(text, triggers):
+        for effect, nearby in (_table_effects if passage.is_table else _passage_effects)(text, passage, title):
             if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
                 yield effect, nearby
 
 
-def _of_sections(text: str, numbers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
-    if not has_headings(text, numbers):
+def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+    """The pairs of the sections below `Before` and `After`, each candidate figure once."""
+    if not has_headings(text, triggers):
         return
     read: set[int] = set()
     for effect in islice(
-        chain(section_effects(text), figures_in_headings(text), baseline_then_summary(text), output_effects(text)), _FROM_SECTIONS
+        chain(section_effects(text), figures_in_headings(text), baseline_then_summary(text), output_effects(text)), _MOST_SECTION_EFFECTS
     ):
         figure = effect.after.start if effect.after else effect.start
-        if figure in read:  # a line of a section that is the output of a tool
+        if figure in read:  # a line of a section may be the output of a tool as well
             continue
         read.add(figure)
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
-        whole = with_bracket_behind(text, effect, end if end >= 0 else len(text))
+        whole = with_trailing_bracket(text, effect, end if end >= 0 else len(text))
         yield whole, surroundings_of(text, whole, Passage(start, whole.end), start, whole.end, title)
 
 
-def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
-    low, high = passage.start, passage.end
-    of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, list(quantities(text, low, high)), low, high)
-    whole = merged(text, _with_idioms(list(of_passage), list(idiomatic(text, low, high))))
+def _passage_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+    """The effects of a paragraph, bullet or run of labelled lines, each with the words up to its neighbours."""
+    span = passage.start, passage.end
+    of_passage = labelled_effects(text, passage) if passage.is_labelled else prose_effects(text, list(quantities(text, *span)), *span)
+    whole = with_expressions_joined(text, _with_idioms(list(of_passage), list(idiom_effects(text, *span))))
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end
-        complete = with_bracket_behind(text, effect, high)
+        complete = with_trailing_bracket(text, effect, high)
         yield complete, surroundings_of(text, complete, passage, low, high, title)
 
 
 def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
-    """Both in order; where they overlap, the one with a numeral wins."""
+    """Effects and idioms in the order of the text; of two that overlap, the one with a numeral is kept: `halves it (from 8 s to 4 s)`."""
     if not idioms:
         return effects
     kept: list[Effect] = []
@@ -160,14 +166,16 @@ def _with_idioms(effects: list[Effect], idioms: list[Effect]) -> list[Effect]:
     return kept
 
 
-def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
-    found = list(row_effects(text, passage.start, passage.end))
+def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:
+    """The effects of a table, with caption, row label and header cells as the words around them."""
+    found = list(table_effects(text, passage.start, passage.end))
     above = f"{caption_above(text, passage.start)} | {unit_words_above(text, passage.start)}" if found else ""
     for effect, words, rest in found:
         yield effect, surroundings_in_table(text, effect, f"{above} | {words} | ", rest, title)
 
 
 def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence) -> Claim | None:
+    """The claim of an effect with its measure; None for a change whose ratio would be infinite, zero or implausible."""
     metric, unit = measure.metric, measure.unit
     effect = effect._replace(sense=sense_of(effect, metric, nearby))
     ends = ratio_of(effect, metric)
@@ -182,7 +190,7 @@ def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, ev
         ClaimKind.QUANTIFIED,
         metric,
         _direction(ends, effect, metric),
-        middle(ends) if ends else None,
+        geometric_mean(ends) if ends else None,
         ends[0] if ends and is_range else None,
         ends[1] if ends and is_range else None,
         _figure(effect.before, unit),
@@ -197,11 +205,12 @@ def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, ev
 
 
 def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direction:
+    """Better, worse or the same: by the ratio, else by the figures, else by the word of comparison."""
     if ends is not None:
-        ratio = middle(ends)
+        ratio = geometric_mean(ends)
         return Direction.SAME if ratio == 1 else Direction.BETTER if ratio > 1 else Direction.WORSE
     if effect.before is not None and effect.after is not None:
-        if effect.after.sized() == effect.before.sized():  # `0 → 0 allocs/op` has no ratio, and is no change
+        if effect.after.scaled() == effect.before.scaled():  # `0 → 0 allocs/op` has no ratio
             return Direction.SAME
         is_less = effect.after.low < effect.before.low
         return Direction.BETTER if is_less is (metric not in HIGHER_IS_BETTER) else Direction.WORSE
@@ -209,7 +218,7 @@ def _direction(ends: Range | None, effect: Effect, metric: ClaimMetric) -> Direc
 
 
 def _figure(quantity: Quantity | None, unit: Unit | None) -> float | None:
-    """The figure of a pair in the unit of both; None for a range."""
+    """The figure of a pair in the unit of the claim; None for a range."""
     if quantity is None or quantity.kind is not Kind.VALUE or quantity.is_range:
         return None
     own = quantity.unit or unit

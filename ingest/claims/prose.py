@@ -1,6 +1,6 @@
-"""Running text: which of its quantities make an effect, two a pair or one a change.
+"""Running text: the effects of its quantities, pairs of two and changes of one.
 
-Tried in this order: lists in parallel, a pair that begins with the quantity, a second candidate for the last pair, a change.
+Tried at each quantity, in this order: parallel lists; a pair with a later figure; a second candidate figure for the last pair; a change.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.claims.changes.changes import change
 from ingest.claims.changes.coordinated import METRIC_NOUNS
+from ingest.claims.changes.single_numbers import change_effect
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import ToldBy
+from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity
-from ingest.claims.pairs.pairs import pair_starting_at
-from ingest.claims.pairs.parallel import parallel_pairs, second_candidate_figure
+from ingest.claims.pairs.parallel_lists import parallel_pairs, second_candidate_figure
+from ingest.claims.pairs.running_text import pair_starting_at
 from ingest.claims.words.vocabulary import SETTINGS
 
 
-def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
-    """The effects of the quantities of the passage, in order. None reads text that another has used."""
+def prose_effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
+    """The effects of the quantities `found` between `start` and `end`, in order; no part of the text is used by two of them."""
     index, floor = 0, start
     last = pair = None
     while index < len(found):
@@ -33,7 +33,7 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
             continue
         effect, taken = pair_starting_at(text, found, index, floor)
         if effect is None and taken == 1:
-            effect = second_candidate_figure(text, found[index], pair) or change(text, found[index], floor, end, last)
+            effect = second_candidate_figure(text, found[index], pair) or change_effect(text, found[index], floor, end, last)
         if effect and effect.is_pair and index:
             effect = _with_factor_before(text, found[index - 1], effect, floor)
         index += taken
@@ -48,7 +48,7 @@ _ANNOUNCES = re.compile(r"[*_`]*\s?(?:[:(]|[—–-]\s)\s?[*_`(]*")
 
 
 def _with_factor_before(text: str, before: Quantity, effect: Effect, floor: int) -> Effect:
-    """`8x: 1.16 => 0.14`: a factor right before a pair, if they agree."""
+    """The pair with the factor right before it, if they agree: `8x: 1.16 => 0.14`."""
     if before.kind is not Kind.TIMES or before.start < floor or effect.change or before.end > effect.start:
         return effect
     is_own = _ANNOUNCES.fullmatch(text, before.end, effect.start) and agrees(effect, before)
@@ -60,14 +60,14 @@ _SETTINGS = re.compile(SETTINGS, re.IGNORECASE)
 
 
 def _with_unit_of_list(text: str, effect: Effect, last: Effect | None) -> Effect:
-    """`SHA-256 284 ms → 119 ms, ChaCha20 115 → 68`: a list gives the unit once, unless a name is of another metric."""
+    """The effect with the unit of the list: `SHA-256 284 ms → 119 ms, ChaCha20 115 → 68`. Not after a name with another metric."""
     first = last.after.unit if last and last.is_pair and last.after else None
     if first is None or last is None or not (effect.before and effect.after) or effect.before.unit or effect.after.unit:
         return effect
     named = _NAMED.fullmatch(text, last.end, effect.start)
     if named is None or METRIC_NOUNS.search(named["name"]) or _SETTINGS.search(named["name"]) or not _move_alike(effect, last):
         return effect
-    return effect._replace(before=effect.before.in_unit(first, ToldBy.LIST), after=effect.after.in_unit(first, ToldBy.LIST))
+    return effect._replace(before=effect.before.in_unit(first, MeasureSource.LIST), after=effect.after.in_unit(first, MeasureSource.LIST))
 
 
 def _move_alike(effect: Effect, last: Effect) -> bool:
@@ -76,4 +76,4 @@ def _move_alike(effect: Effect, last: Effect) -> bool:
     assert effect.after
     assert last.before
     assert last.after
-    return (effect.after.low < effect.before.low) is (last.after.sized() < last.before.sized())
+    return (effect.after.low < effect.before.low) is (last.after.scaled() < last.before.scaled())

@@ -46,8 +46,8 @@ def without_claims(text: str) -> str:
     claims = extract(text)
     lines = text.split("\n")
     starts = [sum(len(line) + 1 for line in lines[:number]) for number in range(len(lines))]
-    told = {bisect(starts, offset) - 1 for claim in claims for offset in (claim.start, claim.end - 1)}
-    rest = "\n".join(line for number, line in enumerate(lines) if number not in told) + "\n"
+    claiming = {bisect(starts, offset) - 1 for claim in claims for offset in (claim.start, claim.end - 1)}
+    rest = "\n".join(line for number, line in enumerate(lines) if number not in claiming) + "\n"
     return (rest * (len(text) // len(rest) + 1))[: len(text)]
 
 

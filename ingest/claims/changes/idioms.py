@@ -1,4 +1,4 @@
-"""Changes told without a numeral: `twice as fast`, `halves the latency`, `doubles throughput`, `an order of magnitude`, `by a third`."""
+"""Changes without a numeral: `twice as fast`, `halves the latency`, `doubles throughput`, `an order of magnitude`, `by a third`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_BASELINE = r"(?:original |former |previous |old )?(?:[\w-]+ )?"
 
 
 class Idiom(NamedTuple):
-    """A change in words: pattern, factor and sense, and a text with its claim (metric and ratio) that proves it."""
+    """A change in words: pattern, factor, sense, and an example with the metric and ratio of its claim."""
 
     pattern: str
     factor: float
@@ -37,18 +37,20 @@ class Idiom(NamedTuple):
 
 
 def _times_as_much(verb: str, third_person: str, participle: str, factor: float, example: str, claim: str) -> Idiom:
-    """`doubles throughput`, `memory has doubled`."""
+    """`doubles throughput`, `memory has doubled`: the idiom for a verb stem and two of its forms."""
     hedged = rf"(?:(?:{HEDGES}) )?" if factor == 2 else ""
     pattern = rf"\b{verb}(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:{third_person}|(?:has |is |was )?{hedged}{participle})\b"
     return Idiom(pattern, factor, Sense.RISE, example, claim)
 
 
 def _of_what_it_was(share: str, factor: float, written: str) -> Idiom:
+    """`is now a third of what it was`."""
     pattern = rf"\b(?:is|are|now) {_ABOUT}(?:{share}) of what (?:it|they) (?:was|were|used to be|took)\b"
     return Idiom(pattern, factor, Sense.FALL, f"Latency is now {written} of what it was.", f"time {factor:.3g}")
 
 
 def _in_a_share(share: str, factor: float, written: str) -> Idiom:
+    """`runs in a quarter of the time`."""
     pattern = rf"\b(?:{_AT}){_ABOUT} (?:{share})(?: of)? (?:of )?(?:the|its) {_OF_BASELINE}{_NOUN}"
     return Idiom(pattern, factor, Sense.FALL, f"It runs in {written} of the time.", f"time {factor:.3g}")
 
@@ -71,7 +73,7 @@ _PARTS = (
     (r"two[ -]thirds", 3, "two thirds"),
     (r"(?:a|one)[ -]quarter", 4 / 3, "a quarter"),
 )
-"""So much less: pattern, factor, and how an example has it."""
+"""Parts removed, `a third less`: pattern, factor, and the words of the example."""
 
 _SHARES = (
     (r"(?:a|one)[ -]third", 3, "a third"),
@@ -80,7 +82,7 @@ _SHARES = (
     (r"(?:a|one)[ -]tenth|1/10(?:th)?", 10, "a tenth"),
     (r"1/2", 2, "1/2"),
 )
-"""So much is left: pattern, factor, and how an example has it."""
+"""Parts that remain, `a third of`: pattern, factor, and the words of the example."""
 
 IDIOMS: tuple[Idiom, ...] = (
     Idiom(r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN, "Parsing is twice as fast.", "time 2"),
@@ -113,12 +115,12 @@ IDIOMS: tuple[Idiom, ...] = (
     ),
     *(idiom for part in _PARTS for idiom in _less_by(*part)),
 )  # fmt: skip
-"""All idioms but the magnitudes, in the order in which they are tried."""
+"""All idioms except orders of magnitude, in the order in which they are tried."""
 
 
 @cache
 def _pattern(idiom: Idiom) -> re.Pattern[str]:
-    """Made when a text first has a hint of an idiom: most have none."""
+    """The compiled pattern, made only when a text has one of `_HINTS`: most have none."""
     return re.compile(idiom.pattern, re.IGNORECASE)
 
 
@@ -135,8 +137,8 @@ _DENIED = re.compile(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instea
 _HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter", "fourth", "fifth", "tenth", "1/")
 
 
-def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
-    """The effects of that part of the text that are written in words."""
+def idiom_effects(text: str, start: int, end: int) -> Iterator[Effect]:
+    """The effects of the idioms between `start` and `end`, idiom by idiom."""
     passage = text[start:end]
     if not any(hint in passage for hint in _HINTS):
         return
@@ -149,5 +151,6 @@ def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
 
 
 def _effect(match: re.Match[str], factor: float, sense: Sense, *, hedged: bool) -> Effect:
+    """The effect of an idiom, with the matched words as its word of comparison."""
     change = Quantity(match.start(), match.end(), Kind.TIMES, factor, factor, None, hedged, "")
     return Effect(match.start(), match.end(), change=change, sense=sense, word=match[0].lower(), is_idiom=True)

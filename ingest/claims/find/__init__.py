@@ -1,5 +1,5 @@
-"""Where a text may hold a claim.
+"""Where a text may hold claims.
 
-- `signs`: words and symbols of which every claim has one; `multi_search` finds them all in one pass
-- `passages`: the bullet, paragraph, labelled lines or table around each sign; drawn tables as Markdown
+- `triggers`: words and symbols, at least one of which is in every claim; `multi_search` finds them all in one pass
+- `passages`: the bullet, paragraph, labelled lines or table around a trigger; box-drawn tables become Markdown tables
 """

@@ -1,6 +1,6 @@
-"""The passage around each sign of a claim.
+"""The passage around each trigger.
 
-A passage is a bullet with the lines it wraps over, a paragraph, a run of labelled lines (`Before: … / After: …`) or a whole table.
+A passage is a bullet with its continuation lines, a paragraph, a run of labelled lines (`Before: … / After: …`), or a whole table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ingest.claims.words.vocabulary import BASELINE_LABELS, BULLETS, CANDIDATE_L
 
 
 class Passage(NamedTuple):
-    """A part of the text that is read as a whole."""
+    """A part of the text, read as a unit. Offsets are code points, the end exclusive."""
 
     start: int
     end: int
@@ -30,28 +30,28 @@ _LABEL = re.compile(
 )
 _ENDS_A_LABEL = re.compile(r"[:=]|[ \t][ \t–—\d-]")
 _LONGEST_LABEL = 160
-"""Characters of a line in which one of these must be, if the line begins with a label: five times cheaper to test than a label."""
+"""Characters of a line within which its label ends with one of these: five times cheaper to test than the label itself."""
 
 _LONGEST = 20_000
-"""Characters of a passage that are read behind its first sign; the rest is read as another passage."""
+"""Characters of a passage behind its first trigger; the rest is another passage."""
 
 _LABELLED_LINES = 8
-"""Lines that a run of labelled lines has at most."""
+"""The most lines of a run of labelled lines."""
 
 
-def passages(text: str, signs: Iterable[int]) -> Iterator[Passage]:
-    """The passages around the signs, in order; none overlaps another."""
+def passages(text: str, triggers: Iterable[int]) -> Iterator[Passage]:
+    """The passages around the triggers (offsets, in order), in order and without overlaps."""
     done = 0
-    for sign in signs:
-        if sign >= done:
-            passage = passage_at(text, sign, done)
-            end = min(passage.end, max(passage.start, sign) + _LONGEST)
+    for trigger in triggers:
+        if trigger >= done:
+            passage = passage_at(text, trigger, done)
+            end = min(passage.end, max(passage.start, trigger) + _LONGEST)
             done = max(end, done + 1)
             yield passage._replace(end=end)
 
 
 def passage_at(text: str, position: int, floor: int = 0) -> Passage:
-    """The passage that holds the position; it does not reach above `floor`."""
+    """The passage around the position; it begins at `floor` or later."""
     start = _line_start(text, position, floor)
     if TABLE_ROW.match(text, start):
         return _table(text, start, floor)
@@ -76,7 +76,7 @@ def _table(text: str, start: int, floor: int) -> Passage:
         start = above
     while end < len(text) and TABLE_ROW.match(text, end + 1):
         end = _line_end(text, end + 1)
-    if end + 1 < len(text) and _OPEN_RULE.match(text, end + 1) and (below := _open_table(text, start, floor)):  # a head with bars
+    if end + 1 < len(text) and _OPEN_RULE.match(text, end + 1) and (below := _open_table(text, start, floor)):  # a header with bars
         return below
     if end + 1 < len(text) and text.rfind("|", start, end) < text.rfind("\n", start, end):  # a cell that wraps
         end = _line_end(text, end + 1)
@@ -86,11 +86,11 @@ def _table(text: str, start: int, floor: int) -> Passage:
 _BAR = re.compile(r"[^\n|]*\|")
 _OPEN_RULE = re.compile(r"[ \t]*:?-{2,}:?[ \t]*\|[ \t:|-]*$", re.MULTILINE)
 _OPEN_ROWS = 60
-"""Rows of a table without outer bars, at most."""
+"""The most rows, above a trigger, of a table without outer bars."""
 
 
 def _open_table(text: str, start: int, floor: int) -> Passage | None:
-    """The table without outer bars that holds the line: `Case | Before | After`, `--- | --- | ---`, `load | 8 s | 2 s`."""
+    """The table without outer bars around the line: `Case | Before | After`, `--- | --- | ---`, `load | 8 s | 2 s`."""
     if not _BAR.match(text, start):
         return None
     end, rows, is_ruled = _line_end(text, start), 1, False
@@ -104,6 +104,7 @@ def _open_table(text: str, start: int, floor: int) -> Passage | None:
 
 
 def _paragraph(text: str, start: int, floor: int, position: int) -> Passage:
+    """The paragraph or bullet around the line; it ends before a blank line, the next bullet, or a run of labelled lines."""
     end = _line_end(text, start)
     while start > floor and not _BLOCK.match(text, start):
         above = _line_start(text, start - 1, floor)
@@ -120,7 +121,7 @@ _COLON_WITHIN = 60
 
 
 def _begins_run(text: str, start: int) -> bool:
-    """Whether a run of labelled lines begins with the line, so that it is not part of the paragraph above it."""
+    """Whether the line is the first of a run of labelled lines, `Before: 8 s` above `After: 2 s`, and not part of the paragraph above."""
     if text.find(":", start, start + _COLON_WITHIN) < 0 or role_of_label(text, start) != "before":
         return False
     end = _line_end(text, start)
@@ -128,16 +129,17 @@ def _begins_run(text: str, start: int) -> bool:
 
 
 def _labelled(text: str, start: int, floor: int) -> Passage | None:
-    """The run of labelled lines that holds the line: it begins with a baseline line, or is a change with the two lines above it."""
+    """The run of labelled lines around the line; None for a line without a label for baseline, candidate or change."""
     if role_of_label(text, start) is None:
         return None
-    return _above_change(text, start, floor) or _from_before(text, start, floor) or _after_first(text, start, floor)
+    return _run_above_change(text, start, floor) or _run_from_baseline(text, start, floor) or _run_candidate_first(text, start, floor)
 
 
 _DIGIT = re.compile(r"\d")
 
 
-def _from_before(text: str, start: int, floor: int) -> Passage | None:
+def _run_from_baseline(text: str, start: int, floor: int) -> Passage | None:
+    """`Before: 240 s` / `After: 110 s` / `Speedup: 2.2x`: from the baseline line to the last labelled line."""
     first = start
     for _ in range(_LABELLED_LINES):
         if role_of_label(text, first) == "before":
@@ -158,10 +160,10 @@ def _from_before(text: str, start: int, floor: int) -> Passage | None:
 
 
 _BLANK = re.compile(r"\n[ \t]*\n(?=[^\n]*\d)")
-"""An empty line between the baseline line and the candidate line."""
+"""A blank line between the baseline line and the candidate line."""
 
 
-def _after_first(text: str, start: int, floor: int) -> Passage | None:
+def _run_candidate_first(text: str, start: int, floor: int) -> Passage | None:
     """`this branch: 2 s` / `main: 3 s`: two lines, the candidate first, and no further labelled line next to them."""
     first = start if role_of_label(text, start) == "after" or start <= floor else _line_start(text, start - 1, floor)
     second = _line_end(text, first) + 1
@@ -173,8 +175,8 @@ def _after_first(text: str, start: int, floor: int) -> Passage | None:
     return Passage(first, end, is_labelled=True) if is_alone and is_last and end >= start else None
 
 
-def _above_change(text: str, start: int, floor: int) -> Passage | None:
-    """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the sign may be in any of the three."""
+def _run_above_change(text: str, start: int, floor: int) -> Passage | None:
+    """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the trigger may be in any of the three."""
     change = start
     for _ in range(3):
         if role_of_label(text, change) == "change":
@@ -189,7 +191,7 @@ def _above_change(text: str, start: int, floor: int) -> Passage | None:
 
 
 def role_of_label(text: str, start: int) -> str | None:
-    """The role that the label of the line names: `before`, `after` or `change`."""
+    """What the label of the line names: `before` (baseline), `after` (candidate) or `change`; None for any other line."""
     found = _LABEL.match(text, start) if _ENDS_A_LABEL.search(text, start, start + _LONGEST_LABEL) else None
     return found.lastgroup if found else None
 
@@ -205,24 +207,25 @@ _CHANGE_ALONE = re.compile(
     r"[ \t]*[=≈~*_(+−-]{0,4}[ \t]?\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-"""`24% faster`, on the line below its figures."""
+"""`24% faster` alone on the line below its figures."""
 
 
 def _continues(text: str, start: int) -> bool:
-    role_of_label = _LABEL.match(text, start)
-    return bool((role_of_label and not role_of_label["before"]) or _OTHER_LABEL.match(text, start) or _CHANGE_ALONE.match(text, start))
+    """Whether the line belongs to the run of labelled lines above: another labelled line, `- p95: 3 s`, or a change alone, `24% faster`."""
+    label = _LABEL.match(text, start)
+    return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start) or _CHANGE_ALONE.match(text, start))
 
 
 _CROSSINGS = ("┼", "╬", "╪", "╫")
-"""Only a table has lines that cross; trees of folders and framed headings have none."""
+"""Box-drawing characters only a table has; folder trees and framed headings have none."""
 
 _BARS, _DASHES, _CORNERS = "│┃║├┝┠╞╟╠┤┥┨╡╢╣┼┿╂╪╫╬", "─━═", "┌┐└┘┏┓┗┛╔╗╚╝╒╕╘╛┬┴┯┷┳┻╤╧╦╩"
 _MARKDOWN = str.maketrans(_BARS + _DASHES + _CORNERS, "|" * len(_BARS) + "-" * len(_DASHES) + " " * len(_CORNERS))
 
 
 def drawn_tables_as_markdown(text: str) -> str:
-    """The text with tables that are drawn with the lines of a terminal (`│ decode │ 8 ms │ 2 ms │`) in Markdown.
+    """The text with box-drawn tables (`│ decode │ 8 ms │ 2 ms │`) as Markdown tables.
 
-    A character stands for each, so that offsets stay. A text without such a table is returned as the same object.
+    Each character is replaced by one, so that offsets stay the same. A text without such a table is returned as the same object.
     """
     return text.translate(_MARKDOWN) if any(crossing in text for crossing in _CROSSINGS) else text

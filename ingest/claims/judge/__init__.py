@@ -1,6 +1,6 @@
-"""What an effect means.
+"""From effects to the fields of claims.
 
-- `merging`: several expressions of one effect become one claim; `surroundings`: the words around it, cut once
-- `metrics`: what was measured, by unit, nearest noun, or inferred; `not_performance`: settings and other figures that claim nothing
-- `ratios`: the factor, above 1 is better; `evidence_and_scope`: the other fields of a claim
+- `merging`: joins expressions of one effect: `2822 → 2172 ms (23% faster)`; `surroundings`: the words around an effect, cut once
+- `metrics`: the metric, by unit, nearest noun, or inferred; `not_performance`: settings and other figures that make no claim
+- `ratios`: the improvement factor, above 1 is better; `evidence_and_scope`: evidence, scope, hedge, origin, subject
 """

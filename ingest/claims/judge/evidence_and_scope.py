@@ -1,4 +1,4 @@
-"""What the words around an effect say about it: evidence, scope, hedge, whose number it is, and its subject."""
+"""Evidence, scope, hedge, origin and subject of a claim, from the words around its effect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HEDGED_BEHIND = re.compile(r"\s*(?:\+|or (?:more|better|less))")
 
 
 def is_hedged(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether a sign or word makes a number inexact."""
+    """Whether the number is inexact: `~3x`, `about 3x`, `up to 3x`, `3x or more`, `3x+`."""
     if any(quantity.hedged for quantity in (effect.before, effect.after, effect.change) if quantity):
         return True
     return bool(_HEDGED_INSIDE.search(nearby.inside) or _HEDGED.search(nearby.just_before) or _HEDGED_BEHIND.match(nearby.right))
@@ -38,11 +38,12 @@ def is_hedged(effect: Effect, nearby: Surroundings) -> bool:
 _ESTIMATES = re.compile(ESTIMATES)
 _EXPECTED = re.compile(r"[^\w\n]*(?:expected|estimated|projected|potential|target|theoretical|anticipated|planned)\b")
 _HINTS = ("xpected", "stimated", "rojected", "otential", "arget", "heoretical", "nticipated", "lanned")
-"""The heading of expected results: `### Expected improvements`."""
+"""Parts of the words of `_EXPECTED`, as in the heading `### Expected improvements`: a cheap test of the whole text."""
 
 
 @lru_cache(maxsize=2)
 def _has_expectations(text: str) -> bool:
+    """Whether the text has any word of expectation; cached, since every effect of a text asks."""
     return any(hint in text for hint in _HINTS)
 
 
@@ -52,18 +53,21 @@ _INPUTS = re.compile(INPUTS)
 _TO_THE_DIGIT = re.compile(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
 _TIMES = re.compile(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
 _SECTION, _LINES, _CLAUSES = 600, 220, 120
-"""How far from a number a word of evidence counts, in characters: a measurement for the whole section, a tool or machine for the
-lines around, an input for the clauses around. For a factor alone, only the lines around count.
+"""Characters around a number in which a word of evidence applies to it: of a measurement in its section, of a tool or machine in the lines
+around, of an input in the clauses around. For a change without figures, a measurement too counts only in the lines around.
 """
 
 
 def evidence_of(text: str, effect: Effect, nearby: Surroundings, figures: Evidence | None) -> Evidence:
-    """What the number rests on. `figures` is the evidence of a pair elsewhere in the text with the same ratio."""
+    """The evidence of an effect. `figures` is that of a pair elsewhere in the text that agrees with it, None without one.
+
+    In this order: words of expectation (`estimated`), words of measurement (`benchmarked`), figures, else `stated`.
+    """
     if _ESTIMATES.search(nearby.left) or _ESTIMATES.search(nearby.inside) or _ESTIMATES.search(nearby.right, 0, 30):
         return Evidence.ESTIMATED
-    if _has_expectations(text) and _EXPECTED.match(nearby.lead()):
+    if _has_expectations(text) and _EXPECTED.match(nearby.list_heading()):
         return Evidence.ESTIMATED
-    if effect.is_pair:  # a table of figures is one of measurements
+    if effect.is_pair:  # a table of figures counts as a benchmark
         return Evidence.BENCHMARKED if nearby.is_table or _is_measured(text, effect, nearby) else Evidence.FIGURES
     if figures:
         return figures
@@ -75,7 +79,7 @@ def evidence_of(text: str, effect: Effect, nearby: Surroundings, figures: Eviden
 
 
 def _is_measured(text: str, effect: Effect, nearby: Surroundings) -> bool:
-    """Whether the text says near the number, or in its title, how it was measured, or on an input of which size."""
+    """Whether the title, or the text near the number, says how it was measured: benchmark, tool, machine, or the size of the input."""
     if _says_measured(nearby.title.lower):
         return True
     if _MEASURED.search(_near(text, effect, _SECTION if effect.is_pair else _LINES)):
@@ -88,14 +92,17 @@ def _is_measured(text: str, effect: Effect, nearby: Surroundings) -> bool:
 
 @lru_cache(maxsize=16)
 def _says_measured(title: str) -> bool:
+    """Whether the title has a word of measurement; cached, since every effect of a text asks."""
     return _MEASURED.search(title) is not None
 
 
 def _near(text: str, effect: Effect, reach: int) -> str:
+    """The text around the effect, `reach` characters on both sides, in lower case."""
     return text[max(0, effect.start - reach) : effect.end + reach].lower()
 
 
 def _line(text: str, effect: Effect) -> str:
+    """The lines of the effect, whole."""
     start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
     return text[start : end if end >= 0 else len(text)]
 
@@ -104,29 +111,33 @@ _SCOPES = re.compile(BEGINS + "(?:" + "|".join(f"(?P<{scope.name}>{words})" for 
 _WHOLE = re.compile(WHOLE)
 _COMMAND = re.compile(r"`[\w./-]+ [^`\n]{1,50}`")
 _NAME = re.compile(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
-"""A name as code has them."""
+"""A name of code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
 
 
 def scope_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Scope:
-    """How much of the software it covers: by a word for the whole, else by a name as in code, else by the nearest word of scope."""
+    """How much of the software the claim covers.
+
+    In this order: a word for the whole or a command, the length of the time, a name of code, the nearest word of scope, the metric.
+    """
     if _WHOLE.search(nearby.left[-60:]) or _WHOLE.search(nearby.right[:30]) or _WHOLE.search(nearby.inside):
         return Scope.END_TO_END
     if _COMMAND.search(nearby.raw_left[-60:]):
         return Scope.END_TO_END
-    timed = _by_size(effect)
+    timed = _scope_of_time(effect)
     if timed:
         return timed
     if _NAME.search(nearby.raw_left[-50:]) or _NAME.match(nearby.raw_right.lstrip(" *for")):
-        return Scope.MICRO if metric is not ClaimMetric.SIZE else Scope.END_TO_END  # a file that is named
+        return Scope.MICRO if metric is not ClaimMetric.SIZE else Scope.END_TO_END  # the name of a file
     nearest = _last_scope(nearby.left[-120:]) or next(
         filter(None, map(_SCOPES.search, (nearby.right, nearby.inside, nearby.title.lower))), None
     )
     if nearest and nearest.lastgroup:
         return Scope[nearest.lastgroup]
-    return Scope.MICRO if _NAME.search(nearby.title.raw) else _by_metric(effect, metric)
+    return Scope.MICRO if _NAME.search(nearby.title.raw) else _scope_of_metric(effect, metric)
 
 
 def _last_scope(part: str) -> re.Match[str] | None:
+    """The last word of scope in that part of the text."""
     last = None
     for match in _SCOPES.finditer(part):
         last = match
@@ -134,25 +145,25 @@ def _last_scope(part: str) -> re.Match[str] | None:
 
 
 _INSTANT, _NOTICEABLE, _LONG = 1e-3, 1.0, 5.0
-"""Seconds. Below the first, only a piece of code is timed; from the second on, somebody waits; from the third on, it is the whole."""
+"""Seconds. Shorter than the first is a piece of code; from the second on, users wait; from the third on, it is the whole program."""
 
 
-_USUAL = {ClaimMetric.MEMORY: Scope.END_TO_END, ClaimMetric.SIZE: Scope.END_TO_END, ClaimMetric.OPERATIONS: Scope.COMPONENT}
-"""The usual scope of a metric: memory of the process, size of the product, operations of a part."""
+_USUAL_SCOPE = {ClaimMetric.MEMORY: Scope.END_TO_END, ClaimMetric.SIZE: Scope.END_TO_END, ClaimMetric.OPERATIONS: Scope.COMPONENT}
+"""The scope of a metric if no word says it: memory of the process, size of the product, operations of a component."""
 
 
-def _by_metric(effect: Effect, metric: ClaimMetric) -> Scope:
-    """The scope where no word says it: by metric and length of time; a factor alone stays open."""
+def _scope_of_metric(effect: Effect, metric: ClaimMetric) -> Scope:
+    """The scope if no word says it: by metric and length of time; unspecified for a factor of time without figures."""
     if metric is ClaimMetric.TIME and effect.before is not None:
-        return Scope.END_TO_END if effect.before.sized()[1] >= _NOTICEABLE else Scope.COMPONENT
-    return _USUAL.get(metric, Scope.UNSPECIFIED)
+        return Scope.END_TO_END if effect.before.scaled()[1] >= _NOTICEABLE else Scope.COMPONENT
+    return _USUAL_SCOPE.get(metric, Scope.UNSPECIFIED)
 
 
-def _by_size(effect: Effect) -> Scope | None:
-    """The scope that the length of a time implies."""
+def _scope_of_time(effect: Effect) -> Scope | None:
+    """The scope implied by the length of the baseline time; None for anything between a millisecond and five seconds."""
     if effect.before is None or effect.before.metric is not ClaimMetric.TIME:
         return None
-    seconds = effect.before.sized()[1]
+    seconds = effect.before.scaled()[1]
     return Scope.MICRO if seconds < _INSTANT else Scope.END_TO_END if seconds >= _LONG else None
 
 
@@ -161,7 +172,7 @@ _SWITCH = re.compile(SWITCH)
 
 
 def origin_of(effect: Effect, nearby: Surroundings) -> Origin:
-    """Whose number it is: the author's, unless the sentence quotes another's or takes up another's tool."""
+    """`own`, or `cited` if the sentence quotes another project's number or begins with adopting its tool (`Switch to …`)."""
     if effect.is_pair:
         return Origin.OWN
     return Origin.CITED if _CITED.search(nearby.left) or _SWITCH.match(nearby.left.lstrip("-*# ")) else Origin.OWN
@@ -172,7 +183,7 @@ _FOR = re.compile(r"[\s*_`]*(?:for|of|in|on)\s+(?P<thing>(?:[^.,;:()\n]|\.(?=\w)
 
 
 def subject_of(nearby: Surroundings) -> str | None:
-    """The subject in the words of the text: what follows `for`, else the label of its line, else the words before it."""
+    """The subject in the words of the text: those behind `for`, else the label of the line, else the words before, else the title."""
     if behind := _FOR.match(nearby.raw_right):
         return _tidy(behind["thing"])
     left = nearby.raw_left[-100:]
@@ -185,5 +196,5 @@ _MARKDOWN = str.maketrans("", "", "*`")
 
 
 def _tidy(words: str) -> str | None:
-    """On one line, without Markdown."""
+    """The words on one line, without Markdown and punctuation at their ends; None if none are left."""
     return " ".join(words.translate(_MARKDOWN).split()).strip(" -–—•:|#>([,.~") or None

@@ -1,4 +1,4 @@
-"""Numbers that describe the same effect are one: `2822 → 2172 ms (23% faster)`."""
+"""Joins numbers that describe one effect: `2822 → 2172 ms (23% faster)`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ingest.claims.numbers.quantities import Kind
 from ingest.claims.words.vocabulary import ARROW, BULLETS, Sense
 
 _REACH = 90
-"""Characters between two expressions of one effect, at most."""
+"""The most characters between two expressions of one effect."""
 
 _OPENS = re.compile(rf"[\s*_`]*(?:[\w/-]+\s+){{0,3}}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|{ARROW}|\|)[^.;\d]{{0,30}}")
 _LEADS_TO = re.compile(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
-"""`by over 15%, bringing the time from 27 s to 22.5 s`: the pair explains the percentage, even if both do not agree."""
+"""`by over 15%, bringing the time from 27 s to 22.5 s`: the pair belongs to the percentage, even if they disagree."""
 
 _TAKES_UP = re.compile(
     r"\.\s+(?:This|That|Which|It|(?:So|Thus|Hence),? (?:this|that|it)) "
     r"(?:(?:is|was|represents|amounts to|makes for) )?(?:an? |the )?(?:[\w-]+ )?[~*_]*$"
 )
-"""`at 50 s, against 40 s. This 25% regression`: the next sentence takes up the pair."""
+"""`at 50 s, against 40 s. This 25% regression`: the next sentence refers to the pair."""
 
-_OPENS_ON = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")
-"""`+8.6% throughput (2.84 → 3.04 GB/s)`: a bracket behind the percentage has its figures, rounded or not."""
+_OPENS_BRACKET = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")
+"""`+8.6% throughput (2.84 → 3.04 GB/s)`: the bracket behind a percentage has its figures, even if they disagree."""
 
 _RESTATES = re.compile(r"[*_`]*(?:,|\s[-–—])\s(?:an?|roughly an?|about an?|nearly an?)\s[*_`~]*")
-"""`from 40 s to 15 s - a 74% reduction`, and `by 25%, from 191 s to 147 s`: figures and percentage in one clause, rounded or not."""
+"""`from 40 s to 15 s - a 74% reduction`, `by 25%, from 191 s to 147 s`: figures and percentage in one clause, even if they disagree."""
 
 _BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
 _SENTENCE_ENDS = re.compile(rf"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[{BULLETS}]")
@@ -35,30 +35,31 @@ _NEW_LINE = re.compile(r"\n[ \t]*[A-Z]")
 _BRACKET_BEHIND = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−–-]?[\d.]+%\*{0,2}")
 
 
-def merged(text: str, effects: Iterable[Effect]) -> list[Effect]:
-    """The effects, each with all the expressions of it."""
+def with_expressions_joined(text: str, effects: Iterable[Effect]) -> list[Effect]:
+    """The effects, in order, with neighbouring expressions of one effect joined: a pair and its percentage, say."""
     out: list[Effect] = []
     for effect in effects:
-        if out and _is_same(text, out[-1], effect):
+        if out and _are_one_effect(text, out[-1], effect):
             out[-1] = joined(out[-1], effect)
         else:
             out.append(effect)
     return out
 
 
-def _is_same(text: str, first: Effect, second: Effect) -> bool:
+def _are_one_effect(text: str, first: Effect, second: Effect) -> bool:
+    """Whether two neighbouring effects are expressions of one. Two pairs never are."""
     gap = text[first.end : second.start] if second.start - first.end <= _REACH else None
     if gap is None or (first.is_pair and second.is_pair):
         return False
     if first.is_pair or second.is_pair:
-        return _explains(gap, first, second)
+        return _belongs_to_pair(gap, first, second)
     if first.change and second.change:
         return same_change(first.change, second.change) and not _SENTENCE_ENDS.search(gap) and not _NEW_LINE.search(gap)
     return bool(_OPENS.fullmatch(gap)) and "," not in gap
 
 
-def _explains(gap: str, first: Effect, second: Effect) -> bool:
-    """Whether the change, or the saving, belongs to the pair."""
+def _belongs_to_pair(gap: str, first: Effect, second: Effect) -> bool:
+    """Whether the change or saving belongs to the pair: agreeing figures in one sentence, or a wording that says so."""
     pair, other = (first, second) if first.is_pair else (second, first)
     if pair.before == pair.after:  # `unchanged at 6.3 s (64% speedup kept)`
         return False
@@ -72,7 +73,7 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
             bare in ("(", "[", "(a", "(an", "(roughly a", "(about a", "(nearly a")
             or is_restated
             or is_spelled_out
-            or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_ON.fullmatch(gap)))
+            or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_BRACKET.fullmatch(gap)))
         )
     if not pair.unit:  # `from 32 to 128 to reduce passes by 4x` are two effects
         return bare in (",", ":", "-", "—", "–", "=", "") or bool(_BRACKETED.fullmatch(gap))
@@ -84,10 +85,10 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
 
 
 def joined(first: Effect, second: Effect) -> Effect:
-    """One effect of two expressions of it."""
+    """Two expressions of one effect as one, with the span of both, the pair and the change."""
     pair = first if first.is_pair else second
     change = first if first.change else second
-    pair = _by_sign(pair, change) if pair.swaps and pair is second else pair
+    pair = _ordered_by_sense(pair, change) if pair.is_order_open and pair is second else pair
     return Effect(
         min(first.start, second.start),
         max(first.end, second.end),
@@ -96,21 +97,21 @@ def joined(first: Effect, second: Effect) -> Effect:
         change.change,
         change.sense,
         change.word,
-        pair.swaps,
+        pair.is_order_open,
     )
 
 
-def _by_sign(pair: Effect, change: Effect) -> Effect:
-    """`-12% throughput (440 vs 500 ops/sec)`: a word for less or more says which of the two figures is the baseline."""
+def _ordered_by_sense(pair: Effect, change: Effect) -> Effect:
+    """The pair in the order that the change implies: `-12% throughput (440 vs 500 ops/sec)` makes 500 the baseline."""
     assert pair.before
     assert pair.after
     if change.change is None or change.sense not in (Sense.RISE, Sense.FALL) or not agrees(pair, change.change):
         return pair
-    is_in_order = (pair.after.sized() < pair.before.sized()) is (change.sense is Sense.FALL)
-    return pair._replace(swaps=False) if is_in_order else pair._replace(before=pair.after, after=pair.before, swaps=False)
+    is_in_order = (pair.after.scaled() < pair.before.scaled()) is (change.sense is Sense.FALL)
+    return pair._replace(is_order_open=False) if is_in_order else pair._replace(before=pair.after, after=pair.before, is_order_open=False)
 
 
-_ECHOES = re.compile(
+_REFERS_BACK = re.compile(
     r"[*_`).|!]*[ \t]*\n[ \t]*(?:[-*•+→✅][ \t]*)*[*_`]*"
     r"(?:(?:this|that|it|which|effectively|result|i\.e\.|for)\b[^.;\n\d]{0,40}|(?:an?|the|roughly|about)?[ \t~≈*_`]*)",
     re.IGNORECASE,
@@ -120,7 +121,7 @@ _THEN_FIGURES = re.compile(r"[*_`).!]*[ \t]*\n[ \t]*[-*•+]?[ \t]*[*_]*(?:befor
 
 
 def is_restated_on_next_line(text: str, first: Effect, second: Effect) -> bool:
-    """Whether one of two neighbouring lines has the figures and the other their change.
+    """Whether the pair and its change are on two neighbouring lines.
 
     `After: 51 ms` / `This is a roughly 10x improvement`; `Size reduction: 70%` / `Before: 1.6 MB → After: 480 KB`.
     """
@@ -130,12 +131,12 @@ def is_restated_on_next_line(text: str, first: Effect, second: Effect) -> bool:
         return False
     if pair is second:
         return _THEN_FIGURES.fullmatch(gap) is not None
-    echoes = _ECHOES.fullmatch(gap)
+    echoes = _REFERS_BACK.fullmatch(gap)
     return echoes is not None and (echoes[0].strip(" \n*_`).|!-•+→✅\t") != "" or _SAYS_WHAT.match(text, second.start) is not None)
 
 
-def with_bracket_behind(text: str, effect: Effect, end: int) -> Effect:
-    """A pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`; a bracket that was opened is closed."""
+def with_trailing_bracket(text: str, effect: Effect, end: int) -> Effect:
+    """The effect with its span extended up to `end`: a pair by a bracketed change behind it, `3.3s → 0.6s (-82%)`, any by a missing `)`."""
     if effect.is_pair and (bracket := _BRACKET_BEHIND.match(text, effect.end, min(end, effect.end + 110))):
         return effect._replace(end=bracket.end())
     is_open = text.rfind("(", effect.start, effect.end) > text.rfind(")", effect.start, effect.end)

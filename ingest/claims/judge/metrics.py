@@ -1,4 +1,4 @@
-"""Which performance quantity an effect measures, if any."""
+"""The metric of an effect: by its unit, else by the nearest noun, else inferred; None if it is not performance."""
 
 from __future__ import annotations
 
@@ -10,51 +10,51 @@ from ingest.claims.judge.not_performance import is_a_setting, is_a_threshold
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import Measure, ToldBy
+from ingest.claims.numbers.measure import Measure, MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.numbers.spelled import NUMBER_WORDS
-from ingest.claims.words.tables import words
-from ingest.claims.words.vocabulary import BEGINS, GAMES, HEDGES, METRICS, NOT_PERFORMANCE, OTHER_SPEEDS, UNNAMED, Sense
+from ingest.claims.words.vocabulary import BARE_FACTOR, BEGINS, GAMES, HEDGES, METRICS, NOT_PERFORMANCE, OTHER_SPEEDS, Sense
+from ingest.claims.words.word_tables import words
 from schemas.rows.claim import ClaimMetric
 
 _NOT_PERFORMANCE = "NONE"
-"""The group of the nouns that make a number no claim on performance."""
+"""The name of the group of nouns beside which a number is not performance: `40% better conversion`."""
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{nouns})" for metric, nouns in METRICS.items())
 NOUNS = re.compile(f"{BEGINS}(?:{_GROUPS}|(?P<{_NOT_PERFORMANCE}>{NOT_PERFORMANCE}))")
 PREFIX = re.compile(r"^\W*(?:[\w-]+ )?perf(?:\([^)]*\))?!?:")
-"""`perf: …` of a title, which says nothing of the figures behind it."""
+"""The prefix `perf: ` of a title, which does not name the metric of the figures behind it."""
 
 SIGNED = ("+", "-")
-"""The words of effects that have only a sign."""
+"""The words of comparison of signed percentages without any other."""
 
-AFTERWARDS = 25
+NOUN_REACH = 25
 """Characters behind a figure in which a noun belongs to the figure."""
 
 
 def measure_of(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """What changed, and what says so; None where it is no performance quantity.
+    """The measure of an effect; None if it is a setting or anything else that is not performance.
 
-    The unit of a figure decides first, then the nearest noun; without a noun it is inferred.
+    The unit of a figure decides first, then the nearest noun (`nearest_noun`); without a noun the metric is inferred (`_inferred`).
     """
     if is_a_setting(effect, nearby) if effect.before or effect.after else is_a_threshold(nearby):
         return None
-    if effect.word == UNNAMED and not effect.is_pair:
+    if effect.word == BARE_FACTOR and not effect.is_pair:
         return _by_title_of_speed(effect, nearby)
     if effect.is_pair and _are_speedups(effect, nearby):
-        return Measure(ClaimMetric.THROUGHPUT, ToldBy.NOUN, effect.unit)
+        return Measure(ClaimMetric.THROUGHPUT, MeasureSource.NOUN, effect.unit)
     figure = next((figure for figure in (effect.before, effect.after) if figure and figure.unit), None)
     return _by_unit(figure, effect, nearby) if figure else _by_noun(effect, nearby)
 
 
 def is_signed_without_noun(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether it is a signed percentage without a noun next to it."""
+    """Whether it is a signed percentage without a noun near it: `−30%` in a list."""
     is_bare = effect.word in SIGNED and effect.change is not None and not effect.is_pair and not nearby.is_table
-    return is_bare and nearest_noun(effect, nearby) is None and not NOUNS.search(nearby.left[-_SUBJECT:])
+    return is_bare and nearest_noun(effect, nearby) is None and not NOUNS.search(nearby.left[-_SUBJECT_REACH:])
 
 
 def is_change_without_noun(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether it is a reduction, or a table row whose change agrees with its figures, without a noun next to it."""
+    """Whether no noun is near a `98% reduction`, or near a table row whose change agrees with its figures."""
     if effect.change is None or is_a_setting(effect, nearby) or nearest_noun(effect, nearby) is not None:
         return False
     if nearby.is_table:
@@ -68,28 +68,30 @@ _BURDEN = re.compile(
     r"(?:disk|block|page) (?:reads|writes|hits|faults)|seeks|wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls"
     r"|collections|misses|evictions"
 )
-"""What is done per second without any use to the user."""
+"""Events per second of which less is better."""
 
 
 def _by_unit(figure: Quantity, effect: Effect, nearby: Surroundings) -> Measure | None:
+    """The measure by the unit of a figure: bytes may be a size, cycles are time, `faults/s` operations."""
     metric = figure.metric
     if metric is ClaimMetric.OPERATIONS and _is_of_cycles(effect):
         metric = ClaimMetric.TIME
     elif metric is ClaimMetric.MEMORY:
         metric = _memory_or_size(nearby)
-    elif metric is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
+    elif metric is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # from nothing: a new feature
         metric = None
     elif metric is ClaimMetric.THROUGHPUT and _BURDEN.search(nearby.left[-40:]):
         metric = ClaimMetric.OPERATIONS
-    return Measure(metric, figure.told_by, effect.unit) if metric else None
+    return Measure(metric, figure.source, effect.unit) if metric else None
 
 
 def _is_of_cycles(effect: Effect) -> bool:
+    """Whether the figures are CPU cycles."""
     return any(figure.unit.name.lower().startswith("cyc") for figure in (effect.before, effect.after) if figure and figure.unit)
 
 
 def _memory_or_size(nearby: Surroundings) -> ClaimMetric:
-    """Whether bytes are memory or the size of a file, by the nearest noun that decides it."""
+    """Whether bytes are memory or the size of a file: by the nearest noun of either, memory without one."""
     for part in (nearby.right[:40], nearby.left[-100:], nearby.inside, nearby.title.lower):
         for match in NOUNS.finditer(part):
             if match.lastgroup in ("MEMORY", "SIZE"):
@@ -103,7 +105,7 @@ _FASTER = re.compile(r"\b(?:faster|speed-?ups?)\b")
 
 
 def _are_speedups(effect: Effect, nearby: Surroundings) -> bool:
-    """`1.28x faster → 1.38x faster`: of speedups, more is better."""
+    """Whether the pair is one of speedups, of which more is better: `1.28x faster → 1.38x faster`."""
     assert effect.before
     return effect.before.kind is Kind.TIMES and bool(_FASTER.search(nearby.inside) or _FASTER.search(nearby.left[-40:]))
 
@@ -111,81 +113,87 @@ def _are_speedups(effect: Effect, nearby: Surroundings) -> bool:
 # --- by a noun
 
 _OF_GAMES = re.compile(f"{BEGINS}(?:{GAMES})")
-_SCORED = re.compile(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
-"""The header cell of a column of scores, whatever the row is called."""
+_SCORE_HEADER = re.compile(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
+"""The header cell of a column of scores, which are not performance."""
 
 _COUNTED_ROW = re.compile(r"\| (?:(?:number|count) of )?(?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
 _OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
-"""Without one of these words, bare numbers beside a file or an image count files, or are versions."""
+"""Without one of these words, bare numbers beside a file or image are counts or versions."""
 
 
 def _by_noun(effect: Effect, nearby: Surroundings) -> Measure | None:
-    if OTHER_SPEEDS.match(nearby.right) or (nearby.is_table and _SCORED.search(nearby.left)) or _OF_GAMES.search(nearby.left[-40:]):
+    """The measure by the nearest noun, else inferred; None for scores, games and nouns that are not performance."""
+    if OTHER_SPEEDS.match(nearby.right) or (nearby.is_table and _SCORE_HEADER.search(nearby.left)) or _OF_GAMES.search(nearby.left[-40:]):
         return None
     noun = nearest_noun(effect, nearby)
     if noun is None:
         return _inferred(effect, nearby)
     if noun.group == _NOT_PERFORMANCE or (noun.group == "SIZE" and _counts_files(effect, nearby)):
         return None
-    return Measure(ClaimMetric[noun.group], noun.told_by, effect.unit)
+    return Measure(ClaimMetric[noun.group], noun.source, effect.unit)
 
 
 def _counts_files(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether bare numbers beside a file or image count files, or are versions."""
+    """Whether bare numbers beside a file or image are counts or versions, not sizes."""
     is_load = effect.before is not None and effect.before.kind is Kind.PERCENT
     if not effect.is_pair or is_load or _OF_SIZE.search(nearby.left) or _OF_SIZE.search(nearby.right):
         return False
     return not nearby.is_table or _COUNTED_ROW.search(nearby.left) is not None
 
 
-_OF_TIME = tuple(words("comparisons_by_themselves", "speed"))
-"""Comparisons that mean time by themselves."""
+_SPEED_WORDS = tuple(words("comparisons", "alone_speed"))
+"""Comparisons that mean time without any noun: `faster`."""
 
 _PERCENTILES = ("p50", "p90", "p95", "p99")
-"""Percentiles mean time, unless they touch another noun: `TPS p50`."""
+"""Percentiles mean time, unless right behind another noun: `TPS p50`."""
 
 _TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
-"""`3 times` is no time."""
+"""`3 times`: not the noun of time."""
 
-_AWAY = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
-"""Separates a noun behind a pair of bare numbers from the numbers."""
+_SEPARATES_NOUN = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
+"""Words between a pair of bare numbers and a noun behind it that does not belong to it."""
 
 
 class Noun(NamedTuple):
-    """A noun that says what a number measures: the name of its metric, or `NONE` where that is no performance; and where it was found."""
+    """The noun of a number: the name of its metric, or `NONE` if it is not performance, and where it was found."""
 
     group: str
-    told_by: ToldBy
+    source: MeasureSource
 
 
 def nearest_noun(effect: Effect, nearby: Surroundings) -> Noun | None:
-    """The noun nearest to the effect: its word of comparison, then inside it, touching it, right behind, before, farther behind."""
-    if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_OF_TIME):
+    """The noun of the effect; None without one.
+
+    Searched in this order: the word of comparison; inside the effect; beside a signed percentage; `number of …`; right behind the effect;
+    before it; farther behind it.
+    """
+    if effect.sense in (Sense.GAIN, Sense.LOSS) and effect.word.startswith(_SPEED_WORDS):
         words_near = nearby.left if nearby.is_table else nearby.inside
         is_rate = any(match.lastgroup == "THROUGHPUT" for match in NOUNS.finditer(words_near))
-        return Noun("THROUGHPUT", ToldBy.NOUN) if is_rate else Noun("TIME", ToldBy.COMPARISON)
+        return Noun("THROUGHPUT", MeasureSource.NOUN) if is_rate else Noun("TIME", MeasureSource.COMPARISON)
     if inside := _head_noun(_TIMES.sub("", nearby.inside), effect.word):
         last = last_noun(nearby.inside) if inside.lastgroup == _NOT_PERFORMANCE and " by " in nearby.inside else inside
         return _as_noun(last or inside)
     if effect.word in SIGNED and not effect.is_pair:
         return _as_noun(_adjacent_noun(nearby))
-    if first := _named_first(effect, nearby):
+    if first := _noun_of_count_or_cjk(effect, nearby):
         return _as_noun(first)
     behind = _noun_behind(effect, nearby)
-    if behind is None or behind.start() > AFTERWARDS:
+    if behind is None or behind.start() > NOUN_REACH:
         before = _noun_of_row(nearby) if nearby.is_table else _as_noun(_noun_before(effect, nearby))
         return before or _as_noun(behind)
     return _as_noun(behind)
 
 
-def _as_noun(found: re.Match[str] | None, told_by: ToldBy = ToldBy.NOUN) -> Noun | None:
-    return Noun(found.lastgroup, told_by) if found and found.lastgroup else None
+def _as_noun(found: re.Match[str] | None, source: MeasureSource = MeasureSource.NOUN) -> Noun | None:
+    """The noun of a match of `NOUNS`."""
+    return Noun(found.lastgroup, source) if found and found.lastgroup else None
 
 
 def _head_noun(part: str, compared: str) -> re.Match[str] | None:
-    """The first noun, or the last of a compound: `boot time memory` is memory, and `query time` is time.
+    """The first noun, or the last of a compound: `boot time memory` is memory, `query time` is time.
 
-    The word of comparison, `memory compression`, is not part of it.
+    The word of comparison, as in `memory compression`, is not part of the compound.
     """
     head = None
     for match in NOUNS.finditer(part):
@@ -197,32 +205,32 @@ def _head_noun(part: str, compared: str) -> re.Match[str] | None:
     return head
 
 
-_NEXT = re.compile(r"[*_`]*[,;]")
-"""`throughput up 35%, latency down 20%`: what follows belongs to another number, if a noun comes before this one."""
+_CLAUSE_ENDS = re.compile(r"[*_`]*[,;]")
+"""`throughput up 35%, latency down 20%`: the noun behind the clause belongs to another number, if there is one before this number."""
 
-_APART = re.compile(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s)")
-"""`by about 12% (using the tests)`, `5-10% at all batch sizes`: the words behind say where it was measured, not what."""
+_CONDITION_BEHIND = re.compile(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s)")
+"""`by about 12% (using the tests)`, `5-10% at all batch sizes`: a condition of the measurement, not its metric."""
 
 
 def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
-    """The noun behind the effect, unless it belongs to something else."""
+    """The first noun behind the effect, unless it belongs to another number or to a condition."""
     behind = NOUNS.search(nearby.right)
-    if behind and behind.lastgroup == _NOT_PERFORMANCE and _APART.match(nearby.right):
+    if behind and behind.lastgroup == _NOT_PERFORMANCE and _CONDITION_BEHIND.match(nearby.right):
         return None
-    if behind and (_NEXT.match(nearby.right) if effect.change else _AWAY.search(nearby.right, 0, behind.start())):
+    if behind and (_CLAUSE_ENDS.match(nearby.right) if effect.change else _SEPARATES_NOUN.search(nearby.right, 0, behind.start())):
         is_other = effect.is_pair or effect.change is None or behind.lastgroup == _NOT_PERFORMANCE or _noun_before(effect, nearby)
         return None if is_other else behind
     return behind
 
 
 _NUMBER_OF = re.compile(r"\b(?:number|count) of (?P<counted>(?:[\w-]+ ){1,3})")
-_TOUCHES = 12
+_TOUCHING_REACH = 12
 
 
-def _named_first(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
-    """The noun of `the number of …`, or the one before a Chinese or Japanese word of change, which touches it."""
+def _noun_of_count_or_cjk(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
+    """The noun of `the number of …`, or the one right before a Chinese, Japanese or Korean word of change."""
     if effect.word and not effect.word.isascii():
-        return last_noun(nearby.left[-_TOUCHES:])
+        return last_noun(nearby.left[-_TOUCHING_REACH:])
     counted = _NUMBER_OF.search(nearby.left) if effect.is_pair and "of " in nearby.left else None
     return NOUNS.search(counted["counted"]) if counted else None
 
@@ -232,21 +240,22 @@ _PER_ONE = re.compile(r"\sper (?!(?:sec|s|second|min|minute)\b)[\w-]+(?=[\s*_`]*
 
 
 def _noun_before(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
-    """The noun before the effect; `perf: …` of a title says nothing of bare figures."""
+    """The last noun before the effect, in its sentence; for a pair, not in the prefix `perf:` of a title."""
     left = PREFIX.sub("", nearby.left) if effect.is_pair else nearby.left
     return last_noun(_PER_ONE.sub(" ", left[-80:]))
 
 
 def _noun_of_row(nearby: Surroundings) -> Noun | None:
-    """The noun of row label and header cells, else one of performance in the line above the table, unless that is the title."""
+    """The last noun of row label and header cells, else of the line above the table, if that is performance and not the title."""
     caption, _, labels = nearby.left.partition(" | ")
     above = last_noun(caption[-80:]) if caption != nearby.title.lower else None
     if of_row := last_noun(labels[-80:]):
-        return _as_noun(of_row, ToldBy.HEADER)
-    return _as_noun(above, ToldBy.CAPTION) if above and above.lastgroup != _NOT_PERFORMANCE else None
+        return _as_noun(of_row, MeasureSource.HEADER)
+    return _as_noun(above, MeasureSource.CAPTION) if above and above.lastgroup != _NOT_PERFORMANCE else None
 
 
 def last_noun(part: str) -> re.Match[str] | None:
+    """The last noun of that part of the text; of `TPS p50`, the first."""
     last = None
     for match in NOUNS.finditer(part):
         if last is None or match.start() - last.end() > 1 or not match[0].startswith(_PERCENTILES):  # `TPS p50` measures TPS
@@ -254,14 +263,14 @@ def last_noun(part: str) -> re.Match[str] | None:
     return last
 
 
-_OWN = re.compile(
+_WORDS_BEHIND = re.compile(
     r"[\s*_`]+(?!(?:on|in|for|at|with|from|vs|over|to|of|and|or|when|by|across|compared|against|under|per|after|via)\b)"
     r"(?:[a-z][\w/-]*(?: (?=[a-z])|(?![\w/-]))){1,3}"
 )
-"""The words right behind a signed percentage that it measures: `-4% inference time`."""
+"""The words right behind a signed percentage: `-4% inference time`."""
 
 _PER_PIECE = re.compile(r"\sper\s")
-"""`-34% tokens per request` counts tokens, not requests."""
+"""`-34% tokens per request`: of tokens, not of requests."""
 
 _HEDGED_LAST = re.compile(rf"\s(?:{HEDGES})$")
 _BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
@@ -269,11 +278,11 @@ _BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
 
 
 def _adjacent_noun(nearby: Surroundings) -> re.Match[str] | None:
-    """The noun that touches a signed percentage: `-30% latency`, `latency: -30%`."""
-    if own := _OWN.match(nearby.right):
+    """The noun right behind or before a signed percentage: `-30% latency`, `latency: -30%`."""
+    if own := _WORDS_BEHIND.match(nearby.right):
         if behind := last_noun(_PER_PIECE.split(own[0], 1)[0]):
             return behind
-        if nearby.left.endswith("("):  # `kernels (+4.1% decode)` is not of kernels
+        if nearby.left.endswith("("):  # `kernels (+4.1% decode)`: not of kernels
             return None
     left = _HEDGED_LAST.sub("", PREFIX.sub("", nearby.left)[-60:].rstrip(" *_`:|~≈"))
     left = _BRACKET_LAST.sub("", left.rstrip(" *_`:|")).rstrip(" *_`:(|")
@@ -283,47 +292,49 @@ def _adjacent_noun(nearby: Surroundings) -> re.Match[str] | None:
 
 # --- inferred, where no noun says it
 
-_ITSELF = tuple(
-    (tuple(words("comparisons_by_themselves", section)), metric)
+_METRIC_OF_COMPARISON = tuple(
+    (tuple(words("comparisons", f"alone_{section}")), metric)
     for section, metric in (("size", ClaimMetric.SIZE), ("length", ClaimMetric.TIME), ("operations", ClaimMetric.OPERATIONS))
 )
-_FACTORS_OF_TIME, _BETTER, _LOST = (tuple(words("comparisons_by_themselves", section)) for section in ("factor", "better", "lost"))
+_FACTORS_OF_TIME, _LOST = (tuple(words("comparisons", section)) for section in ("alone_factor", "alone_lost"))
+_BETTER = (*words("comparisons", "alone_better"), *words("verbs", "alone_better"))
 
-_OF_MAKING_FAST = re.compile(
+_SPEED_TITLE = re.compile(
     r"\b(?:perf\b|performance|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat|benchmark|throughput|latency|simd|avx|neon\b"
     r"|vectori[sz]|fus(?:e|ed|ion)\b)"
 )
-_MAKES_FAST = re.compile(r"\b(?:perf\b|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat)")
-_SPEED = frozenset({"TIME", "THROUGHPUT"})
+_SPEED_CHANGE_TITLE = re.compile(r"\b(?:perf\b|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat)")
+_SPEED_GROUPS = frozenset({"TIME", "THROUGHPUT"})
 
 
 def _by_title_of_speed(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """`decode 1.03×`: a factor without a word means time, if the title is about speed and no noun makes it something else."""
+    """Time for a factor without a word of comparison, `decode 1.03×`, if the title is about speed and no noun says otherwise."""
     noun = nearest_noun(effect, nearby)
     is_other = noun is not None and noun.group == _NOT_PERFORMANCE
-    return Measure(ClaimMetric.TIME, ToldBy.TITLE) if not is_other and _is_title_of_speed(nearby) else None
+    return Measure(ClaimMetric.TIME, MeasureSource.TITLE) if not is_other and _is_title_of_speed(nearby) else None
 
 
 def _is_title_of_speed(nearby: Surroundings) -> bool:
-    """Whether the title is about speed or about making something fast."""
-    if _OF_MAKING_FAST.search(nearby.title.lower):
+    """Whether the title is about speed, `perf: …`, or names time or throughput."""
+    if _SPEED_TITLE.search(nearby.title.lower):
         return True
-    return any(match.lastgroup in _SPEED for match in NOUNS.finditer(nearby.title.lower))
+    return any(match.lastgroup in _SPEED_GROUPS for match in NOUNS.finditer(nearby.title.lower))
 
 
 def _inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """What `40% better` measures: by its word, by the title, or because the text is about speed. Bare pairs measure nothing."""
+    """The measure of an effect without a noun, `40% better`: by sign, by word of comparison, or by title. None for bare pairs."""
     if effect.is_pair and effect.change is None:
         return None
     if effect.change is not None and effect.change.sign and not effect.word.startswith(_BETTER):
-        return _of_signed_percentage(effect.change, effect, nearby)
-    if by_word := _by_word(effect):
-        return Measure(by_word, ToldBy.COMPARISON, effect.unit)
-    of_title = _by_title(effect, nearby) if effect.sense in (Sense.GAIN, Sense.LOSS) or effect.is_pair else None
-    return Measure(of_title, ToldBy.TITLE, effect.unit) if of_title else None
+        return _by_sign(effect.change, effect, nearby)
+    if by_word := _metric_of_comparison(effect):
+        return Measure(by_word, MeasureSource.COMPARISON, effect.unit)
+    of_title = _metric_of_title(effect, nearby) if effect.sense in (Sense.GAIN, Sense.LOSS) or effect.is_pair else None
+    return Measure(of_title, MeasureSource.TITLE, effect.unit) if of_title else None
 
 
-def _by_title(effect: Effect, nearby: Surroundings) -> ClaimMetric | None:
+def _metric_of_title(effect: Effect, nearby: Surroundings) -> ClaimMetric | None:
+    """The metric of the first noun of the title; time without one, if the title or an improvement in the text is about speed."""
     noun = NOUNS.search(nearby.title.lower)
     if noun is None:
         is_of_speed = _is_title_of_speed(nearby) or (effect.word.startswith(_BETTER) and _speaks_of_speed(nearby.text))
@@ -331,7 +342,7 @@ def _by_title(effect: Effect, nearby: Surroundings) -> ClaimMetric | None:
     return ClaimMetric[noun.lastgroup] if noun.lastgroup and noun.lastgroup != _NOT_PERFORMANCE else None
 
 
-_OF_SPEED = re.compile(
+_SPEED_TEXT = re.compile(
     r"\b(?:faster|slower|speed(?:s|ing|up|ups)?|throughput|latency|run ?time|cycles|performance|tok/s|ns/op|simd|avx\w*|neon|prefill)\b",
     re.IGNORECASE,
 )
@@ -339,13 +350,13 @@ _OF_SPEED = re.compile(
 
 @lru_cache(maxsize=2)
 def _speaks_of_speed(text: str) -> bool:
-    """Whether the text is about speed anywhere: `AES improves by 35%` does not say in what AES improves."""
-    return _OF_SPEED.search(text) is not None
+    """Whether any word of the text is about speed: then `AES improves by 35%` is taken as speed."""
+    return _SPEED_TEXT.search(text) is not None
 
 
-def _by_word(effect: Effect) -> ClaimMetric | None:
-    """The metric that the word of comparison implies by itself."""
-    for comparisons, metric in _ITSELF:
+def _metric_of_comparison(effect: Effect) -> ClaimMetric | None:
+    """The metric implied by the word of comparison: size for `3x smaller`; None for words that imply none."""
+    for comparisons, metric in _METRIC_OF_COMPARISON:
         if effect.word.startswith(comparisons):
             return metric
     is_factor = effect.change is not None and effect.change.kind is Kind.TIMES
@@ -359,47 +370,48 @@ _LABEL_ALONE = re.compile(r"[\s*_`-]*[\w`./()-]{1,40}(?: [\w`./()-]{1,40}){0,3}[
 """`- parse: −42%`"""
 
 
-def _of_signed_percentage(change: Quantity, effect: Effect, nearby: Surroundings) -> Measure | None:
-    """What a signed percentage without a noun measures.
+def _by_sign(change: Quantity, effect: Effect, nearby: Surroundings) -> Measure | None:
+    """The measure of a signed percentage without a noun.
 
-    More generation, or more in a text titled `perf: …`, is more speed; less under that title is less time. `- Richards: +24%` below
-    `Median gains:` is more speed, too.
+    A plus beside generation (`decode +4%`), in a text titled `perf: …`, or in a list below `Median gains:` is throughput. A minus under
+    that title is time.
     """
     is_label_alone = _LABEL_ALONE.fullmatch(nearby.left) is not None
     if change.sign == "+":
-        near = f"{nearby.title.lower if nearby.is_table else ''} {nearby.left} {nearby.right[:AFTERWARDS]}"
+        near = f"{nearby.title.lower if nearby.is_table else ''} {nearby.left} {nearby.right[:NOUN_REACH]}"
         if _GENERATION.search(near):
-            return Measure(ClaimMetric.THROUGHPUT, ToldBy.NOUN, effect.unit)
-        if _PERF.match(nearby.title.lower) or (not nearby.is_table and _MAKES_FAST.search(nearby.title.lower)):
-            return Measure(ClaimMetric.THROUGHPUT, ToldBy.TITLE, effect.unit)
+            return Measure(ClaimMetric.THROUGHPUT, MeasureSource.NOUN, effect.unit)
+        if _PERF.match(nearby.title.lower) or (not nearby.is_table and _SPEED_CHANGE_TITLE.search(nearby.title.lower)):
+            return Measure(ClaimMetric.THROUGHPUT, MeasureSource.TITLE, effect.unit)
     elif (change.end <= nearby.title.end or is_label_alone) and _PERF.match(nearby.title.lower):
-        return Measure(ClaimMetric.TIME, ToldBy.TITLE, effect.unit)
-    is_gain = effect.word == "+" and is_label_alone and _GAINS.search(nearby.lead())
-    return Measure(ClaimMetric.THROUGHPUT, ToldBy.LIST_HEADING, effect.unit) if is_gain else None
+        return Measure(ClaimMetric.TIME, MeasureSource.TITLE, effect.unit)
+    is_gain = effect.word == "+" and is_label_alone and _GAINS.search(nearby.list_heading())
+    return Measure(ClaimMetric.THROUGHPUT, MeasureSource.LIST_HEADING, effect.unit) if is_gain else None
 
 
-# --- what the change means for that metric
+# --- the sense of the change for its metric
 
 _BETTER_IF_MORE = re.compile(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
-_SUBJECT = 60
+_SUBJECT_REACH = 60
 """Characters before a verb in which its subject is searched."""
 
 
 def sense_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Sense | None:
-    """What the change means for the metric: more time is worse; more speed or performance, which count as time too, is better.
+    """The sense of the change, adapted to its metric.
 
-    `20% throughput loss` says how much is gone, not how much slower it is.
+    Of time, more is a rise; but more speed or performance, whose metric is time too, is a gain. A `20% throughput loss` is a fall: it says
+    how much is gone, not how much slower it became.
     """
     if metric is ClaimMetric.THROUGHPUT and effect.sense is Sense.LOSS and effect.word.startswith(_LOST) and not effect.is_pair:
         return Sense.FALL
     if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
         return effect.sense
-    words_near = f"{nearby.inside} {nearby.right[:AFTERWARDS].partition('(')[0]}"
+    words_near = f"{nearby.inside} {nearby.right[:NOUN_REACH].partition('(')[0]}"
     if effect.word in SIGNED:
-        nearest = NOUNS.match(nearby.right, 1) or last_noun(PREFIX.sub("", nearby.left)[-_SUBJECT:])
+        nearest = NOUNS.match(nearby.right, 1) or last_noun(PREFIX.sub("", nearby.left)[-_SUBJECT_REACH:])
         words_near = nearest[0] if nearest else ""
     elif not any(match.lastgroup == "TIME" for match in NOUNS.finditer(words_near)):
-        words_near = PREFIX.sub("", nearby.left)[-_SUBJECT:]
+        words_near = PREFIX.sub("", nearby.left)[-_SUBJECT_REACH:]
     if not _BETTER_IF_MORE.search(words_near):
         return effect.sense
     return Sense.GAIN if effect.sense is Sense.RISE else Sense.LOSS

@@ -1,4 +1,4 @@
-"""Pairs of figures that are no performance: timeouts, limits and intervals that were set, conditions, and errors that were corrected."""
+"""Figures that are not performance: timeouts, limits and intervals that were set, conditions, corrected errors, prices, dates."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ingest.claims.words.vocabulary import METRICS, SETTINGS
 from schemas.rows.claim import ClaimMetric
 
 _SETTINGS = re.compile(SETTINGS)
-_AFTERWARDS = 25
+_WORD_REACH = 25
 """Characters behind a figure in which a word belongs to the figure."""
 
 _BRACKET = re.compile(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
-"""Brackets, arguments and commands: they do not say what the figures measure."""
+"""Brackets, arguments and commands: their words are not about the figures."""
 
 _BELOW_LIMIT = re.compile(r"[\s*_`]*\((?:[\d.,]+\s?\w+ )?(?:still |now |well )?(?:under|below|within|over|above|exceed)[^()\n]{0,60}\)")
-"""`24 kB (under the limit by 287 bytes)` compares with a limit, but is no limit."""
+"""`24 kB (under the limit by 287 bytes)`: compared with a limit, not a limit."""
 
 _ASIDE = re.compile(r"[,;:—–]\s")
-"""Behind one of these, the text speaks of something else."""
+"""The end of the clause: words behind it are not about the figures."""
 
 _CASE = re.compile(r"\b(?:where|when|if|with) the [^,;.()\d]{1,40}\b(?:is|are|at|of|=) [^,;]{1,15},")
 """`in the case where the interval is 1, …`: the condition of a measurement."""
@@ -31,9 +31,9 @@ _COMPOUND = re.compile(
     r"|alloc\w*|paths?|layouts?|scans?|search(?:es)?|pars\w+|render\w*|comput\w+|calculations?|joins?|sort(?:ing|s)?|fixtures?"
     r"|handling|handlers?|lines?)\b"
 )
-"""`interval-tree lookup`, `retry path`: named after a setting, but none."""
+"""`interval-tree lookup`, `retry path`: named after a setting, but not one."""
 
-_SUBJECT = re.compile(
+_NAMED_SUBJECT = re.compile(
     r"\b(?:latenc(?:y|ies)|throughput|run ?time|p50|p9[059]|rss|wall[- ]?(?:clock|time)|startup|build time|response time|ttft|tpot"
     r"|memory)\b"
     r"[^.;:]{0,30}\b(?:fell|falls?|drop\w*|went|goes|rose|rises|improv\w*|reduced|decreased|from)\s(?:from\s)?[*_`~]*$"
@@ -50,26 +50,26 @@ _TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|gro
 _TIME_SPENT = re.compile(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
 _BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
 _SPENT = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
-"""Words that say that a time or an amount of bytes is spent, not allowed."""
+"""Words beside a time or amount of bytes that is spent, not allowed."""
 
 _MONEY = re.compile(
     r"\bcosts?\b|cheaper|spen[dt]|\bbills?\b|invoice|token|/mo\b|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)"
 )
 _SAVING = re.compile(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
 COMPARING = ("vs", "vs.", "versus", "against", "compared to", "compared with")
-"""Words between two figures that compare measurements, and set nothing."""
+"""Words between two measurements; settings have none of them."""
 
-_DAYS = frozenset({"d", "day", "days"})
-_SMALL = 10
+_DAY_UNITS = frozenset({"d", "day", "days"})
+_ROUND_BELOW = 10
 _REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
 def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether the figures belong to a setting, a condition or a corrected error."""
+    """Whether the figures belong to a setting, condition, corrected error, price or date: `timeout 30s → 60s`."""
     behind = _BRACKET.sub("", nearby.right.lstrip("`")) if "`" in nearby.right else nearby.right
     behind = _BELOW_LIMIT.sub("", behind, 1) if "(" in behind else behind
-    behind = _COMPOUND.sub("", _ASIDE.split(behind[:_AFTERWARDS], maxsplit=1)[0])
-    if _CORRECTED.match(behind) or (_SETTINGS.search(behind) and not _SUBJECT.search(nearby.left)):
+    behind = _COMPOUND.sub("", _ASIDE.split(behind[:_WORD_REACH], maxsplit=1)[0])
+    if _CORRECTED.match(behind) or (_SETTINGS.search(behind) and not _NAMED_SUBJECT.search(nearby.left)):
         return True
     if _DIFFSTAT.search(nearby.just_before) or (effect.is_pair and _RAISED.search(nearby.left) and _is_of_setting(effect, nearby)):
         return True
@@ -84,7 +84,7 @@ def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
 
 
 def is_a_threshold(nearby: Surroundings) -> bool:
-    """`fails only when it is more than 5 percent slower`: nothing became slower."""
+    """Whether the change is a condition: `fails only when it is more than 5 percent slower`."""
     return _THRESHOLD.search(nearby.left) is not None
 
 
@@ -95,63 +95,64 @@ def _words_before(nearby: Surroundings) -> str:
 
 
 def _is_of_setting(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether they are bare numbers, or a time that is not said to be spent: raising those changes a setting."""
+    """Whether they are bare numbers or times without a word for time spent: to raise those is to change a setting."""
     if _TIME.search(nearby.left):
         return False
     return all(figure.metric in (None, ClaimMetric.TIME) for figure in (effect.before, effect.after) if figure)
 
 
 def _grows_like_a_setting(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether a time was "reduced" to more, or a round time or size became a larger one and no word says that it is spent."""
+    """Whether a time was "reduced" to a longer one, or a round time or size was raised and no word says that it is spent."""
     before, after = effect.before, effect.after
-    if before is None or after is None or before.metric not in _SPENT or after.sized()[0] <= before.sized()[1]:
+    if before is None or after is None or before.metric not in _SPENT or after.scaled()[0] <= before.scaled()[1]:
         return False
     if before.metric is ClaimMetric.TIME and _REDUCED.search(nearby.left):  # `reduced from 1s to 5s`: an interval
         return True
-    is_spent = nearby.is_table or effect.change or effect.swaps or effect.word in COMPARING or _has_near(_SPENT[before.metric], nearby)
+    is_spent = (
+        nearby.is_table or effect.change or effect.is_order_open or effect.word in COMPARING or _has_near(_SPENT[before.metric], nearby)
+    )
     return not is_spent and _is_round(before) and _is_round(after)
 
 
-_OF_SET_TIMES = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
+_TIMEOUT_TITLE = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
 
 
-_OF_POINTS_IN_TIME = re.compile(
-    r"\b(?:timing |time |clock |a/v |audio )?(?:offsets?|drift|skew|desync|timestamps?|out of sync|lip-?sync)\b"
-)
+_OFFSET_TITLE = re.compile(r"\b(?:timing |time |clock |a/v |audio )?(?:offsets?|drift|skew|desync|timestamps?|out of sync|lip-?sync)\b")
 
 
 def _is_of_points_in_time(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether the title is about points in time, such as offsets, and no word says that the time is spent."""
+    """Whether the title is about offsets or timestamps, and no word says that the times are spent."""
     is_time = effect.before is not None and effect.before.metric is ClaimMetric.TIME
-    return is_time and bool(_OF_POINTS_IN_TIME.search(nearby.title.lower)) and not effect.change and not _has_near(_TIME_SPENT, nearby)
+    return is_time and bool(_OFFSET_TITLE.search(nearby.title.lower)) and not effect.change and not _has_near(_TIME_SPENT, nearby)
 
 
 def _is_of_set_times(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether the title is about timeouts, the times are round, and no word says that they are spent."""
-    if nearby.is_table or effect.change or not _OF_SET_TIMES.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
+    """Whether the title is about timeouts or intervals, the times are round, and no word says that they are spent."""
+    if nearby.is_table or effect.change or not _TIMEOUT_TITLE.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
         return False
     return all(figure is not None and figure.metric is ClaimMetric.TIME and _is_round(figure) for figure in (effect.before, effect.after))
 
 
 def _is_a_price(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether it is money that is not said to be spent."""
+    """Whether it is an amount of money, and no word says that it is spent."""
     is_money = effect.before is not None and effect.before.metric is ClaimMetric.COST
     return is_money and not _has_near(_MONEY, nearby) and not _SAVING.search(nearby.title.lower)
 
 
 def _has_near(words: re.Pattern[str], nearby: Surroundings) -> bool:
+    """Whether one of the words is before, inside or behind the effect."""
     return any(map(words.search, (nearby.left[-100:], nearby.inside, nearby.right)))
 
 
 def _is_round(figure: Quantity) -> bool:
-    """Whether it is a round number, which people set and seldom measure."""
+    """Whether it is a number that people set and seldom measure: below 10, a multiple of 5 or 12, or a power of two."""
     if figure.low != figure.high or figure.low != int(figure.low):
         return False
     whole = int(figure.low)
-    return whole < _SMALL or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1
+    return whole < _ROUND_BELOW or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1
 
 
 def _is_in_days(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether it is days for which something is kept or valid, not days that something takes."""
+    """Whether it is a number of days of retention or validity: no word says that they are spent."""
     units = {figure.unit.name for figure in (effect.before, effect.after) if figure and figure.unit}
-    return bool(units) and units <= _DAYS and not _has_near(_TIME, nearby)
+    return bool(units) and units <= _DAY_UNITS and not _has_near(_TIME, nearby)

@@ -1,4 +1,4 @@
-"""From quantities to improvement factors. Above 1 is better, whatever the metric; a factor that would be infinite or zero is None."""
+"""Improvement factors of pairs and changes: above 1 is better, whatever the metric; None where it would be infinite or zero."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ HIGHER_IS_BETTER = frozenset({ClaimMetric.THROUGHPUT})
 """Metrics for which more is better; for all others, less is better."""
 
 _LARGEST = 1e12
-"""A factor beyond this is an error of the writer or the reader, no claim."""
+"""A larger factor is an error of the writer or the extractor."""
 
 _LEAST_TOLERANCE, _TOLERANCE, _MOST_TOLERANCE = 0.0076, 0.05, 0.03
 _FACTOR_TOLERANCE = math.log(1.15)
 
 
 def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
-    """The lower and the upper end of the improvement factor. The pair decides where both pair and change are given."""
+    """Lower and upper end of the improvement factor, from the pair if there is one, else from the change; None if it has none."""
     if effect.before is not None and effect.after is not None:
         found = pair_ratio(effect.before, effect.after, metric)
-        if found and effect.swaps and _is_backwards(found, effect.sense):
+        if found and effect.is_order_open and _is_backwards(found, effect.sense):
             return pair_ratio(effect.after, effect.before, metric)
         if found and effect.change and effect.sense is Sense.GAIN and found[1] < 1 and not (effect.before.unit or effect.after.unit):
             return pair_ratio(effect.after, effect.before, metric)  # `16x speedup (30 → 480)`: only the word says that more is better
@@ -36,28 +36,29 @@ def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
 
 
 def _is_backwards(found: Range, sense: Sense | None) -> bool:
-    """`46 ms against 1.5 ms`: writers compare to show a gain, unless a word says it is a loss."""
+    """Whether a pair in open order is the wrong way round: `46 ms against 1.5 ms` is a gain, unless a word says that it is a loss."""
     return found[0] > 1 if sense is Sense.LOSS else found[1] < 1
 
 
 def pair_ratio(before: Quantity, after: Quantity, metric: ClaimMetric) -> Range | None:
-    """Before ÷ after, in the same unit; after ÷ before where more is better. A unit given once holds for both."""
+    """Before ÷ after in the same unit, after ÷ before for a throughput; a unit given once applies to both. Lower and upper end."""
     size_before, size_after = _sizes(before, after)
     worst, best = before.low * size_before, before.high * size_before
     least, most = after.low * size_after, after.high * size_after
     if metric in HIGHER_IS_BETTER:
         worst, best, least, most = least, most, worst, best
-    return _sane(worst / most, best / least) if worst > 0 and least > 0 else None
+    return _plausible(worst / most, best / least) if worst > 0 and least > 0 else None
 
 
 def _sizes(before: Quantity, after: Quantity) -> tuple[float, float]:
+    """The sizes of both units; a unit given once applies to both, and bare numbers have size 1."""
     size_before = before.unit.size if before.unit else None
     size_after = after.unit.size if after.unit else None
     return size_before or size_after or 1.0, size_after or size_before or 1.0
 
 
 def change_ratio(change: Quantity, sense: Sense, metric: ClaimMetric) -> Range | None:
-    """The factor that `N×` or `N %` with that sense means for the metric.
+    """Lower and upper end of the improvement factor of `N×` or `N%` with that sense, for the metric.
 
     `N×`, `N-fold` and `N times faster` are N; `N% faster` and `N% more throughput` 1 + N/100; `N% less` 1 / (1 − N/100); `to N% of` 100/N;
     `N% slower` 1 / (1 + N/100).
@@ -67,10 +68,11 @@ def change_ratio(change: Quantity, sense: Sense, metric: ClaimMetric) -> Range |
         for number in (change.low, change.high)
         if (factor := _factor(number, change.kind, _is_good(sense, metric), sense)) is not None
     ]
-    return _sane(min(ends), max(ends)) if len(ends) == 2 else None
+    return _plausible(min(ends), max(ends)) if len(ends) == 2 else None
 
 
 def _is_good(sense: Sense, metric: ClaimMetric) -> bool:
+    """Whether the change is an improvement for the metric."""
     if sense in (Sense.FALL, Sense.SHARE):
         return metric not in HIGHER_IS_BETTER
     if sense is Sense.RISE:
@@ -79,6 +81,7 @@ def _is_good(sense: Sense, metric: ClaimMetric) -> bool:
 
 
 def _factor(number: float, kind: Kind, is_good: bool, sense: Sense) -> float | None:
+    """The improvement factor of one number; None where it would be infinite or zero: `100% less`."""
     if number <= 0:
         return None
     if kind is Kind.TIMES:
@@ -92,17 +95,18 @@ def _factor(number: float, kind: Kind, is_good: bool, sense: Sense) -> float | N
     return 1 + share if is_good else 1 / (1 + share)
 
 
-def _sane(low: float, high: float) -> Range | None:
+def _plausible(low: float, high: float) -> Range | None:
+    """The ends, if both are within bounds and in order."""
     return (low, high) if 1 / _LARGEST < low <= high < _LARGEST else None
 
 
-def middle(ends: Range) -> float:
-    """The geometric mean of a range."""
+def geometric_mean(ends: Range) -> float:
+    """The geometric mean of the ends."""
     return math.sqrt(ends[0] * ends[1]) if ends[0] != ends[1] else ends[0]
 
 
 def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE) -> bool:
-    """Whether a factor or percentage can belong to the pair, in either direction and however it was rounded.
+    """Whether a factor or percentage fits the ratio of the pair, in either direction and within rounding.
 
     `tolerance` is the logarithm of the largest ratio between two factors that agree.
     """
@@ -111,21 +115,21 @@ def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE)
     found = pair_ratio(pair.before, pair.after, ClaimMetric.TIME)
     if found is None or change.low <= 0:
         return False
-    factor = max(middle(found), 1 / middle(found))
+    factor = max(geometric_mean(found), 1 / geometric_mean(found))
     if change.kind is Kind.TIMES:
-        stated = middle((change.low, change.high))
+        stated = geometric_mean((change.low, change.high))
         return abs(math.log(factor / max(stated, 1 / stated))) <= tolerance
-    return _is_share(middle((change.low, change.high)) / 100, factor)
+    return _is_share_of_factor(geometric_mean((change.low, change.high)) / 100, factor)
 
 
-def _is_share(share: float, factor: float) -> bool:
-    """Whether the share was lost or gained by the factor; percentages are rounded."""
+def _is_share_of_factor(share: float, factor: float) -> bool:
+    """Whether a share is the loss (1 − 1/factor) or the gain (factor − 1) of the factor, within rounding."""
     return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1))) <= min(max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE)
 
 
 def same_change(first: Quantity, second: Quantity) -> bool:
-    """Whether a factor and a percentage say the same: `3x faster (67% less)`."""
+    """Whether a factor and a percentage state the same change: `3x faster (67% less)`."""
     if first.kind is second.kind or min(first.low, second.low) <= 0:
         return False
     times, percent = (first, second) if first.kind is Kind.TIMES else (second, first)
-    return _is_share(middle((percent.low, percent.high)) / 100, middle((times.low, times.high)))
+    return _is_share_of_factor(geometric_mean((percent.low, percent.high)) / 100, geometric_mean((times.low, times.high)))

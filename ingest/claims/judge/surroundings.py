@@ -1,4 +1,4 @@
-"""The words around an effect, cut once and read by all that judge it."""
+"""The words around an effect, cut once for all modules of `judge/`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ingest.claims.find.passages import Passage
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.words.vocabulary import BULLETS
 
-_LEFT, _RIGHT, _NEAR = 160, 60, 24
+_LEFT_REACH, _RIGHT_REACH, _NEAR_REACH = 160, 60, 24
 
 _SENTENCE = re.compile(rf"[.;!?]\s|\n[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]|\n[ \t]*\n|\n(?=[A-Z][a-z]+ )")
 
 
 class Title(NamedTuple):
-    """The first line of a text: in lower case, as written, and where it ends."""
+    """The first line of a text: in lower case, as written, and the offset of its end."""
 
     lower: str
     raw: str
@@ -24,17 +24,17 @@ class Title(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """The words around an effect, in lower case, except the fields called raw."""
+    """The words around an effect, in lower case; those of the `raw_` fields as written."""
 
     left: str
-    """The sentence before it, up to the previous effect; in a table: caption, row label and header cells."""
+    """The sentence before it, from the previous effect on; in a table: caption, row label and header cells, separated by bars."""
     inside: str
     right: str
     """The sentence behind it, up to the next effect."""
     just_before: str
     """A few characters before it, also across sentences."""
     sentence: str
-    """The sentence before it, other effects included."""
+    """The sentence before it, from its beginning, with other effects."""
     raw_left: str
     raw_right: str
     title: Title
@@ -43,30 +43,31 @@ class Surroundings(NamedTuple):
     start: int
     """The whole text, and the offset of the effect in it."""
 
-    def lead(self) -> str:
-        """The heading of the list or section that holds the effect: the nearest heading above, or line that ends with a colon."""
-        return _lead(self.text, self.text.rfind("\n", 0, self.start) + 1)
+    def list_heading(self) -> str:
+        """The heading of the list or section around the effect, in lower case: a Markdown heading, or a line that ends with a colon."""
+        return _list_heading(self.text, self.text.rfind("\n", 0, self.start) + 1)
 
 
-_LEADS = re.compile(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
+_LIST_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
 _LINES_ABOVE = 14
-"""The most lines that are searched upwards for a heading."""
+"""The most lines above the effect in which its heading is searched."""
 
 
 @lru_cache(maxsize=64)
-def _lead(text: str, start: int) -> str:
+def _list_heading(text: str, start: int) -> str:
+    """The nearest heading above the line that begins at `start`; empty without one."""
     for _ in range(_LINES_ABOVE):
         if start <= 0:
             break
         above = text.rfind("\n", 0, start - 1) + 1
-        if _LEADS.match(text, above, start - 1):
+        if _LIST_HEADING.match(text, above, start - 1):
             return text[max(above, start - 121) : start - 1].lower()
         start = above
     return ""
 
 
 def title_of(text: str) -> Title:
-    """The title of the text: its first line that is not blank."""
+    """The title of the text: its first line that is not blank, at most 200 characters of it."""
     start = len(text) - len(text.lstrip()) if text[:1].isspace() else 0
     end = text.find("\n", start)
     raw = text[start : min(end if end >= 0 else len(text), start + 200)]
@@ -74,12 +75,12 @@ def title_of(text: str) -> Title:
 
 
 def surroundings_of(text: str, effect: Effect, passage: Passage, low: int, high: int, title: Title) -> Surroundings:
-    """The words around the effect between `low` and `high`, where its neighbours begin."""
-    left = effect.labels or _last_sentence(text[max(low, effect.start - _LEFT) : effect.start])
-    right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT)])
-    just_before = text[max(0, effect.start - _NEAR) : effect.start].lower()
+    """The words around an effect of running text, between the offsets `low` and `high` of its neighbours."""
+    left = effect.labels or _last_sentence(text[max(low, effect.start - _LEFT_REACH) : effect.start])
+    right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT_REACH)])
+    just_before = text[max(0, effect.start - _NEAR_REACH) : effect.start].lower()
     lower = left.lower()
-    whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT) : effect.start]).lower()
+    whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT_REACH) : effect.start]).lower()
     return Surroundings(
         lower,
         text[effect.start : effect.end].lower(),
@@ -96,7 +97,7 @@ def surroundings_of(text: str, effect: Effect, passage: Passage, low: int, high:
 
 
 def surroundings_in_table(text: str, effect: Effect, caption: str, rest: str, title: Title) -> Surroundings:
-    """The words around an effect of a table: line above, row label, header cells, and the rest of its cell."""
+    """The words around an effect of a table: `caption` (line above, row label, header cells) and the `rest` of its cell."""
     lower = caption.lower()
     return Surroundings(
         lower,
@@ -114,6 +115,7 @@ def surroundings_in_table(text: str, effect: Effect, caption: str, rest: str, ti
 
 
 def _last_sentence(part: str) -> str:
+    """The part of the text behind its last sentence end."""
     end = 0
     for match in _SENTENCE.finditer(part):
         end = match.end()
@@ -121,5 +123,6 @@ def _last_sentence(part: str) -> str:
 
 
 def _first_sentence(part: str) -> str:
+    """The part of the text before its first sentence end."""
     match = _SENTENCE.search(part)
     return part[: match.start()] if match else part

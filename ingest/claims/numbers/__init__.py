@@ -1,6 +1,7 @@
-"""Numbers with units, as texts write them, and what rules read and give.
+"""Numbers with their units, and the types that the rules of `pairs/`, `changes/` and `tables/` read and return.
 
-- `quantities`: every number of a passage with its unit; `units`; `spelled`: numbers that are written out
-- `effect`: a number in its text, two neighbouring figures, and the change that rules make of them; `Way`, a named rule with an example
-- `measure`: what a figure measures, in which unit, and what says so
+- `quantities`: finds every number of a passage; `units`: the unit behind a number; `spelled`: numbers in words
+- `effect`: a number in its text (`NumberInText`), two neighbouring figures (`TwoFigures`), and the result of a rule (`Effect`);
+  `ReadingRule`: a rule with its name and example
+- `measure`: metric and unit of an effect, and the part of the text that states them
 """

@@ -1,4 +1,4 @@
-"""What the rules read (a number in its text, two neighbouring figures) and what they give: an effect, one expression of a change."""
+"""Input of the rules (a number in its text, two neighbouring figures) and their result: an effect, one expression of a change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class Effect(NamedTuple):
     """One expression of a change, before it is judged: a pair of figures, a factor or percentage, or both.
 
     `before` is the baseline figure, `after` the candidate figure; a candidate figure alone is an absolute saving, or the result of the
-    change. `sense` is that of `word`, the word of comparison. `swaps` is set where the order of the pair leaves open which is the baseline.
+    change. `change` is the factor or percentage. `sense` is the sense of `word`, the word of comparison. `is_order_open`: the words do not
+    say which figure is the baseline (`46 ms vs 51 ms`). Offsets are code points into the text, the end exclusive.
     """
 
     start: int
@@ -25,10 +26,10 @@ class Effect(NamedTuple):
     change: Quantity | None = None
     sense: Sense | None = None
     word: str = ""
-    swaps: bool = False
+    is_order_open: bool = False
     is_idiom: bool = False
     labels: str = ""
-    """Header cells and labels that say what it measures, where they are not right before it."""
+    """Header cells and labels that name the metric, if they are not right before the effect."""
 
     @property
     def is_pair(self) -> bool:
@@ -44,7 +45,7 @@ class Effect(NamedTuple):
 
 
 class TwoFigures(NamedTuple):
-    """Two neighbouring quantities that may be a pair, the text between them, and the text to the left of the first."""
+    """Two neighbouring quantities that may be a pair, the text between them, and the text before the first (`left`)."""
 
     text: str
     first: Quantity
@@ -53,18 +54,18 @@ class TwoFigures(NamedTuple):
     left: str
 
     @property
-    def in_order(self) -> Effect:
-        """The pair with the baseline first."""
+    def baseline_first(self) -> Effect:
+        """The pair, if the baseline comes first: `36 ms → 12 ms`."""
         return Effect(self.first.start, self.second.end, self.first, self.second)
 
     @property
-    def swapped(self) -> Effect:
-        """The pair with the candidate first: `12 ms (was 36 ms)`."""
+    def candidate_first(self) -> Effect:
+        """The pair, if the candidate comes first: `12 ms (was 36 ms)`."""
         return Effect(self.first.start, self.second.end, self.second, self.first)
 
     @property
     def has_units(self) -> bool:
-        """Whether both figures have a unit: without one, only an arrow or `from … to` is clear enough."""
+        """Whether both figures have a unit. Bare numbers are a pair only with an arrow or `from … to` between them."""
         return self.first.metric is not None and self.second.metric is not None
 
 
@@ -73,7 +74,7 @@ REACH = 90
 
 
 class NumberInText(NamedTuple):
-    """A quantity, and the part of the text that may be read for it: `left` is the text from `base` to the quantity."""
+    """A quantity with the text around it: `left` is the text from `base` to the quantity; behind it, rules read up to `ceiling`."""
 
     text: str
     quantity: Quantity
@@ -86,12 +87,12 @@ class NumberInText(NamedTuple):
         return pattern.match(self.text, self.quantity.end, min(self.ceiling, self.quantity.end + reach))
 
     def effect(self, start: int, end: int, sense: Sense, word: str) -> Effect:
-        """The quantity as a change; `start` counts in `left`."""
+        """The quantity as a change. `start` is an offset into `left`, `end` one into the text."""
         return Effect(self.base + start, end, change=self.quantity, sense=sense, word=word.lower())
 
     @property
-    def own_start(self) -> int:
-        """Where the quantity starts, counted in `left`."""
+    def start_in_left(self) -> int:
+        """The start of the quantity as an offset into `left`."""
         return len(self.left)
 
 
@@ -99,8 +100,12 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
-class Way(NamedTuple, Generic[Given, Found]):
-    """One way to write a change: its name, the function that reads it, and a text with its claim (metric and ratio) that proves it."""
+class ReadingRule(NamedTuple, Generic[Given, Found]):
+    """A rule for one way to write a change.
+
+    `read` returns the effects, or None if the rule does not apply. `example` is a text that needs the rule; `claim` is the metric and ratio
+    of its first claim. tests/test_claims_reading_rules.py takes each rule away and expects another result.
+    """
 
     name: str
     read: Callable[[Given], Found | None]
@@ -108,6 +113,6 @@ class Way(NamedTuple, Generic[Given, Found]):
     claim: str
 
 
-def first_found(ways: Iterable[Way[Given, Found]], given: Given) -> Found | None:
-    """What the first way finds that finds anything: where several ways fit, their order decides."""
-    return next((found for way in ways if (found := way.read(given))), None)
+def first_result(rules: Iterable[ReadingRule[Given, Found]], given: Given) -> Found | None:
+    """The result of the first rule that applies: the order of the rules decides between several."""
+    return next((found for rule in rules if (found := rule.read(given))), None)

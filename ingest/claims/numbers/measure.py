@@ -1,4 +1,4 @@
-"""What figures measure, in which unit, and what says so: one object, wherever the text says it."""
+"""Metric and unit of an effect, and the part of the text that states them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ingest.claims.numbers.units import Unit
 from schemas.rows.claim import ClaimMetric
 
 
-class ToldBy(Enum):
-    """What says what a figure measures. The first group names it; from the second it is inferred."""
+class MeasureSource(Enum):
+    """The part of the text that states what a figure measures. The first group names the metric; the second only implies it."""
 
     FIGURE = "the unit behind the figure, or behind the other figure of the pair"
     LIST = "the unit of an earlier pair of the same list"
@@ -26,17 +26,17 @@ class ToldBy(Enum):
     OTHER_CLAIM = "the other claims of the text"
 
 
-_INFERRED = frozenset({ToldBy.COMPARISON, ToldBy.TITLE, ToldBy.LIST_HEADING, ToldBy.OTHER_CLAIM})
+_INFERRED = frozenset({MeasureSource.COMPARISON, MeasureSource.TITLE, MeasureSource.LIST_HEADING, MeasureSource.OTHER_CLAIM})
 
 
 class Measure(NamedTuple):
-    """What a change measures: the metric, what says so, and the unit of the pair where a figure has one."""
+    """What an effect measures. `unit` is the unit of a pair; None for bare numbers and for changes without figures."""
 
     metric: ClaimMetric
-    told_by: ToldBy
+    source: MeasureSource
     unit: Unit | None = None
 
     @property
     def is_named(self) -> bool:
-        """Whether the text names it near the figures; otherwise it is inferred."""
-        return self.told_by not in _INFERRED
+        """Whether the text names the metric near the figures; otherwise the metric is inferred."""
+        return self.source not in _INFERRED

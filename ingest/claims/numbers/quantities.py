@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from ingest.claims.numbers.measure import ToldBy
+from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.spelled import BEGINNINGS, SPELLED, SPELLED_COUNT, SPELLED_TIME, spelled
 from ingest.claims.numbers.units import SCALES, Unit, unit
 from schemas.rows.claim import ClaimMetric
 
 
 class Kind(Enum):
-    """What a number is by itself."""
+    """Kinds of quantities."""
 
     VALUE = "a value, with a unit or bare"
     TIMES = "a multiplier"
@@ -22,7 +22,7 @@ class Kind(Enum):
 
 
 class Quantity(NamedTuple):
-    """A number or range of a text; `low` and `high` are as written, in `unit`. `sign`: `+`, `-`, or empty."""
+    """A number or range of a text. `low` and `high` are as written, in `unit`; `sign` is `+`, `-` or empty."""
 
     start: int
     end: int
@@ -32,12 +32,12 @@ class Quantity(NamedTuple):
     unit: Unit | None
     hedged: bool
     sign: str
-    told_by: ToldBy = ToldBy.FIGURE
-    """Where the unit was found; means nothing without a unit."""
+    source: MeasureSource = MeasureSource.FIGURE
+    """Where the unit was found; without a unit it has no meaning."""
 
-    def in_unit(self, told: Unit | None, told_by: ToldBy) -> Quantity:
-        """The figure with a unit from elsewhere in the text; unchanged, if `told` is None."""
-        return self._replace(unit=told, told_by=told_by) if told else self
+    def in_unit(self, stated: Unit | None, source: MeasureSource) -> Quantity:
+        """The bare number with a unit stated elsewhere in the text; unchanged, if `stated` is None."""
+        return self._replace(unit=stated, source=source) if stated else self
 
     @property
     def metric(self) -> ClaimMetric | None:
@@ -46,31 +46,31 @@ class Quantity(NamedTuple):
 
     @property
     def is_range(self) -> bool:
-        """Whether it says from what to what."""
+        """Whether it is a range: `10-50x`."""
         return self.low != self.high
 
-    def measures_as(self, other: Quantity) -> bool:
-        """Whether both are figures with units of one metric."""
+    def has_metric_of(self, other: Quantity) -> bool:
+        """Whether both are values with units of the same metric: `2 s` and `300 ms`."""
         return self.kind is other.kind is Kind.VALUE and self.metric is not None and self.metric is other.metric
 
     def within(self, low: float, high: float) -> bool:
-        """Whether the number is between both, as it is written."""
+        """Whether the number, as written, is between the bounds, both inclusive."""
         return low <= self.low <= self.high <= high
 
-    def sized(self) -> tuple[float, float]:
-        """The number in base units (seconds, bytes, per second, pieces)."""
+    def scaled(self) -> tuple[float, float]:
+        """Lower and upper end, scaled to base units: seconds, bytes, per second, pieces."""
         size = self.unit.size if self.unit else 1.0
         return self.low * size, self.high * size
 
 
 CLOCK = Unit("s", ClaimMetric.TIME, 1.0)
-"""The unit of `3:15`, which may also be a time of day, a ratio or a line of a file: a pair only where something is timed."""
+"""The unit of `3:15`, which may also be a time of day, a ratio or a line number: a pair only beside a word for a timed task."""
 
 _SPREAD = r"(?:\s{0,2}±\s{0,4}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
-"""The uncertainty of a measured number; it is skipped."""
+"""The uncertainty of a measured number, `± 10 ms`; it is skipped."""
 
 _SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
-"""The number and its uncertainty, before a unit that follows both: `840 ± 10 ms`."""
+"""A number and its uncertainty, in `840 ± 10 ms`: the unit that follows belongs to both."""
 
 _NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
 """`x86`, `x509`: names of machines and formats, no factors."""
@@ -79,14 +79,14 @@ _GROUPED = (
     r"(?:(?<=from\s)|(?<=\sto\s))\d{1,3}(?:\ \d{3}){1,5}(?!\d)|\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?"
     r"|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
 )
-"""Thousands; with a common space only in `from … to`, or where a cell or a bracket ends the number."""
+"""Grouped thousands: `1,234`; `1 234` only in `from … to`, or at the end of a cell or before a bracket."""
 
-_TO = (
+_RANGE_DASH = (
     r"(?:--?|[–—]|~(?=\d)|\.{2,3}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{1,9}\s?[x×%])"
     r"|(?<=[\dx×%])\s-\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b))"
     r"|(?(from)(?!)|\sto\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))))"
 )
-"""Between the lower and the upper end of a range; `to` only between factors and percentages, and not in `from … to`, which is a pair."""
+"""Between the ends of a range; the word `to` only between factors and percentages, and not in `from … to`, which is a pair."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _QUANTITY = re.compile(
@@ -102,7 +102,7 @@ _QUANTITY = re.compile(
     |
       (?<=from\s)(?P<counted>{SPELLED})\s(?P<counted_unit>{SPELLED_COUNT})\b
     |
-      (?<=\sto\s)(?P<told>{SPELLED})(?![\w'’-]|\s(?:or|of|x|times|more|other|another|way|side)\b)
+      (?<=\sto\s)(?P<target>{SPELLED})(?![\w'’-]|\s(?:or|of|x|times|more|other|another|way|side)\b)
     |
       sub-(?P<below>milli|micro)?second
     |
@@ -118,7 +118,7 @@ _QUANTITY = re.compile(
       (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?P<timed>\s?min(?:ute)?s?\b)?(?![\w:]|\s?[ap]\.?m\b)
     |
       (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?{_TO}[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?{_RANGE_DASH}[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%٪](?!\d)|\s?×(?![\dA-Z])|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\s?pct\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |\s?/\s?(?:s|sec|min|h)(?![\w/])
@@ -132,27 +132,27 @@ _QUANTITY = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_GOES_ON = re.compile(r"[^\W_]|/\d")
-"""`3rd`, `1/60`: the number is part of a word or of a fraction."""
+_NUMBER_GOES_ON = re.compile(r"[^\W_]|/\d")
+"""`3rd`, `1/60`: the number is part of a word or fraction."""
 
-_OTHER_SIDE = re.compile(r"(?<=\s[x×X])\s?\d")
+_SECOND_LENGTH = re.compile(r"(?<=\s[x×X])\s?\d")
 """`1024 x 768` is a size."""
 
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
 _PERCENT = {"%", "٪", "pct", "percent", "Percent", "Prozent"}
 _MOST_MINUTES = 240
-"""`512m` is no time but memory."""
+"""`512m` is memory, not minutes."""
 
 _MODEL_NUMBER = 1000
-"""`7950X` is a processor, no factor."""
+"""`7950X` is a processor, not a factor."""
 
-_OF_SPEED = re.compile(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
+_SPEED_BEHIND = re.compile(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
 
 
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
-    """The quantities of that part of the text, in order."""
+    """The quantities of the text between `start` and `end`, in order."""
     for match in _QUANTITY.finditer(text, start, end):
-        found = _quantity(match) if match["low"] else _in_words(match)
+        found = _quantity(match) if match["low"] else _composed_quantity(match)
         if found is not None:
             yield found
 
@@ -161,12 +161,12 @@ _SIGNS = {"m": "-", "M": "-", "−": "-", "–": "-", "↓": "-", "⬇": "-", "�
 
 
 def _sign(written: str | None) -> str:
-    """The sign of a number, plus or minus however it is written; an arrow up or down is one."""
+    """`+`, `-` or empty for a sign as written: `−`, `minus`, `↓`."""
     return _SIGNS.get(written[0], written) if written else ""
 
 
-def _in_words(match: re.Match[str]) -> Quantity:
-    """`1m30s`, `2h10m`, `three times`, `ten seconds`, `sub-second`."""
+def _composed_quantity(match: re.Match[str]) -> Quantity:
+    """The quantity of several numbers or of words: `1m30s`, `2h10m`, `three times`, `ten seconds`, `sub-second`."""
     kind, is_below = Kind.VALUE, False
     if duration := _duration(match):
         low, high, named = duration
@@ -177,7 +177,7 @@ def _in_words(match: re.Match[str]) -> Quantity:
         low = spelled(worded) + (0.5 if match["and_half"] else 0.0)
         high = max(low, spelled(match["most"])) if match["most"] else low
         kind, named = (Kind.VALUE, unit(match["spelled_unit"])) if match["spelled_unit"] else (Kind.TIMES, None)
-    elif counted := match["counted"] or match["told"]:
+    elif counted := match["counted"] or match["target"]:
         low = high = spelled(counted)
         named = unit(match["counted_unit"] or "")
     else:
@@ -186,7 +186,7 @@ def _in_words(match: re.Match[str]) -> Quantity:
 
 
 def _duration(match: re.Match[str]) -> tuple[float, float, Unit | None] | None:
-    """`1m30s`, `3m10-3m50`, `2h10m`, `3:15`: lower end, upper end and unit."""
+    """Lower end, upper end and unit of `1m30s`, `3m10-3m50`, `2h10m`, `3:15`; None for anything else."""
     if match["minutes"]:
         low = _seconds(match["minutes"], match["seconds"])
         return low, max(low, _seconds(match["most_minutes"], match["most_seconds"])), unit("s")
@@ -205,50 +205,51 @@ def _duration(match: re.Match[str]) -> tuple[float, float, Unit | None] | None:
 
 
 def _seconds(minutes: str | None, seconds: str | None) -> float:
+    """`1`, `30` of `1m30s` are 90."""
     return float(minutes or 0) * 60 + float(seconds or 0)
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:
-    """The quantity that was matched; None where the number is part of a word: `5x100`, `3rd`."""
+    """The quantity of a match; None if the number is part of a word: `5x100`, `3rd`."""
     low = _number(match["low"], match["low_scale"])
     high = _number(match["high"], match["high_scale"]) if match["high"] else low
     if match["high"] and match["high_scale"] and not match["low_scale"]:
         low *= SCALES[match["high_scale"]]  # 5-10k
-    kind, named, end = _unit(match, low)
-    is_length = kind is Kind.TIMES and _OTHER_SIDE.match(match.string, match.end())
-    if is_length or (match["unit"] is None and _GOES_ON.match(match.string, match.end())):
+    kind, named, end = _kind_and_unit(match, low)
+    is_length = kind is Kind.TIMES and _SECOND_LENGTH.match(match.string, match.end())
+    if is_length or (match["unit"] is None and _NUMBER_GOES_ON.match(match.string, match.end())):
         return None
     hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
-    low *= _scaled(match["low_unit"], named)
+    low *= _relative_size(match["low_unit"], named)
     high = max(low, high)  # 2026-01, lines 47-12: no range
     return Quantity(match.start(), end, kind, low, high, named, hedged, _sign(match["sign"]))
 
 
-def _scaled(low_unit: str | None, named: Unit | None) -> float:
-    """`800 ms-1.5 s`: how much smaller the unit of the lower end is."""
+def _relative_size(low_unit: str | None, named: Unit | None) -> float:
+    """The unit of the lower end relative to that of the range: 0.001 for `800 ms-1.5 s`, 1 where both are the same."""
     own = unit(low_unit) if low_unit and named else None
     return own.size / named.size if own and named and own.metric is named.metric else 1.0
 
 
 _FRACTIONS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
-_PARTING = re.compile("[,' \u00a0\u2009\u202f]")
+_THOUSANDS_SEPARATORS = re.compile("[,' \u00a0\u2009\u202f]")
 
 
 def _number(digits: str, scale: str | None) -> float:
-    """Thousands are grouped by commas in threes; a comma before one or two digits is the decimal sign of half the world."""
+    """The number as written: `1,234` is 1234, `2,5` is 2.5 (a decimal comma before one or two digits), `5k` is 5000, `1½` is 1.5."""
     if digits[-1] in _FRACTIONS:
         return float(digits[:-1]) + _FRACTIONS[digits[-1]]
     head, comma, tail = digits.rpartition(",")
-    plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else _PARTING.sub("", digits)
+    plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else _THOUSANDS_SEPARATORS.sub("", digits)
     return float(plain) * (SCALES[scale] if scale else 1.0)
 
 
-def _unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
-    """The kind of quantity, its unit, and where it ends. Words that are no unit are not part of it."""
+def _kind_and_unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:
+    """Kind, unit and end of the quantity. A word behind the number that is no known unit is not part of the quantity."""
     written = match["unit"]
     bare = written.strip() if written else ""
     if bare in _MULTIPLIERS and not (
-        bare in "xX" and number >= _MODEL_NUMBER and "," not in match["low"] and not _OF_SPEED.match(match.string, match.end())
+        bare in "xX" and number >= _MODEL_NUMBER and "," not in match["low"] and not _SPEED_BEHIND.match(match.string, match.end())
     ):
         return Kind.TIMES, None, match.end()
     if bare in _PERCENT:

@@ -1,16 +1,17 @@
-"""Numbers that are written out: `three`, `twenty-five`, `three and a half`, and counts and times of them."""
+"""Numbers in words: `three`, `twenty-five`, `three and a half`, and the counts and times behind them."""
 
 from __future__ import annotations
 
-from ingest.claims.words.tables import table
+from ingest.claims.words.word_tables import table
 
 
 def _numbers(section: str) -> dict[str, float]:
+    """Words and values of a section of `words/numbers.toml`."""
     return {word: number for word, number, *_ in table("numbers")[section]}
 
 
 NUMBER_WORDS = _numbers("multipliers")
-"""Numbers that are written out before `times` and `fold`."""
+"""Number words before `times` and `fold`, and their values."""
 
 _ONES = {"one": 1.0, **{word: number for word, number in NUMBER_WORDS.items() if number < 10}}
 _WORDS = _ONES | _numbers("german") | _numbers("others") | _numbers("tens")
@@ -19,10 +20,10 @@ _PARTS = _numbers("parts")
 _WHOLE = rf"(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y-(?:{'|'.join(_ONES)})|(?:{'|'.join(_WORDS)}))"
 
 SPELLED = rf"(?a:{_WHOLE}(?:\sand\sa\s(?:{'|'.join(_PARTS)})\b)?)"
-"""Matched by ASCII's rules of case: to Unicode `ſix` is `six`, and is not in this table."""
+"""A number in words. ASCII case rules, since Unicode's match `ſix`, which is not in the tables."""
 
 BEGINNINGS = r"[^A-Za-z]|mi|on|t[whe]|f[iouü]|s[iue]|e[il]|ni|zw|dr|vi|ha|an?\s|x\d"
-"""What a number can begin with: most words of a text cannot, and are skipped."""
+"""The beginnings of numbers, in digits or words: tested first, they skip most words of a text."""
 
 SPELLED_TIME = r"(?:milli)?seconds?|minutes?|hours?"
 SPELLED_COUNT = (
@@ -31,6 +32,6 @@ SPELLED_COUNT = (
 
 
 def spelled(words: str) -> float:
-    """The number; 1 for an article: `under a minute`."""
+    """The value of a number in words, 25 for `twenty-five`; 1 for an article: `under a minute`."""
     parts = words.lower().replace("-", " ").split()
     return sum(_WORDS.get(part) or _PARTS.get(part, 0.0) for part in parts) or 1.0

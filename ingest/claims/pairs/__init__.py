@@ -1,9 +1,10 @@
 """Changes with two figures, baseline and candidate.
 
-In running text (`pairs.WAYS` lists the ways to write a pair, in the order in which they are tried):
+In running text:
 
-- `pairs`: `A → B`, `from A to B`, verbs, chains; `was_and_instead`: `B (was A)`, `B instead of A`; `tenses`: `took A, now B`
-- `side_labels`: `A on main, B with this PR`; `parallel`: two lists of figures
+- `running_text`: `A → B`, `from A to B`, verbs, chains; `RULES` has all rules for two neighbouring figures, in their order
+- `marked_baselines`: `B (was A)`, `B instead of A`; `tenses`: `took A, now B`; `side_labels`: `A on main, B with this PR`
+- `parallel_lists`: `from 2 s / 300 MB to 1 s / 80 MB`
 
 By layout:
 

@@ -1,6 +1,7 @@
-"""Pairs in two sections: `### Before` / `- First launch: 10 min` and, further down, `### After` / `- First launch: 2 min`.
+"""Pairs across two sections: `### Before` / `- First launch: 10 min` and, further down, `### After` / `- First launch: 2 min`.
 
-The sections may also hold outputs of tools that measure, such as the time of a command; criterion prints the change itself.
+A section may also have the output of a measuring tool: `time`, hyperfine, pytest, wrk, `go test -bench`. Criterion and asv print the
+comparison themselves. The words of the headings are in `words/labels.toml`.
 """
 
 from __future__ import annotations
@@ -11,25 +12,32 @@ from itertools import islice
 
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import ToldBy
+from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
 from ingest.claims.words.vocabulary import Sense
+from ingest.claims.words.word_tables import alternation, heading_ends
 from schemas.rows.claim import ClaimMetric
 
-_BEFORE_WORDS, _AFTER_WORDS = "before|优化前|修复前|之前|改善前", "after|now|优化后|修复后|之后|改善後"
 _MARKED_HEADING = (
     r"[ \t]{0,8}(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
 )
 _BARE_HEADING_LINE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12})?[:：]?[ \t]*$"
-_OF_BASE, _OF_BRANCH = "old|baseline|main|master", "new|dev|this (?:pr|branch|patch|change)|with this \\w+"
-_BEFORE = re.compile(
-    f"{_MARKED_HEADING % f'{_BEFORE_WORDS}|{_OF_BASE}'}|{_BARE_HEADING_LINE % f'{_BEFORE_WORDS}|{_OF_BASE}'}", re.IGNORECASE | re.MULTILINE
-)
-_AFTER = re.compile(
-    f"{_MARKED_HEADING % f'{_AFTER_WORDS}|{_OF_BRANCH}'}|{_BARE_HEADING_LINE % f'{_AFTER_WORDS}|{_OF_BRANCH}'}",
-    re.IGNORECASE | re.MULTILINE,
-)
+_FLAGS = re.IGNORECASE | re.MULTILINE
+
+
+def _words(*sections: str) -> str:
+    """The words of sections of `words/labels.toml`, as a piece of a regular expression."""
+    return "|".join(alternation("labels", section) for section in sections)
+
+
+def _section_heading(words: str) -> re.Pattern[str]:
+    """The heading of a section with one of the words: marked, `### Before`, or alone on its line, `Before:`."""
+    return re.compile(f"{_MARKED_HEADING % words}|{_BARE_HEADING_LINE % words}", _FLAGS)
+
+
+_BEFORE = _section_heading(_words("baseline_heading", "baseline_version_heading"))
+_AFTER = _section_heading(_words("candidate_heading", "candidate_version_heading"))
 _LINE = re.compile(
     r"^[ \t]{0,40}(?:[-*•+◦][ \t]{1,40})?[*_`]{0,3}(?P<label>[^:：\n|]{2,60}?)[*_`]{0,3}"
     r"(?:[:：][*_`]{0,3}[ \t]{0,40}|[ \t]{1,40}(?=[~<≈]?\d[\d.,]{0,9}[ \t]?[A-Za-zµ/]{1,8}[ \t]*(?:\(|$)))(?=[^\n]*\d)(?P<rest>[^\n]+)$",
@@ -42,51 +50,27 @@ _REACH = 1200
 _MOST_HEADINGS = 100
 """The most headings of a text whose sections are read; a text with more is data, not a summary."""
 
-
-_HEADING_SIGNS = (
-    "# Before",
-    "*Before",
-    "*Before ",
-    "# Before ",
-    "BEFORE",
-    "efore:",
-    "efore**:",
-    "前",
-    "main:",
-    "aseline",
-    "# Old",
-    "# old",
-    "*Old*",
-    "Old:",
-    "aseline:",
-    "aster:",
-    "\nBefore th",
-    "\nBefore\n",
-    "efore  ",
-    "ld version:",
-    "change: [",
-)
+_ENDS = tuple(heading_ends())
+_LAST_CHARACTERS = frozenset(end[-1] for end in _ENDS)
+"""Cheaper to test than the ends: most triggers end with a digit, which no heading does."""
 
 
-_ENDINGS = {last: tuple(sign for sign in _HEADING_SIGNS if sign[-1] == last) for last in {sign[-1] for sign in _HEADING_SIGNS}}
-
-
-def has_headings(text: str, signs: list[int]) -> bool:
-    """Whether one of the signs can be a heading of a section; most signs end with a digit, which no heading does."""
-    return any((endings := _ENDINGS.get(text[sign])) is not None and text.endswith(endings, 0, sign + 1) for sign in signs)
+def has_headings(text: str, triggers: list[int]) -> bool:
+    """Whether one of the triggers, given by the offsets of their last characters, can be in a heading such as `### Before`."""
+    return any(text[last] in _LAST_CHARACTERS and text.endswith(_ENDS, 0, last + 1) for last in triggers)
 
 
 def section_effects(text: str) -> Iterator[Effect]:
-    """The figure of each labelled line below `After` against the line with the same label below `Before`."""
+    """The pairs of labelled lines with the same label below `Before` and `After`; without labels, of the only figures of a metric."""
     for first_span, second_span in sections_below(text, _BEFORE, _AFTER, _REACH):
-        first, second = _figures(text, *first_span), _figures(text, *second_span)
+        first, second = _labelled_figures(text, *first_span), _labelled_figures(text, *second_span)
         matched = [
             (before, figure)
             for label, figure in second.items()
-            if (before := _figure_labelled(label, first)) and before.measures_as(figure)
+            if (before := _figure_labelled(label, first)) and before.has_metric_of(figure)
         ]
         if not matched and _names_only_a_side(text, first_span[0]) and _names_only_a_side(text, second_span[0]):
-            matched = _by_metric(_without_labels(text, *first_span), _without_labels(text, *second_span))
+            matched = _pairs_by_metric(_unlabelled_figures(text, *first_span), _unlabelled_figures(text, *second_span))
         yield from (_at_candidate(text, before, after) for before, after in matched)
 
 
@@ -94,30 +78,30 @@ _BARE_HEADING = re.compile(r"\W*\w+(?: (?:this|the|my) \w+)?\W*$")
 
 
 def _names_only_a_side(text: str, end: int) -> bool:
-    """Whether the heading that ends there names only the side: `Before:`, `After this patch:`."""
+    """Whether the heading that ends at that offset names only the side: `Before:`, `After this patch:`, not `Before the merge, on CI`."""
     return _BARE_HEADING.match(text[text.rfind("\n", 0, end) + 1 : end]) is not None
 
 
 def _figure_labelled(label: str, figures: dict[str, Quantity]) -> Quantity | None:
-    """The figure with that label, or with the only label that begins like it: `Cold start to import app` is a `Cold start`."""
+    """The figure with that label, else with the only label that extends it or is extended by it: `Cold start`, `Cold start to import`."""
     if label in figures:
         return figures[label]
     longer = [figure for other, figure in figures.items() if other.startswith(f"{label} ") or label.startswith(f"{other} ")]
     return longer[0] if len(longer) == 1 else None
 
 
-_FIRST_LINES = re.compile(
+_LINES_BELOW_HEADING = re.compile(
     r"\s*(?:```(?:te?xt|console|bash|sh|shell\S*|log|plain\S*)?[ \t]*\n)?(?!```)"
     r"(?P<lines>(?:[ \t`]*[^\s`][^\n]*(?:\n|$)){1,4})(?=\s*(?:\n|```|$))"
 )
-"""The few lines right below a heading, in a fence or not; a fence with a programming language holds code."""
+"""Up to four lines right below a heading, fenced or not. A fence with the name of a programming language is skipped: it has code."""
 
 _RATE_PARTS = (ClaimMetric.TIME, ClaimMetric.MEMORY)
 
 
-def _without_labels(text: str, start: int, end: int) -> list[Quantity]:
-    """The figures of the few lines below a heading. Beside a rate, time and volume say nothing new."""
-    block = _FIRST_LINES.match(text, start, end)
+def _unlabelled_figures(text: str, start: int, end: int) -> list[Quantity]:
+    """The figures of the lines below a heading; of a line with a rate, only the rate: `500 MB in 2 s (250 MB/s)`."""
+    block = _LINES_BELOW_HEADING.match(text, start, end)
     if block is None:
         return []
     found: list[Quantity] = []
@@ -128,20 +112,20 @@ def _without_labels(text: str, start: int, end: int) -> list[Quantity]:
     return found
 
 
-def _by_metric(first: list[Quantity], second: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
-    """Each candidate figure with the baseline figure of its metric, where both sections have only one."""
+def _pairs_by_metric(first: list[Quantity], second: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
+    """The pairs of the metrics of which each section has one figure: `2 s, 40 MB` and `1 s, 10 MB` give two, `2 s, 3 s` none."""
     once = [{one.metric: one for one in found if [other.metric for other in found].count(one.metric) == 1} for found in (first, second)]
     return [(once[0][metric], after) for metric, after in once[1].items() if metric in once[0]]
 
 
 _LABELLED_LINE = r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]{0,3}(?:%s)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$"
-_BASE_LINE = re.compile(_LABELLED_LINE % r"(?:\w{1,30}[ \t]){0,2}(?:baseline|before)", re.IGNORECASE | re.MULTILINE)
-_SUMMED_LINE = re.compile(_LABELLED_LINE % "median|mean|average|avg", re.IGNORECASE | re.MULTILINE)
+_BASE_LINE = re.compile(_LABELLED_LINE % r"(?:\w{1,30}[ \t]){0,2}(?:baseline|before)", _FLAGS)
+_SUMMED_LINE = re.compile(_LABELLED_LINE % "median|mean|average|avg", _FLAGS)
 _CLOSES = re.compile(r"[^()\n]{0,20}\)")
 
 
 def baseline_then_summary(text: str) -> Iterator[Effect]:
-    """`Baseline: 500 s`, the runs, `Median: 200 s (60% faster)`: the pair, if the change agrees with it."""
+    """`Baseline: 500 s`, single runs, `Median: 200 s (60% faster)`: the pair of first and last line, if the change agrees with it."""
     for base in islice(_BASE_LINE.finditer(text), _MOST_HEADINGS):
         later = _SUMMED_LINE.search(text, base.end() + 1, base.end() + _REACH)
         before = next(quantities(text, *base.span("rest")), None)
@@ -149,7 +133,7 @@ def baseline_then_summary(text: str) -> Iterator[Effect]:
         if len(figures) < 2 or before is None:
             continue
         after, change = figures[:2]
-        if change.kind is not Kind.VALUE and before.measures_as(after):
+        if change.kind is not Kind.VALUE and before.has_metric_of(after):
             pair = Effect(before.start, change.end, before, after, change)
             end_of_bracket = _CLOSES.match(text, change.end)
             if agrees(pair, change):
@@ -157,35 +141,35 @@ def baseline_then_summary(text: str) -> Iterator[Effect]:
 
 
 _HEADING_WITH_FIGURE = r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)\W{0,4}(?:%s)\b(?P<rest>[^\n]{1,100})$"
-_HEADING_BEFORE = re.compile(_HEADING_WITH_FIGURE % _BEFORE_WORDS, re.IGNORECASE | re.MULTILINE)
-_HEADING_AFTER = re.compile(_HEADING_WITH_FIGURE % _AFTER_WORDS, re.IGNORECASE | re.MULTILINE)
+_HEADING_BEFORE = re.compile(_HEADING_WITH_FIGURE % _words("baseline_heading"), _FLAGS)
+_HEADING_AFTER = re.compile(_HEADING_WITH_FIGURE % _words("candidate_heading"), _FLAGS)
 
 
 def figures_in_headings(text: str) -> Iterator[Effect]:
-    """`### Before: 4.2 s`, a picture or an output, `### After: 1.1 s`."""
+    """`### Before: 4.2 s` and, below a picture or output, `### After: 1.1 s`."""
     for heading in islice(_HEADING_BEFORE.finditer(text), _MOST_HEADINGS):
         later = _HEADING_AFTER.search(text, heading.end(), heading.end() + _REACH)
         if later is None or later.start() < heading.end() + 2:  # on the next line: those are labelled lines
             continue
         before = next(quantities(text, *heading.span("rest")), None)
         after = next(quantities(text, *later.span("rest")), None)
-        if before and after and before.measures_as(after):
+        if before and after and before.has_metric_of(after):
             yield Effect(before.start, after.end, before, after)
 
 
 def sections_below(text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int) -> Iterator[tuple[Span, Span]]:
-    """The spans of text below each heading `before`, and below the heading `after` that follows within so many characters."""
+    """The spans below each heading `before` and below the next heading `after`, searched and read `reach` characters far."""
     for heading in islice(before.finditer(text), _MOST_HEADINGS):
         if later := after.search(text, heading.end(), heading.end() + reach):
             yield (heading.end(), later.start()), (later.end(), later.end() + reach)
 
 
 _RATE_LABELS = ("/s", "/sec")
-"""`Transfer/sec: 20 MB` is no size."""
+"""`Transfer/sec: 20 MB`: a rate whose unit looks like a size."""
 
 
-def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
-    """The first figure of each line, by its label; the section ends with an empty line."""
+def _labelled_figures(text: str, start: int, end: int) -> dict[str, Quantity]:
+    """The first figure of each labelled line, by its label: `- First launch: 10 min` by `first launch`. A blank line ends the section."""
     blank = text.find("\n\n", start + 2, end)
     found: dict[str, Quantity] = {}
     for line in _LINE.finditer(text, start, blank if blank >= 0 else end):
@@ -195,15 +179,15 @@ def _figures(text: str, start: int, end: int) -> dict[str, Quantity]:
     return found
 
 
-_BEHIND = 160
-"""Characters of the line behind a figure in which its change is searched."""
+_CHANGE_REACH = 160
+"""Characters behind a figure, on its line, in which its change is searched."""
 
 
 def _at_candidate(text: str, before: Quantity, after: Quantity) -> Effect:
-    """The pair, placed at the candidate figure, up to the change behind it."""
-    end = text.find("\n", after.end, after.end + _BEHIND)
+    """The pair, with the span of the candidate figure and the change behind it: `2 min (80% faster)`."""
+    end = text.find("\n", after.end, after.end + _CHANGE_REACH)
     pair = Effect(after.start, after.end, before, after)
-    behind = quantities(text, after.end, end if end >= 0 else min(len(text), after.end + _BEHIND))
+    behind = quantities(text, after.end, end if end >= 0 else min(len(text), after.end + _CHANGE_REACH))
     change = next((one for one in behind if one.kind is not Kind.VALUE and agrees(pair, one)), None)
     return pair._replace(end=change.end, change=change) if change else pair
 
@@ -211,12 +195,10 @@ def _at_candidate(text: str, before: Quantity, after: Quantity) -> Effect:
 _OUTPUT_HEADING = (
     r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[$>] |[^\n]{0,80}\d))"
 )
-_OUTPUT_BEFORE = re.compile(_OUTPUT_HEADING % "before|old|baseline|main|master|base", re.IGNORECASE | re.MULTILINE)
-_OUTPUT_AFTER = re.compile(
-    _OUTPUT_HEADING % "after|new|now|this (?:pr|branch|change|patch)|branch|with this \\w+", re.IGNORECASE | re.MULTILINE
-)
+_OUTPUT_BEFORE = re.compile(_OUTPUT_HEADING % _words("baseline_output"), _FLAGS)
+_OUTPUT_AFTER = re.compile(_OUTPUT_HEADING % _words("candidate_output"), _FLAGS)
 _OUTPUT_REACH = 1500
-"""Characters below a heading in which the output is searched."""
+"""Characters below a heading in which output is searched."""
 
 _ELAPSED = re.compile(
     r"\bcpu (?P<shell>\d+(?:\.\d+)?(?=\s+total\b)|\d{1,2}:\d\d\.\d+(?=\s+total\b))"
@@ -224,63 +206,63 @@ _ELAPSED = re.compile(
     r"|\bTime \(mean ± σ\):[ \t]+(?P<hyperfine>\d[\d.]*[ \t]m?s)"
     r"|\b\d+ passed\b[^\n]{0,60}? in (?P<tests>\d[\d.]*s)\b"
     r"|\btime:[ \t]+\[\d[\d.]* \S{1,3} (?P<criterion>\d[\d.]* \S{1,3}) \d[\d.]* \S{1,3}\]"
-    r"|\b(?:Finished|Done|Completed|Built|Compiled|Ran)\b[^\n\d]{0,40}?\bin (?P<told>\d[\d.]*[ \t]?(?:ms|s|sec|seconds|m))\b",
+    r"|\b(?:Finished|Done|Completed|Built|Compiled|Ran)\b[^\n\d]{0,40}?\bin (?P<stated>\d[\d.]*[ \t]?(?:ms|s|sec|seconds|m))\b",
     re.MULTILINE,
 )
-"""The elapsed time in the output of `time`, hyperfine, builds and runners of tests."""
+"""The elapsed time in the output of `time`, hyperfine, criterion, pytest and build tools."""
 
 _CRITERION = re.compile(r"\bchange:\s+\[[+−-]\d[\d.]*% (?P<middle>[+−-]\d[\d.]*%) [+−-]\d[\d.]*%\]")
 
 
 def output_effects(text: str) -> Iterator[Effect]:
-    """The first elapsed time below `Before` against that below `After`, and the changes that criterion prints."""
+    """The pairs of tool outputs below `Before` and `After`, and the changes that criterion and asv print."""
     if "change:" in text:
-        yield from _changes(text)
+        yield from _criterion_changes(text)
     if "±" in text:
-        yield from _compared(text)
+        yield from _asv_effects(text)
     for first_span, second_span in sections_below(text, _OUTPUT_BEFORE, _OUTPUT_AFTER, _OUTPUT_REACH):
         first, second = _elapsed(text, *first_span), _elapsed(text, *second_span)
         if first and second:
             yield Effect(first.start, second.end, first, second)
-        yield from _of_wrk(text, first_span, second_span)
-        yield from _of_go(text, first_span, second_span)
+        yield from _wrk_effects(text, first_span, second_span)
+        yield from _go_benchmark_effects(text, first_span, second_span)
 
 
 _LATENCY = re.compile(r"^[ \t]*Latency[ \t]+(?P<figure>\d[\d.]*[mu]?s)[ \t]+\d", re.MULTILINE)
 _RATE = re.compile(r"^[ \t]*(?P<name>Requests/sec):[ \t]+(?P<figure>\d[\d.]*)", re.MULTILINE)
 
 
-def _of_wrk(text: str, first: Span, second: Span) -> Iterator[Effect]:
-    """The mean latency and the rate that wrk prints, below both headings."""
+def _wrk_effects(text: str, first: Span, second: Span) -> Iterator[Effect]:
+    """The pairs of mean latency and rate in two outputs of wrk: `Latency  2.10ms  1.0ms`, `Requests/sec: 4000.00`."""
     for line in (_LATENCY, _RATE):
         runs = [line.search(text, *span) for span in (first, second)]
         before, after = (next(quantities(text, *run.span("figure")), None) if run else None for run in runs)
         if before and after:
             rate = unit("requests/sec") if line is _RATE else None
-            before, after = (one if one.unit else one.in_unit(rate, ToldBy.LABEL) for one in (before, after))
+            before, after = (one if one.unit else one.in_unit(rate, MeasureSource.LABEL) for one in (before, after))
             yield Effect(after.start, after.end, before, after)
 
 
-_GO = re.compile(
+_GO_BENCHMARK = re.compile(
     r"^(?P<name>Benchmark\S+)[ \t]+\d+[ \t]+(?P<time>\d[\d.]* ns/op)"
     r"(?:[ \t]+\d[\d.]* MB/s)?(?:[ \t]+(?P<memory>\d+ B/op))?(?:[ \t]+(?P<count>\d+ allocs/op))?",
     re.MULTILINE,
 )
-_OF_GO = ("time", "memory", "count")
+_GO_FIGURES = ("time", "memory", "count")
 
 
-def _of_go(text: str, first: Span, second: Span) -> Iterator[Effect]:
-    """The benchmarks of Go below both headings, matched by name."""
-    known = {run["name"]: run for run in _GO.finditer(text, *first)}
-    for run in _GO.finditer(text, *second):
+def _go_benchmark_effects(text: str, first: Span, second: Span) -> Iterator[Effect]:
+    """The pairs of time, memory and allocations in two outputs of `go test -bench`, matched by benchmark name."""
+    known = {run["name"]: run for run in _GO_BENCHMARK.finditer(text, *first)}
+    for run in _GO_BENCHMARK.finditer(text, *second):
         baseline_run = known.pop(run["name"], None)
-        for part in _OF_GO if baseline_run else ():
+        for part in _GO_FIGURES if baseline_run else ():
             before, after = (next(quantities(text, *one.span(part)), None) if one and one[part] else None for one in (baseline_run, run))
             if before and after:
                 yield Effect(after.start, after.end, before, after)
 
 
-_ASV = re.compile(
+_ASV_ROW = re.compile(
     r"^[ \t]{0,20}[-+!x]?[ \t]{1,40}(?P<before>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+(?P<after>\d[\d.]*±[\d.]+[nµμm]?s)"
     r"[ \t]+~?(?P<ratio>\d+\.\d\d)[ \t]+[A-Za-z]",
     re.MULTILINE,
@@ -288,22 +270,25 @@ _ASV = re.compile(
 """A row of asv: `-  149±3μs  104±2μs  0.70  bench.x`."""
 
 
-def _compared(text: str) -> Iterator[Effect]:
-    for row in _ASV.finditer(text):
+def _asv_effects(text: str) -> Iterator[Effect]:
+    """The pairs of the rows that asv prints: `-  149±3μs  104±2μs  0.70  bench.x`."""
+    for row in _ASV_ROW.finditer(text):
         before, after = (next(quantities(text, *row.span(side)), None) for side in ("before", "after"))
         if before and after:
             yield Effect(before.start, row.end("ratio"), before, after)
 
 
 def _elapsed(text: str, start: int, end: int) -> Quantity | None:
+    """The first elapsed time between `start` and `end`; seconds where the tool prints no unit."""
     found = _ELAPSED.search(text, start, end)
     if found is None or found.lastgroup is None:
         return None
     figure = next(quantities(text, *found.span(found.lastgroup)), None)
-    return figure.in_unit(unit("s"), ToldBy.OUTPUT) if figure and figure.unit is None else figure
+    return figure.in_unit(unit("s"), MeasureSource.OUTPUT) if figure and figure.unit is None else figure
 
 
-def _changes(text: str) -> Iterator[Effect]:
+def _criterion_changes(text: str) -> Iterator[Effect]:
+    """The changes that criterion prints: `change: [-12.1% -11.4% -10.8%]`, of which the middle is the estimate."""
     for found in _CRITERION.finditer(text):
         change = next(quantities(text, *found.span("middle")), None)
         if change and change.low:

@@ -13,7 +13,7 @@ _SPENDS = (
     r"|(?:runs?|completes?|finish(?:es)?|loads?|is done|are done) in|is (?:down to|at|now|only|just)|sits at|drops? to|falls to"
     r"|does (?:it|this|that|so) in|(?:brings|cuts|reduces|gets|lowers|drops) (?:it|this|that|them)(?: down)? to"
 )
-"""Verbs for what the new version needs."""
+"""Verbs before the figure of the new version: `it now takes 5 s`."""
 
 _LATER = re.compile(
     rf"(?:{SAME_SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?|[^.;\n\d]{{0,60}}\.\s+(?=Now\s))\b(?:now|after|new|becomes?|became|currently"
@@ -33,12 +33,12 @@ EARLIER = re.compile(
 _COUNTED = re.compile(
     r"\s(?:[a-z]+\s)?(?:quer(?:y|ies)|calls|requests|allocations|round[- ]?trips|syscalls|lookups|scans|renders)\b", re.IGNORECASE
 )
-"""`issued 62 SQL queries; it now issues 4`: the counted thing is named once."""
+"""`issued 62 SQL queries; it now issues 4`: the noun is given once."""
 
-TAGGED_BEFORE = re.compile(
+BEFORE_BEHIND_FIGURE = re.compile(
     r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
 )
-TAGGED_AFTER = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
+AFTER_BEHIND_FIGURE = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
 _NOW = re.compile(
     rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE
 )
@@ -58,27 +58,27 @@ _EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 
 
 def by_tense(two: TwoFigures) -> Effect | None:
-    """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
+    """`took 20 s, now 5 s`, `20 s before, 5 s after`, `the 12 s startup is now 3 s`: past tense, then present."""
     is_counted = two.first.metric is ClaimMetric.OPERATIONS and two.second.unit is None
     if not (two.has_units or is_counted or _COUNTED.match(two.between) or _is_shorter(two)):
         return None
     if _REDUCES_IT.fullmatch(two.between):
-        return two.in_order
+        return two.baseline_first
     if _LATER.fullmatch(two.between) and EARLIER.search(two.left):
-        return two.in_order
-    tagged = TAGGED_BEFORE.fullmatch(two.between) and TAGGED_AFTER.match(two.text, two.second.end)
-    if _AND_IS.fullmatch(two.between) and TAGGED_AFTER.match(two.text, two.second.end) and EARLIER.search(two.left):
-        return two.in_order
+        return two.baseline_first
+    tagged = BEFORE_BEHIND_FIGURE.fullmatch(two.between) and AFTER_BEHIND_FIGURE.match(two.text, two.second.end)
+    if _AND_IS.fullmatch(two.between) and AFTER_BEHIND_FIGURE.match(two.text, two.second.end) and EARLIER.search(two.left):
+        return two.baseline_first
     if _NOW.fullmatch(two.between) and not _EVERY.search(two.left):
-        return two.in_order
-    return two.in_order if tagged else None
+        return two.baseline_first
+    return two.baseline_first if tagged else None
 
 
 _ENDS = re.compile(r"[*_`]*(?:[.,;)]|$)", re.MULTILINE)
 
 
 def _is_shorter(two: TwoFigures) -> bool:
-    """`took 40 seconds and now it takes around 5`: the unit is given once."""
+    """Whether the second figure is a smaller bare number at the end of a clause: `took 40 seconds and now it takes around 5`."""
     first, second = two.first, two.second
     is_bare = first.metric is ClaimMetric.TIME and second.unit is None and second.low < first.low
     return is_bare and _ENDS.match(two.text, second.end) is not None
@@ -94,10 +94,10 @@ _CONTRAST = re.compile(
 
 
 def by_contrast(two: TwoFigures) -> Effect | None:
-    """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`."""
+    """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`: the candidate first, then the old version."""
     has_unit = two.first.metric is not None
     contrasts = has_unit and not EARLIER.search(two.left) and _CONTRAST.fullmatch(two.between)
-    return two.swapped if contrasts else None
+    return two.candidate_first if contrasts else None
 
 
 _DOWN_TO = re.compile(
@@ -116,15 +116,15 @@ _ONLY = re.compile(
 )
 
 
-def baseline_figure_first(two: TwoFigures) -> Effect | None:
-    """`instead of 5 min for the whole run, only 2 min are spent`."""
+def by_leading_instead_of(two: TwoFigures) -> Effect | None:
+    """`instead of 5 min for the whole run, only 2 min are spent`: the baseline first, behind `instead of`."""
     if not two.has_units or not (start := _INSTEAD_OF.search(two.left)) or not _ONLY.fullmatch(two.between):
         return None
-    return two.in_order._replace(start=two.first.start - len(two.left) + start.start())
+    return two.baseline_first._replace(start=two.first.start - len(two.left) + start.start())
 
 
-def counted_from(two: TwoFigures) -> Effect | None:
-    """`down to 23 draw calls from 41k`: the counted thing is between the figures."""
+def by_counted_noun_between(two: TwoFigures) -> Effect | None:
+    """`down to 23 draw calls from 41k`: a noun and `from` between the figures, candidate first."""
     if not (_THINGS_FROM.fullmatch(two.between) and _DOWN_TO.search(two.left)):
         return None
-    return two.swapped
+    return two.candidate_first

@@ -1,4 +1,4 @@
-"""The lines above a table: its caption, and a heading or short line with the unit that the figures leave out."""
+"""The lines above a table: its caption, and a heading or short line with the unit of its bare numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TITLE = re.compile(r"\s*(?:#{1,6}\s|<\w|(?![-*•+]\s).*:[*_\s]*$|[*_]*\S+(?: \
 
 
 def caption_above(text: str, start: int) -> str:
-    """The line above the table."""
+    """The last line above the table that is not blank."""
     return text[max(0, start - 160) : start].strip().rpartition("\n")[2]
 
 

@@ -1,4 +1,4 @@
-"""Cells of a table, with the figures in them."""
+"""Rows and cells of a table, with the quantities in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ingest.claims.numbers.measure import ToldBy
+from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
 from ingest.claims.words.vocabulary import TABLE_ROW
@@ -14,8 +14,8 @@ from ingest.claims.words.vocabulary import TABLE_ROW
 _RULE = re.compile(r"[ \t]*(?:\||:?-{2,}:?[ \t]*\|)[\s:|-]*$")
 _ROW, _OPEN_ROW = re.compile(r"\n(?=[ \t]*\|)"), re.compile(r"\n")
 _BAR = re.compile(r"\|")
-_MOST = 40
-"""More cells than this in a row are data."""
+_MOST_CELLS = 40
+"""A row with more cells is data, and skipped."""
 
 _UNIT = re.compile(
     r"(?:[(\[,]\s*(?P<inside>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?"
@@ -23,11 +23,11 @@ _UNIT = re.compile(
     r"|_(?P<suffix>ns|us|ms|s|sec|secs|seconds|[kmg]i?b|bytes)$"
     r"|^(?P<ahead>ms|[µu]s|(?:tok(?:ens)?|t|req|rows|ops|it)/s)\s"
 )
-"""`Before (ms)`, `after GB`: the unit that the figures of a column or row leave out."""
+"""The unit of a column or row of bare numbers, in its label: `Before (ms)`, `after GB`."""
 
 
 class Cell(NamedTuple):
-    """A cell of a table, and the quantities in it."""
+    """A cell of a table: its span in the text, its words without Markdown, and its quantities."""
 
     start: int
     end: int
@@ -43,26 +43,26 @@ class Cell(NamedTuple):
 Row = tuple[Cell, ...]
 
 
-def layout(text: str, start: int, end: int) -> tuple[Row, list[Row]]:
-    """The header cells of the table, none without a rule below them, and its rows, without those that are data."""
+def header_and_rows(text: str, start: int, end: int) -> tuple[Row, list[Row]]:
+    """The header cells of the table (empty if there is no `|---|` rule below them) and the rows below."""
     lines = list(_lines(text, start, end))
     ruled = next((index for index, (low, high) in enumerate(lines) if _RULE.match(text[low:high])), None)
     headers = cells(text, *lines[ruled - 1]) if ruled else ()
     below = lines[ruled + 1 if ruled is not None else 0 :]
-    return headers, [cells(text, low, high) for low, high in below if text.count("|", low, high) <= _MOST]
+    return headers, [cells(text, low, high) for low, high in below if text.count("|", low, high) <= _MOST_CELLS]
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Rows; a line without a bar belongs to the row above it, unless the table has no outer bars."""
+    """The spans of the rows. A line without a bar continues the row above it, unless the table has no outer bars."""
     low = start
-    for match in (_OPEN_ROW if _is_open(text, start, end) else _ROW).finditer(text, start, end):
+    for match in (_OPEN_ROW if _has_no_outer_bars(text, start, end) else _ROW).finditer(text, start, end):
         yield low, match.start()
         low = match.end()
     yield low, end
 
 
-def _is_open(text: str, start: int, end: int) -> bool:
-    """Whether the rows below the rule have no outer bars, whether or not the header row has."""
+def _has_no_outer_bars(text: str, start: int, end: int) -> bool:
+    """Whether the rows have no outer bars: `load | 8 s | 2 s`. The header row alone may have them."""
     second = text.find("\n", start, end) + 1
     return not TABLE_ROW.match(text, start) or (second > 0 and not TABLE_ROW.match(text, second))
 
@@ -75,11 +75,11 @@ def cells(text: str, start: int, end: int) -> Row:
     return tuple(found[1:] if found and not found[0].words else found)
 
 
-def with_unit(figure: Quantity, *labels: str, told_by: ToldBy = ToldBy.HEADER) -> Quantity:
-    """The figure with the unit in the first of the words that has one, if the figure has none itself."""
+def with_unit(figure: Quantity, *labels: str, source: MeasureSource = MeasureSource.HEADER) -> Quantity:
+    """A bare number with the unit of the first label that has one, `Before (ms)`; any other quantity unchanged."""
     if figure.unit is not None or figure.kind is not Kind.VALUE:
         return figure
     for words in labels:
         if found := _UNIT.search(words):
-            return figure.in_unit(unit(found["inside"] or found["behind"] or found["suffix"] or found["ahead"]), told_by)
+            return figure.in_unit(unit(found["inside"] or found["behind"] or found["suffix"] or found["ahead"]), source)
     return figure

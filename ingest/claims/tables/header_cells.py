@@ -1,4 +1,4 @@
-"""What the columns of a table hold: by their header cells, or by a change in a row that agrees with two of its figures."""
+"""Baseline, candidate and change columns of a table: by header cells, or by a row whose change agrees with two of its figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from schemas.rows.claim import ClaimMetric
 
 
 class Columns(NamedTuple):
-    """Which columns hold what. If several hold candidate figures, the change of the row decides which is meant."""
+    """The roles of columns, by index. Of several candidate columns, the change of each row decides."""
 
     before: int | None = None
     after: tuple[int, ...] = ()
@@ -26,12 +26,12 @@ class Columns(NamedTuple):
     is_reciprocal: bool = False
     headers: tuple[str, ...] = ()
     is_inferred: bool = False
-    """Whether a row proved it, not the header cells."""
+    """Whether a row, not the header cells, gave the sides."""
     has_goals: bool = False
-    """Whether the change is beside the goal for it."""
+    """Whether a goal for the change is in another column: `Target | Achieved`."""
 
 
-_ROLE = re.compile(
+_ROLE_WORDS = re.compile(
     rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*?[(\s>])??(?:(?P<before>{BASELINE_LABELS})|(?P<after>{CANDIDATE_LABELS})|(?P<change>{CHANGE_LABELS}))"
     r"(?![A-Za-z]|_(?!(?:[mnuµ]?s|[kmg]i?b|x|pct)$))",
     re.IGNORECASE,
@@ -40,8 +40,8 @@ _AFTER = re.compile(rf"[*_`\s]*\b(?:{CANDIDATE_LABELS})(?![A-Za-z_])", re.IGNORE
 GAIN_HEADER = re.compile(GAIN_HEADERS, re.IGNORECASE)
 
 
-_BOTH = re.compile(ARROW)
-"""`Errors before→after`: each cell of the column holds a pair."""
+_BOTH_SIDES = re.compile(ARROW)
+"""`Errors before→after`: each cell of the column has a pair."""
 
 
 _VERSUS = re.compile(r"\w\W{1,4}(?:vs|versus)\b", re.IGNORECASE)
@@ -49,27 +49,27 @@ _VERSUS = re.compile(r"\w\W{1,4}(?:vs|versus)\b", re.IGNORECASE)
 
 
 def role_of(words: str) -> str | None:
-    """The role that the label of a row or column names: `before`, `after` or `change`."""
-    found = _ROLE.match(words)
+    """What the label of a row or column names: `before` (baseline), `after` (candidate) or `change`; None for any other label."""
+    found = _ROLE_WORDS.match(words)
     return "change" if found and _VERSUS.search(words) else found.lastgroup if found else None
 
 
-_NO_ROLE = re.compile(
+_NOT_A_SIDE = re.compile(
     r"\b(?:session|sprint|week|month|quarter|year|retro|loop|day|run) ?#?\d*\b|^\W*(?:%|percent(?:age)?|share) of\b", re.IGNORECASE
 )
-"""`Previous (session 57)`, `this week`: figures of two periods, between which nothing need have changed. `% of bill`: shares."""
+"""`Previous (session 57)`, `this week`: columns of two periods, not of a change. `% of bill`: a column of shares."""
 
 _DIFFERENCE = re.compile(r"(?:Δ|delta|diff\w*|change|sav(?:ed|ings?))(?![^%]*%)", re.IGNORECASE)
-"""The header cell of a column of differences; beside a column of percentages, that one holds the changes."""
+"""A column of absolute differences. Beside a column of percentages, it is not the change column."""
 
 
 def columns_by_headers(headers: Row) -> Columns:
-    """The columns, as their header cells name them."""
+    """The columns by their header cells alone: `Case | Before | After | Speedup`."""
     before: int | None = None
     change: int | None = None
     after: list[int] = []
     for index, header in enumerate(headers[1:], 1):
-        role = role_of(header.words) if not _NO_ROLE.search(header.words) else None
+        role = role_of(header.words) if not _NOT_A_SIDE.search(header.words) else None
         if role == "before" and before is None:
             before = index
         elif role == "after" or (role == "before" and _AFTER.match(header.words)):  # `Before | Current`
@@ -79,7 +79,7 @@ def columns_by_headers(headers: Row) -> Columns:
     if before is None and len(after) > 1 and _MAIN_BRANCH.fullmatch(headers[after[0]].words):
         before, after = after[0], after[1:]
     if before is not None:
-        after = _with_equal_name(headers, before, after) if after else _named_alike(headers, before)
+        after = _candidates_named_as_baseline(headers, before, after) if after else _column_named_as_baseline(headers, before)
     achieved = _achieved_column(headers) if before is None and change is None else None
     change = achieved if achieved is not None else change
     reciprocal = change is not None and bool(RECIPROCAL_HEADERS.search(headers[change].words))
@@ -88,22 +88,19 @@ def columns_by_headers(headers: Row) -> Columns:
 
 
 _MAIN_BRANCH = re.compile(r"(?:dev|head)(?: \([^()]*\))?", re.IGNORECASE)
-"""`dev | This PR`: of two candidate columns, the one that is a main branch is the baseline."""
+"""`dev | This PR`: of two candidate columns, the one of a main branch is the baseline."""
 
 _BEFORE = re.compile(rf"[*_`\s]*\b(?:{BASELINE_LABELS})(?![A-Za-z])\s*", re.IGNORECASE)
 
 
-def _with_equal_name(headers: Row, before: int, after: list[int]) -> list[int]:
-    """`new rows | old median | new median`: of several candidate columns, those with the name of the baseline column."""
+def _candidates_named_as_baseline(headers: Row, before: int, after: list[int]) -> list[int]:
+    """`new rows | old median | new median`: of several candidate columns, those named like the baseline column, else all."""
     name = _BEFORE.sub("", headers[before].words, 1).lower()
     return [index for index in after if name and _AFTER.sub("", headers[index].words, 1).strip().lower() == name] or after
 
 
-def _named_alike(headers: Row, before: int) -> list[int]:
-    """The column with the name of the baseline column, without the word for the side.
-
-    `Baseline mean | Mean`, and with a unit first `t/s master | t/s wide`.
-    """
+def _column_named_as_baseline(headers: Row, before: int) -> list[int]:
+    """The column named like the baseline column without its word for the side: `Baseline mean | Mean`, `t/s master | t/s wide`."""
     name = _BEFORE.sub("", headers[before].words, 1).lower()
     if not name:
         return []
@@ -120,14 +117,14 @@ _ACHIEVED = re.compile(r"(?:achieved|reached|measured|actual|result)", re.IGNORE
 
 
 def _achieved_column(headers: Row) -> int | None:
-    """Achieved`|`Target | Achieved`: the column of the changes that were achieved; the row label names what the goal is for."""
+    """The column of achieved changes beside their goals: `Target | Achieved`."""
     goal = next((index for index, header in enumerate(headers) if index and _GOAL.match(header.words)), None)
     return next((index for index, header in enumerate(headers) if goal and _ACHIEVED.match(header.words)), None)
 
 
-def side_by_side(headers: Row) -> list[Columns]:
-    """`p50 before | p50 after | p99 before | p99 after`: as many baseline as candidate columns, in pairs; else none."""
-    roles = [role_of(header.words) if index and not _BOTH.search(header.words) else None for index, header in enumerate(headers)]
+def paired_columns(headers: Row) -> list[Columns]:
+    """The pairs of columns of `p50 before | p50 after | p99 before | p99 after`; none if there are not several of each side."""
+    roles = [role_of(header.words) if index and not _BOTH_SIDES.search(header.words) else None for index, header in enumerate(headers)]
     before = [index for index, role in enumerate(roles) if role == "before"]
     after = [index for index, role in enumerate(roles) if role == "after"]
     if len(before) < 2 or len(before) != len(after) or any(first > second for first, second in zip(before, after, strict=True)):
@@ -138,40 +135,46 @@ def side_by_side(headers: Row) -> list[Columns]:
     return [Columns(first, (second,), change, headers=words) for first, second, change in columns]
 
 
-def completed_by_rows(columns: Columns, rows: list[Row]) -> Columns:
-    """The columns, completed with the sides that a row proves, where the header cells do not name both."""
-    if columns.before is not None and (columns.after or (columns := _by_elimination(columns)).after):
+def completed_by_row(columns: Columns, rows: list[Row]) -> Columns:
+    """The columns with both sides: where the header cells do not name both, from the first row whose change agrees with two figures.
+
+    `op | stock | lean | Δ` with a row `scan | 20 ms | 10 ms | -50%`: `stock` is the baseline column.
+    """
+    if columns.before is not None and (columns.after or (columns := _with_only_other_column(columns)).after):
         return columns
     for row in rows:
-        if found := proven(row, columns):
+        if found := proven_pair(row, columns):
             before = next((index for index, cell in enumerate(row) if found.before in cell.quantities), None)
             after = tuple(index for index, cell in enumerate(row) if found.after in cell.quantities)
             return columns._replace(before=before, after=after, is_inferred=True)
     return columns
 
 
-_NO_FIGURE_AFTER = re.compile(
+_NOT_A_CANDIDATE = re.compile(
     r"goal|target|limit|expect|notes?\b|status|units?\b|budget|threshold|samples?|count|n\b|runs\b|max|min|p\d\d|std|comment|description|source|where",
     re.IGNORECASE,
 )
-_ALSO_NOW = re.compile(r"current|from|was", re.IGNORECASE)
+_AMBIGUOUS_BASELINE = re.compile(r"current|from|was", re.IGNORECASE)
 BASE_BRANCH = re.compile(r"\b(?:main|master|develop|trunk|upstream)\b", re.IGNORECASE)
-"""A main branch is the baseline, wherever its column is."""
+"""A main branch: the baseline, even right of the candidate column."""
 
 
-def _by_elimination(columns: Columns) -> Columns:
-    """`Case | Without | CACHE=1`: the only column that is neither baseline nor change, if its header cell names nothing else."""
-    if columns.before is None or columns.after or _ALSO_NOW.match(columns.headers[columns.before]):
+def _with_only_other_column(columns: Columns) -> Columns:
+    """`Case | Without | CACHE=1`: the only column that is neither label, baseline nor change becomes the candidate column."""
+    if columns.before is None or columns.after or _AMBIGUOUS_BASELINE.match(columns.headers[columns.before]):
         return columns
     others = [index for index, header in enumerate(columns.headers) if index and header and index not in (columns.before, columns.change)]
     is_in_order = others[:1] > [columns.before] or BASE_BRANCH.search(columns.headers[columns.before])
-    if len(others) != 1 or not is_in_order or _NO_FIGURE_AFTER.match(columns.headers[others[0]]):
+    if len(others) != 1 or not is_in_order or _NOT_A_CANDIDATE.match(columns.headers[others[0]]):
         return columns
     return columns._replace(after=tuple(others), is_inferred=True)
 
 
-def proven(row: Row, columns: Columns) -> Effect | None:
-    """Two neighbouring figures with a factor or percentage behind them that agrees with them, whatever the header cells say."""
+def proven_pair(row: Row, columns: Columns) -> Effect | None:
+    """Two figures in neighbouring cells and a change behind them that agrees with them, whatever the header cells say.
+
+    `| 1 | 2,000 | 4,000 | 2.0x |` gives the pair of 2,000 and 4,000. None if no change agrees.
+    """
     for index, (first, second) in enumerate(pairwise(row)):
         if first.quantities and second.quantities and first.quantities[0].kind is second.quantities[0].kind:
             one, other = (
@@ -180,30 +183,33 @@ def proven(row: Row, columns: Columns) -> Effect | None:
             )
             pair = Effect(one.start, other.end, one, other)
             for change, header, words in _changes_behind(row, index + 1, columns):
-                if found := _with_own_change(pair, change, header, is_fall="↓" in words):
+                if found := _pair_with_change(pair, change, header, is_fall="↓" in words):
                     return found
     return None
 
 
 def _changes_behind(row: Row, column: int, columns: Columns) -> Iterator[tuple[Quantity, str, str]]:
-    """The changes behind the figure of the column and in the next cell, each with its header cell and the words of its cell."""
+    """The changes behind the figure in that column, `10 ms (-50%)`, and in the next one, each with header cell and words of its cell."""
     yield from ((change, "change", row[column].words) for change in row[column].quantities[1:])
     if column + 1 < len(row):
         header = columns.headers[column + 1] if column + 1 < len(columns.headers) else ""
         yield from ((change, header, row[column + 1].words) for change in row[column + 1].quantities[:1])
 
 
-def _with_own_change(pair: Effect, change: Quantity, header: str, *, is_fall: bool) -> Effect | None:
-    """The pair with its change, if they agree. A sign shows the order of the figures, unless the column is one of gains."""
+def _pair_with_change(pair: Effect, change: Quantity, header: str, *, is_fall: bool) -> Effect | None:
+    """The pair with its change, if they agree; else None.
+
+    The sign of the change gives the order of the figures, `10 ms | 20 ms | -50%`, except in a column of gains.
+    """
     one, other = pair.before, pair.after
     assert one
     assert other
     is_bare = one.kind is Kind.VALUE and one.unit is other.unit is None
-    is_told = bool(change.sign) or (change.kind is Kind.TIMES and agrees(pair, change, math.log(1.03)))
-    is_clear = one.measures_as(other) or (is_bare and is_told and (not header or role_of(header) == "change"))
+    is_explicit = bool(change.sign) or (change.kind is Kind.TIMES and agrees(pair, change, math.log(1.03)))
+    is_clear = one.has_metric_of(other) or (is_bare and is_explicit and (not header or role_of(header) == "change"))
     if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
         return None
-    falls = other.sized() < one.sized()
+    falls = other.scaled() < one.scaled()
     is_gain = GAIN_HEADER.search(header) is not None
     in_order = not change.sign or (is_gain and not is_fall) or falls is (change.sign != "+")
     if is_gain and change.kind is Kind.TIMES and change.low > 1 and one.unit:  # `ours | theirs | Speedup`

@@ -1,4 +1,4 @@
-"""The figures of a row: baseline against candidate, as the header cells name them, with their change; and changes without figures."""
+"""The effects of a row by its columns: pairs of baseline and candidate cell with their change, and changes without figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from schemas.rows.claim import ClaimMetric
 
 
 def pairs_by_headers(row: Row, columns: Columns) -> list[Effect]:
-    """The pairs of the baseline column with a candidate column; of several candidates, the one that the change of the row agrees with."""
+    """The pairs of baseline and candidate cell: `| load | 30 s | 10 s |` below `Case | Before | After`.
+
+    Of several candidate columns, the one that the change of the row agrees with.
+    """
     if columns.before is None or columns.before >= len(row):
         return []
     options = [pairs for column in columns.after if column < len(row) and (pairs := list(_pairs(row, columns, column)))]
@@ -25,7 +28,7 @@ def pairs_by_headers(row: Row, columns: Columns) -> list[Effect]:
 
 
 def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
-    """The baseline figure with the candidate figure; in pairs where the cells hold several, `367 ms / 15 MB`."""
+    """The pair of two cells; several pairs where both cells have several figures, `367 ms / 15 MB`."""
     assert columns.before is not None
     first, second = figures(row, columns, columns.before), figures(row, columns, column)
     several = len(first) == len(second) > 1 and "/" in row[columns.before].words and "/" in row[column].words
@@ -42,30 +45,32 @@ def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
 
 
 _LOAD = re.compile(r"\b(?:cpu|processor|ram|mem(?:ory)?|heap)\b(?! util)", re.IGNORECASE)
-"""Row labels with percentages of a machine that is used."""
+"""Row labels of resources whose usage is given as a percentage."""
 
 
 def _shares(cell: Cell) -> list[Quantity]:
-    """The percentage of a cell that holds nothing else: of a processor, say."""
+    """The percentage of a cell without any other number, `80%` in a row `CPU`; else none."""
     return [share for share in cell.quantities if len(cell.quantities) == 1 and not share.sign]
 
 
 def figures(row: Row, columns: Columns, column: int) -> list[Quantity]:
+    """The figures of a cell; bare numbers with the unit of the header cell, `Before (ms)`, the row label or the top left cell."""
     header = columns.headers[column] if column < len(columns.headers) else ""
     corner = columns.headers[0] if columns.headers and not row[0].quantities else ""
     return [with_unit(figure, header, row[0].words, corner) for figure in row[column].figures]
 
 
 def _are_comparable(before: Quantity, after: Quantity, columns: Columns) -> bool:
+    """Whether the figures of two cells can be a pair: of one kind, and of one metric where both have units."""
     if before.kind is not after.kind:
         return False
     if before.unit and after.unit:
         return before.unit.metric is after.unit.metric
-    return not columns.is_inferred  # another row proves the sides of the columns, not the metric of bare numbers
+    return not columns.is_inferred  # another row gave the sides of the columns, not the metric of bare numbers
 
 
 def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_agree: bool) -> Effect:
-    """The pair with its change: behind the figure or in a cell of its own."""
+    """The pair with its change, behind the candidate figure, `10 s (3x)`, or in the change column."""
     own = [quantity for quantity in row[column].quantities if quantity.start >= pair.end and quantity.kind is not Kind.VALUE]
     stated = [*own, *changes(row, columns.change, columns.headers)]
     change = next((change for change in stated if change.start > pair.start and agrees(pair, change)), None)
@@ -79,10 +84,11 @@ def _with_change(pair: Effect, row: Row, columns: Columns, column: int, *, must_
     if not (gains and (is_bare or change.kind is Kind.TIMES)) and not (is_bare and change in own and change.kind is Kind.TIMES):
         return whole
     is_loss = change.high < 1 if change.kind is Kind.TIMES else change.sign == "-"
-    return whole._replace(swaps=is_loss, sense=Sense.LOSS if is_loss else Sense.GAIN, word=gains[0].lower() if gains else "")
+    return whole._replace(is_order_open=is_loss, sense=Sense.LOSS if is_loss else Sense.GAIN, word=gains[0].lower() if gains else "")
 
 
 def changes(row: Row, column: int | None, headers: tuple[str, ...]) -> list[Quantity]:
+    """The factors and percentages of the change column; a bare `3.2` below `Speedup` is one too. None if the row has no such cell."""
     if column is None or column >= len(row):
         return []
     found = row[column].quantities
@@ -92,11 +98,14 @@ def changes(row: Row, column: int | None, headers: tuple[str, ...]) -> list[Quan
 
 
 _OF_FACTORS = re.compile(r"speed-?ups?(?! ?\(?%)", re.IGNORECASE)
-"""The header cell of a column of factors, which may leave out the `x`."""
+"""The header cell of a column of factors, in which bare numbers are factors: `Speedup` above `3.2`."""
 
 
-def each_against_baseline(text: str, row: Row, columns: Columns) -> list[Effect]:
-    """`Baseline | Warm | Cold`, `25 s | 2 s (12x faster) | 6 s (4x faster)`: each cell has its change against the baseline."""
+def cells_with_own_change(text: str, row: Row, columns: Columns) -> list[Effect]:
+    """Pairs of the baseline with each later cell that has its own change.
+
+    Two for `25 s | 2 s (12x faster) | 6 s (4x faster)` below `Baseline | Warm | Cold`; none for fewer than two.
+    """
     if columns.before is None or columns.before >= len(row) or sum(len(cell.quantities) > 1 for cell in row) < 2:
         return []
     before = figures(row, columns, columns.before)[:1]
@@ -115,7 +124,7 @@ _CLOSES = re.compile(r"[^()|\n]{0,30}\)")
 
 
 def end_of_bracket(text: str, end: int) -> int:
-    """The end of the bracket around a change."""
+    """The end of the bracket around a change that ends at `end`; `end` without a bracket."""
     bar = max(0, text.rfind("|", 0, end))
     is_open = text.rfind("(", bar, end) > text.rfind(")", bar, end)
     found = _CLOSES.match(text, end) if is_open else None
@@ -124,17 +133,17 @@ def end_of_bracket(text: str, end: int) -> int:
 
 _SIGNS = ("+", "-")
 _SENSES = {"+": Sense.GAIN, "-": Sense.LOSS}
-"""What a sign means in a column of gains."""
+"""The meaning of a sign in a column of gains."""
 
 _NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
-"""`1x` is no change, and `100%` means that something is done."""
+"""`1x` is no change, and `100%` usually a state of completion."""
 
 _FALLS = re.compile(FALL_HEADERS, re.IGNORECASE)
 _BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
 
 
 def change_without_figures(row: Row, columns: Columns) -> Effect | None:
-    """A change in a column of changes, without figures. The row that all others are compared with has none."""
+    """The change in the change column, without figures: `| load | 3x |` below `Case | Speedup`. None in the row of the baseline."""
     found = changes(row, columns.change, columns.headers)
     if columns.change is not None and columns.has_goals:
         return _change_beside_goal(row, columns.change)
@@ -167,7 +176,7 @@ _NAME = re.compile(r"[*_`]*\s(?P<name>[A-Za-z][\w-]*)")
 
 
 def named_changes(text: str, row: Row, columns: Columns) -> list[Effect]:
-    """`+111% semantic, +49% hybrid` in a column of gains: several signed percentages, each with the name of what it measures."""
+    """`+111% semantic, +49% hybrid` in a column of gains: signed percentages, each with the beginning of another header cell."""
     if columns.change is None or columns.change >= len(row) or not GAIN_HEADER.search(columns.headers[columns.change]):
         return []
     cell = row[columns.change]
@@ -187,7 +196,7 @@ _OF_A_CHANGE = re.compile(r"reduction|savings?|improvement|speed(?:-?up)?|throug
 
 
 def _change_beside_goal(row: Row, column: int) -> Effect | None:
-    """A percentage or factor beside the goal for it, if the row label names a change."""
+    """The achieved percentage or factor beside its goal: `| Copy reduction | 40% | 50% |`. None if the row label names no change."""
     change = next(iter(row[column].quantities), None) if column < len(row) else None
     label = _OF_A_CHANGE.search(row[0].words)
     if label is None or row[0].quantities or change is None or change.kind is Kind.VALUE:
@@ -199,8 +208,8 @@ def _change_beside_goal(row: Row, column: int) -> Effect | None:
 _SAYS_GAINS = re.compile(rf"\b(?:{GAIN_HEADERS})s?\b", re.IGNORECASE)
 
 
-def changes_by_cell(text: str, start: int, headers: Row, row: Row) -> list[Effect]:
-    """`Average speedups by instance` above cells with nothing but a signed percentage: each is a change."""
+def captioned_gains(text: str, start: int, headers: Row, row: Row) -> list[Effect]:
+    """The changes of a row of signed percentages, `| +12% | -3% |`, in a table below `Average speedups by instance`."""
     cells = [cell.quantities for cell in row[1:] if cell.words]
     are_percentages = all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign in _SIGNS for found in cells)
     if len(cells) < 2 or not are_percentages or any(role_of(header.words) for header in headers[1:]):
@@ -216,7 +225,7 @@ _OPENS = re.compile(r"[*_`]*\s?\(")
 
 
 def with_candidate_figure(text: str, effect: Effect, row: Row) -> Effect:
-    """`26.1 KB (-3.2%)`: the signed percentage with the candidate figure before it."""
+    """The signed percentage with the candidate figure before it in its cell: `26.1 KB (-3.2%)`; else the effect as it is."""
     cell = next((cell for cell in row if cell.start <= effect.start < cell.end), None)
     figure = cell.quantities[0] if cell and len(cell.quantities) > 1 and cell.quantities[1] == effect.change else None
     if figure is None or figure.metric in (None, ClaimMetric.COST) or not _OPENS.fullmatch(text, figure.end, effect.start):

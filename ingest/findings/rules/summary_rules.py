@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.claims.extraction import MOST_SIGNS
-from ingest.claims.find.multi_search import Literals
-from ingest.claims.find.signs import signs
+from ingest.claims.extraction import MOST_TRIGGERS
+from ingest.claims.find.multi_search import LiteralSearch
+from ingest.claims.find.triggers import find_triggers
 from ingest.findings.rules.rule import Facts, Noticed, rule
 from schemas.rows.run import Outcome
 from schemas.rows.source import Severity
@@ -36,7 +36,7 @@ _NOT_PERMITTED = re.compile(
     r"(?:blocked|denied|rejected)\b"
     r"|\bblocked (?:by|on|from) (?:the |your |file )?(?:permissions?|sandbox|making)\b",
 )
-_PERMISSION = Literals(
+_PERMISSION = LiteralSearch(
     ("permission", "approval", "I don't have", "unable to", "I cannot", "I can't", "blocked", "denied", "rejected"), leftmost=True
 )
 """Words of which every match of _NOT_PERMITTED has one on the same line."""
@@ -109,10 +109,10 @@ def read_in_part(facts: Facts) -> Iterator[Noticed]:
             f"at most {most:,} characters",
             f"{length:,} characters",
         )
-    elif length > MOST_SIGNS and (count := len(signs(facts.text)[0])) > MOST_SIGNS:
+    elif length > MOST_TRIGGERS and (count := len(find_triggers(facts.text)[0])) > MOST_TRIGGERS:
         yield Noticed(
-            f"The summary has {count:,} figures that may be claims; the first {MOST_SIGNS:,} were read.",
-            f"at most {MOST_SIGNS:,} figures",
+            f"The summary has {count:,} figures that may be claims; the first {MOST_TRIGGERS:,} were read.",
+            f"at most {MOST_TRIGGERS:,} figures",
             f"{count:,} figures",
         )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from ingest.claims.find.multi_search import Literals
+from ingest.claims.find.multi_search import LiteralSearch
 
 REACH = 400
 """A statement is within so many characters of its mark. Longer lines are read in windows, so that time stays linear."""
@@ -61,7 +61,7 @@ _WORDS = {
 A plus before a digit marks changed lines, too: it would be too short.
 """
 
-_LITERALS = Literals(list(chain.from_iterable(_WORDS.values())), leftmost=True)
+_LITERALS = LiteralSearch(list(chain.from_iterable(_WORDS.values())), leftmost=True)
 _MARKS = [Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words]
 """For each word, the index of its mark in Lines."""
 _LINES_CHANGED = _MARKS[-1]

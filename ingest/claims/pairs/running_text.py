@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 from ingest.claims.judge.ratios import agrees
-from ingest.claims.numbers.effect import Effect, TwoFigures, Way, first_found
-from ingest.claims.numbers.measure import ToldBy
+from ingest.claims.numbers.effect import Effect, ReadingRule, TwoFigures, first_result
+from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import SCALES, unit
+from ingest.claims.pairs.marked_baselines import by_marked_baseline
 from ingest.claims.pairs.side_labels import by_side_labels
-from ingest.claims.pairs.tenses import baseline_figure_first, by_contrast, by_tense, counted_from
-from ingest.claims.pairs.was_and_instead import candidate_figure_first
-from ingest.claims.tables.aligned_columns import columns
+from ingest.claims.pairs.tenses import by_contrast, by_counted_noun_between, by_leading_instead_of, by_tense
+from ingest.claims.tables.aligned_columns import aligned_pair
 from ingest.claims.words.vocabulary import ARROW, COMPARISONS, DECORATION, HEDGE, SAME_SENTENCE, VERBS, Sense, by_sense, sense_in
 from schemas.rows.claim import ClaimMetric
 
-LEADS = re.compile(
+ARROW_BETWEEN = re.compile(
     rf"[\s*_`'\")\]]*(?:\([^()\n]{{0,40}}\)\s*)?(?:[\w/.,-]+\s+){{0,4}}?(?:{ARROW}|から|에서)"
     r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head|warm|hot|cached|cache[- ]hit|steady)[*_`]*:?(?=\s))?"
     rf"(?:\s?[\w.+-]{{1,20}}(?:\s\(|:\s))?{DECORATION}{HEDGE}{DECORATION}",
@@ -25,9 +25,10 @@ LEADS = re.compile(
 
 
 def by_arrow(two: TwoFigures) -> Effect | None:
+    """`2822 → 2172 ms`, `60 s before → 5 s`, `~~24 s~~ 12 s`. Not for a numbered name, a setting or a condition (`> 10 MB → 413`)."""
     if (
-        not LEADS.fullmatch(two.between)
-        and not _STRUCK.fullmatch(two.between)
+        not ARROW_BETWEEN.fullmatch(two.between)
+        and not _STRIKETHROUGH.fullmatch(two.between)
         and not (two.has_units and _BEFORE_ARROW.fullmatch(two.between))
     ):
         return None
@@ -36,15 +37,15 @@ def by_arrow(two: TwoFigures) -> Effect | None:
     if two.first.unit is None and two.second.unit is None and _is_numbered(two):
         return None
     is_condition = two.second.unit is None and two.text[two.first.start] in "><≥≤"  # `> 10 MB → 413`
-    return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.in_order
+    return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.baseline_first
 
 
 _SET_TO = re.compile(r"\w\s?=\s?$")
-"""`qps = 4 => 43 ms`: a measurement at that setting."""
+"""`qps = 4 => 43 ms`: the bare number is a setting, not a baseline."""
 
 
 def _is_numbered(two: TwoFigures) -> bool:
-    """`Kernel 11 → 349.0` above or below `Kernel 12 → 355.0`: the first number is part of a name."""
+    """Whether the first number belongs to a name: `Kernel 11 → 349.0` above or below `Kernel 12 → 355.0`."""
     text, start = two.text, two.first.start
     line = text.rfind("\n", 0, start) + 1
     name = text[line:start]
@@ -54,7 +55,7 @@ def _is_numbered(two: TwoFigures) -> bool:
     return any(text.startswith(name, other) and text[other + len(name) :][:1].isdigit() for other in (above, below) if other != line)
 
 
-_STRUCK = re.compile(rf"~~\s{{1,3}}{DECORATION}{HEDGE}")
+_STRIKETHROUGH = re.compile(rf"~~\s{{1,3}}{DECORATION}{HEDGE}")
 """`~~24 s~~ 12 s`"""
 
 _BEFORE_ARROW = re.compile(
@@ -64,11 +65,11 @@ _BEFORE_ARROW = re.compile(
 """`60 s under bursts of reconnects before → 5 s`"""
 
 _NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
-"""`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
+"""`{36-bitmaps.conf => 76-bitmaps.conf}`: the numbers belong to file names."""
 
 
 MOST_BETWEEN = 4
-"""The most figures between the two of a pair, and one behind them."""
+"""The most quantities ahead of the first figure among which the second is searched."""
 
 _BRACKETED_BASELINE = re.compile(r"[*_`]*\s*\((?:was|from)\b")
 _VERSION = re.compile(r"[*_`]*\s(?:in|on|with|for)\s(?:v|version\s)?\d+(?:\.\d+){1,3}")
@@ -77,8 +78,11 @@ _VERSION = re.compile(r"[*_`]*\s(?:in|on|with|for)\s(?:v|version\s)?\d+(?:\.\d+)
 _BRACKET = re.compile(r"\s*\([^()\n]{1,60}\)\s*")
 
 
-def steps_to_second(text: str, ahead: list[Quantity]) -> int:
-    """How many quantities further the second figure of a pair is: `562 s (was 1.09 in 1573 s)`, `from 40 min (2 × 20 min) to 7 min`."""
+def steps_to_second_figure(text: str, ahead: list[Quantity]) -> int:
+    """The distance, in quantities, from the first figure of a pair to the second: 1, or more where numbers between them are skipped.
+
+    2 for `562 s (was 1.09 in 1573 s)`, 3 for `from 40 min (2x 20 min) to 7 min`. `ahead` begins with the first figure.
+    """
     first = ahead[0]
     if len(ahead) < 3 or first.unit is None:
         return 1
@@ -104,7 +108,7 @@ _PER = re.compile(r"\s(?:\w+\s)?per\s$")
 
 
 def _is_sample_count(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether the second counts samples of the first: `2 s over 20 runs`, `40 queries per 500 rows`."""
+    """Whether the second counts the samples of the first: `2 s over 20 runs`, `40 queries per 500 rows`."""
     if second.start - first.end > 30 or second.kind is not Kind.VALUE:
         return False
     if _PER.search(text, first.end, second.start):
@@ -113,40 +117,44 @@ def _is_sample_count(text: str, first: Quantity, second: Quantity) -> bool:
 
 
 def _steps_over_bracket(text: str, ahead: list[Quantity]) -> int:
+    """The distance to the figure behind a bracket: 3 for `from 40 min (2x 20 min) to 7 min`; 1 without a bracket."""
     first = ahead[0]
     bracket = _BRACKET.match(text, first.end) if text.find("(", first.end, first.end + 3) >= 0 else None
     if bracket is None:
         return 1
     step = next((index for index, quantity in enumerate(ahead) if quantity.start >= bracket.end()), 0)
     is_bare = step == 2 and ahead[1].unit is None
-    is_other = step > 1 and ahead[step].metric in (first.metric, None) and (is_bare or bool(_LEADS_ON.match(text, bracket.end())))
+    is_other = step > 1 and ahead[step].metric in (first.metric, None) and (is_bare or bool(_PAIR_GOES_ON.match(text, bracket.end())))
     return step if is_other else 1
 
 
-_LEADS_ON = re.compile(rf"(?:down |up )?to\s|{ARROW}|\((?:was|previously|formerly|from|down from|up from)\s")
+_PAIR_GOES_ON = re.compile(rf"(?:down |up )?to\s|{ARROW}|\((?:was|previously|formerly|from|down from|up from)\s")
 
 
 _REACH = 90
-"""Characters that may be between the two figures of a pair."""
+"""The most characters between the two figures of a pair."""
 
-_LINKED = 200
-_LINK = re.compile(r"\]\(https?://[^()\s]{1,190}\)")
-"""The target of a link, which is skipped: so many more characters may be between the figures."""
+_LINK_REACH = 200
+_LINK_TARGET = re.compile(r"\]\(https?://[^()\s]{1,190}\)")
+"""The target of a Markdown link, which is skipped; with one, `_LINK_REACH` more characters may be between the figures."""
 
-_LEFT = 60
-"""Characters before a pair in which the word is searched that makes it one."""
+_LEFT_REACH = 60
+"""Characters before a pair in which words such as `from` are searched."""
 
-_LINKS = 2
-"""The most figures of a chain beyond the first two."""
+_MOST_LINKS = 2
+"""The most figures of a chain behind the first two."""
 
 
 def pair_starting_at(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
-    """The pair that begins with that quantity, if any, and how many quantities were used. Nothing before `floor` is read."""
-    if row := columns(text, found, index):
+    """The pair whose first figure is `found[index]`, and the number of quantities it uses; None and the number to skip if there is none.
+
+    No text before `floor` is read.
+    """
+    if row := aligned_pair(text, found, index):
         return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
-    if _are_two_shares(text, found, index):
+    if _are_two_percentages(text, found, index):
         return None, 2
-    step = steps_to_second(text, found[index : index + 1 + MOST_BETWEEN])
+    step = steps_to_second_figure(text, found[index : index + 1 + MOST_BETWEEN])
     if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor)):
         return _with_chain(text, found, index + step + 1, effect, step + 1)
     return None, 1
@@ -157,53 +165,56 @@ _LOAD = re.compile(
     r"[:*_`\s]*(?:(?:reduced|dropped|drops|fell|falls|went|goes|decreased|decreases|cut|down|is|now)\s)?(?:by\s)?(?:from\s)?[~*_`]*$",
     re.IGNORECASE,
 )
-"""Parts of a machine that are used to so many percent."""
+"""Resources whose usage is given as a percentage: `RAM usage from 80% to 40%` is a pair of memory."""
 
 
-def _are_two_shares(text: str, found: list[Quantity], index: int) -> bool:
-    """`overhead: 5% → 1%`: neither is a change."""
+def _are_two_percentages(text: str, found: list[Quantity], index: int) -> bool:
+    """Whether the next two quantities are shares at two times, not changes: `overhead: 5% → 1%`."""
     first, second = found[index], found[index + 1] if index + 1 < len(found) else found[index]
     is_short = first.kind is second.kind is Kind.PERCENT and 0 < second.start - first.end <= 12 and not second.sign
-    is_short = is_short and not _LOAD.search(text, max(0, first.start - _LEFT), first.start)
-    return is_short and bool(LEADS.fullmatch(text, first.end, second.start))
+    is_short = is_short and not _LOAD.search(text, max(0, first.start - _LEFT_REACH), first.start)
+    return is_short and bool(ARROW_BETWEEN.fullmatch(text, first.end, second.start))
 
 
 def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
-    """The pair of two neighbouring quantities, if the text between them makes it one."""
-    between = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINKED else ""
-    between = _LINK.sub("]", between) if len(between) > _REACH else between
-    first = in_bytes(text, first, second)
-    second = in_bytes(text, second, first)
-    first = in_bytes(text, first, second)
+    """The pair of two quantities, if their units are comparable and a rule applies to the text between and before them.
+
+    `12 ms` and `4 ms` of `latency 12 ms → 4 ms` are one; `12 ms` and `4 MB` are none. No text before `floor` is read.
+    """
+    between = text[first.end : second.start] if 0 < second.start - first.end <= _REACH + _LINK_REACH else ""
+    between = _LINK_TARGET.sub("]", between) if len(between) > _REACH else between
+    first = with_bytes_of_other(text, first, second)
+    second = with_bytes_of_other(text, second, first)
+    first = with_bytes_of_other(text, first, second)
     if not 0 < len(between) <= _REACH or not _are_comparable(first, second):
         return None
-    return pair_by_words(TwoFigures(text, first, second, between, text[max(floor, first.start - _LEFT) : first.start]))
+    return pair_by_words(TwoFigures(text, first, second, between, text[max(floor, first.start - _LEFT_REACH) : first.start]))
 
 
 _OF_MEMORY = re.compile(r"[*_`]*\s(?:of\s)?(?:heap|rss|ram|v?ram|memory|resident)\b", re.IGNORECASE)
 
 
-def in_bytes(text: str, figure: Quantity, other: Quantity) -> Quantity:
-    """The figure with bytes as its unit, if it has only a suffix and the other is in bytes: `50M` in `28 GB → 50M`."""
+def with_bytes_of_other(text: str, figure: Quantity, other: Quantity) -> Quantity:
+    """The figure in bytes, if it has only a suffix and the other figure is in bytes: `50M` in `28 GB → 50M`; else unchanged."""
     is_scaled = figure.unit is None and figure.kind is Kind.VALUE and text[figure.end - 1] in SCALES
     is_of_bytes = is_scaled and (other.metric is ClaimMetric.MEMORY or _OF_MEMORY.match(text, figure.end))
-    return figure.in_unit(unit("bytes"), ToldBy.FIGURE) if is_of_bytes else figure
+    return figure.in_unit(unit("bytes"), MeasureSource.FIGURE) if is_of_bytes else figure
 
 
 def pair_by_words(two: TwoFigures) -> Effect | None:
-    """The pair of two comparable figures, if a way to write pairs fits."""
+    """The pair of two comparable figures, if one of `RULES` applies; or a change with both as the ends of its range."""
     first, second = two.first, two.second
     if first.unit is second.unit is CLOCK and not _TIMED.search(two.left):
         return None
     if _OF_FACTOR.search(two.left):  # by a factor of 2 to 3
         return None
-    is_rate = first.kind is Kind.PERCENT and not _LOAD.search(two.left)  # 62% → 95% is a rate, and no rate is performance
+    is_rate = first.kind is Kind.PERCENT and not _LOAD.search(two.left)  # 62% → 95%: a pass rate or coverage, not performance
     is_pair = first.kind is second.kind and not is_rate
-    return _range_between(two) or (first_found(WAYS, two) if is_pair else None)
+    return _range_between(two) or (first_result(RULES, two) if is_pair else None)
 
 
 def _are_comparable(first: Quantity, second: Quantity) -> bool:
-    """Whether two quantities can measure the same: kinds agree, and units where both have one."""
+    """Whether two quantities can be a pair: of one kind and, where both have units, of one metric; `2` and `5 times` can be a range."""
     if (first.unit is CLOCK or second.unit is CLOCK) and not (first.unit and second.unit):
         return False
     if first.kind is not second.kind:
@@ -216,7 +227,7 @@ _TIMED = re.compile(
     r"|(?:load|execution|processing|response|sync) times?)\b",
     re.IGNORECASE,
 )
-"""What takes minutes and seconds, so that `3:15` is no time of day."""
+"""Tasks that take minutes and seconds: beside them, `3:15` is a duration, not a time of day."""
 
 _FROM = re.compile(
     rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+|an?\s(?:[\w-]+\s){{1,3}}of\s+)?{DECORATION}{HEDGE}{DECORATION}$|[从由]\s*$",
@@ -229,9 +240,10 @@ _TO = re.compile(
 
 
 def _from_to(two: TwoFigures) -> Effect | None:
+    """`from 85 s to 25 s`, `de 30 s à 10 s`, `从 30 s 降到 10 s`."""
     if not _TO.fullmatch(two.between) or not (start := _FROM.search(two.left)):
         return None
-    return two.in_order._replace(start=two.first.start - len(two.left) + start.start())
+    return two.baseline_first._replace(start=two.first.start - len(two.left) + start.start())
 
 
 _STARTING = re.compile(rf"\b(?:starting|started|went|going) (?:from|at)\s+{DECORATION}{HEDGE}{DECORATION}$", re.IGNORECASE)
@@ -246,13 +258,13 @@ _ACHIEVED = re.compile(
 def _from_start(two: TwoFigures) -> Effect | None:
     """`starting from 15 FPS, we achieved 50 FPS`."""
     reached = two.has_units and _ACHIEVED.fullmatch(two.between)
-    return two.in_order if reached and _STARTING.search(two.left) else None
+    return two.baseline_first if reached and _STARTING.search(two.left) else None
 
 
 _BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{DECORATION}{HEDGE}", re.IGNORECASE)
 _CHANGING = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
 _FALLING = re.compile(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", re.IGNORECASE)
-_BECAME = re.compile(
+_BECAME_TO = re.compile(
     rf"{SAME_SENTENCE}{{0,75}}?(?:\.\s+(?:this|it|that|they|these)\b[^.;\n\d]{{0,20}}?)?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
     rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
@@ -269,7 +281,7 @@ _COMPARED = re.compile(
 
 
 def _range_between(two: TwoFigures) -> Effect | None:
-    """`between 2.5 and 5 times faster`, `from 10x up to 70x faster`: the ends of a range."""
+    """`between 2.5 and 5 times faster`, `from 10x up to 70x faster`: not a pair, but a change with a range."""
     first, second = two.first, two.second
     compared = _COMPARED.match(two.text, second.end) if second.kind is not Kind.VALUE else None
     if compared is None or not (_BOUNDED.fullmatch(two.between) and _BOUNDS.search(two.left)) or first.low >= second.high:
@@ -283,7 +295,7 @@ _CHANGED = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{D
 _THING_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`cuts a 12 s startup to 3 s`"""
 
-_TAKEN = re.compile(rf"\b(?:takes?|took|brings?|brought|gets?|got)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
+_TAKES = re.compile(rf"\b(?:takes?|took|brings?|brought|gets?|got)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
 _THING_DOWN_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+down\s+to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`takes the 12 MB bundle down to 3 MB`"""
 
@@ -299,26 +311,26 @@ def _by_verb(two: TwoFigures) -> Effect | None:
         return None
     is_to = _BARE_TO.fullmatch(two.between)
     if is_to and _are_two_rates(two):
-        return two.in_order
+        return two.baseline_first
     is_to = is_to or (_CHANGED.search(two.left) and _THING_TO.fullmatch(two.between))
-    is_to = is_to or (_TAKEN.search(two.left) and _THING_DOWN_TO.fullmatch(two.between))
+    is_to = is_to or (_TAKES.search(two.left) and _THING_DOWN_TO.fullmatch(two.between))
     if is_to and _FALLS_ON.match(two.text, two.second.end) and _falls_with_unit_given_first(two):
-        return two.in_order
+        return two.baseline_first
     falls = (
-        is_to and (two.has_units or _are_counts(two) or _falls_with_unit_given_last(two)) and two.first.sized()[0] > two.second.sized()[1]
+        is_to and (two.has_units or _are_counts(two) or _falls_with_unit_given_last(two)) and two.first.scaled()[0] > two.second.scaled()[1]
     )  # a range goes up
-    changes = falls or _BECAME.fullmatch(two.between) or (is_to and _CHANGING.search(two.left))
-    return two.in_order if changes else None
+    changes = falls or _BECAME_TO.fullmatch(two.between) or (is_to and _CHANGING.search(two.left))
+    return two.baseline_first if changes else None
 
 
 def _are_two_rates(two: TwoFigures) -> bool:
-    """`36 FPS to 75 FPS`: of a range the unit is given once."""
+    """Whether both are rates with a unit each, `36 FPS to 75 FPS`: a range would give the unit once."""
     first, second = two.first, two.second
     return first.metric is second.metric is ClaimMetric.THROUGHPUT and not (first.is_range or second.is_range)
 
 
 def _are_counts(two: TwoFigures) -> bool:
-    """`cuts 101 queries down to 2`, `340 to 20 allocations`: the counted thing is named once."""
+    """Whether both are counts with the noun given once: `cuts 101 queries down to 2`, `340 to 20 allocations`."""
     first, second = two.first, two.second
     is_count = first.metric is ClaimMetric.OPERATIONS and second.unit is None
     if is_count and (_CHANGED.search(two.left) or "down to" in two.between):
@@ -327,7 +339,7 @@ def _are_counts(two: TwoFigures) -> bool:
 
 
 def _falls_with_unit_given_last(two: TwoFigures) -> bool:
-    """`89.0 to 1.6 ms`: a range goes up."""
+    """Whether it falls with the unit behind the second figure, `89.0 to 1.6 ms`: a range would rise."""
     first, second = two.first, two.second
     return first.unit is None and second.metric in (ClaimMetric.TIME, ClaimMetric.MEMORY) and first.low > second.high
 
@@ -336,65 +348,68 @@ _FALLS_ON = re.compile(r"[*_`]*(?:[,.;:)](?!\d)|\s*$|\s(?:for|on|in|with|when|af
 
 
 def _falls_with_unit_given_first(two: TwoFigures) -> bool:
-    """`nine minutes to four and a half`: the unit is given once, and nothing else is counted behind."""
+    """Whether it falls with the unit behind the first figure only: `nine minutes to four and a half`."""
     first, second = two.first, two.second
     return first.unit is not None and first.unit is not CLOCK and second.unit is None and first.low > second.high
 
 
 _DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with|across|over|in|per)\s[^()\n;]{1,25})?\s?\((?P<change>[+−–-]\d[\d.]*\s?%)")
-_TOLD = re.compile(rf"[*_`]*\s?\((?P<change>~?\d[\d.]*\s?[%x×])(?:\s(?:{by_sense(COMPARISONS)})|\))", re.IGNORECASE)
-_JOINED = re.compile(rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
+_UNSIGNED_CHANGE = re.compile(rf"[*_`]*\s?\((?P<change>~?\d[\d.]*\s?[%x×])(?:\s(?:{by_sense(COMPARISONS)})|\))", re.IGNORECASE)
+_LINKS_FIGURES = re.compile(
+    rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE
+)
 
 
 def _by_bracket(two: TwoFigures) -> Effect | None:
-    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: the percentage in the bracket agrees with the figures and shows their order.
+    """`70 to 78.6 tok/s (+12.2%)`, `31 vs 23 µs (+32%)`: a percentage in brackets agrees with the figures, and its sign gives their order.
 
-    Without a sign, `2822 to 2172 ms (23% faster)`, only `to` shows it.
+    A percentage without a sign does not, `2822 to 2172 ms (23% faster)`: then only `to` is accepted, which gives the order itself.
     """
-    delta = _DELTA.match(two.text, two.second.end) or _TOLD.match(two.text, two.second.end)
-    joined = _JOINED.fullmatch(two.between) if delta else None
+    delta = _DELTA.match(two.text, two.second.end) or _UNSIGNED_CHANGE.match(two.text, two.second.end)
+    joined = _LINKS_FIGURES.fullmatch(two.between) if delta else None
     change = next(quantities(two.text, *delta.span("change")), None) if delta and joined else None
-    if joined is None or change is None or not agrees(two.in_order, change):
+    if joined is None or change is None or not agrees(two.baseline_first, change):
         return None
     if not change.sign:
-        return two.in_order if joined["to"] else None
+        return two.baseline_first if joined["to"] else None
     first, second = two.first, two.second
     falls = second.low < first.low
-    pair = two.in_order if falls is (change.sign != "+") else two.swapped
+    pair = two.baseline_first if falls is (change.sign != "+") else two.candidate_first
     return None if joined["to"] and pair.before is not first else pair._replace(end=change.end + 1, change=change)
 
 
-WAYS: tuple[Way[TwoFigures, Effect], ...] = (
-    Way("arrow", by_arrow, "latency 12 ms → 4 ms", "time 3"),
-    Way("from … to", _from_to, "from 40 SQL queries to 20", "operations 2"),
-    Way("starting from", _from_start, "Starting from 15 FPS, we achieved 45 FPS", "throughput 3"),
-    Way("change in a bracket", _by_bracket, "30 vs 24 µs per call (+25%: short inputs are padded)", "time 0.8"),
-    Way("verb", _by_verb, "Runtime drops 12 s to 5 s", "time 2.4"),
-    Way("candidate first", candidate_figure_first, "The tests take 5 s instead of 20 s.", "time 4"),
-    Way("tense", by_tense, "It took 20 s, now it takes 5 s", "time 4"),
-    Way("contrast", by_contrast, "It runs in 0.5 s; the old code took 5 s", "time 10"),
-    Way(
+RULES: tuple[ReadingRule[TwoFigures, Effect], ...] = (
+    ReadingRule("arrow", by_arrow, "latency 12 ms → 4 ms", "time 3"),
+    ReadingRule("from … to", _from_to, "from 40 SQL queries to 20", "operations 2"),
+    ReadingRule("starting from", _from_start, "Starting from 15 FPS, we achieved 45 FPS", "throughput 3"),
+    ReadingRule("change in a bracket", _by_bracket, "30 vs 24 µs per call (+25%: short inputs are padded)", "time 0.8"),
+    ReadingRule("verb", _by_verb, "Runtime drops 12 s to 5 s", "time 2.4"),
+    ReadingRule("candidate first", by_marked_baseline, "The tests take 5 s instead of 20 s.", "time 4"),
+    ReadingRule("tense", by_tense, "It took 20 s, now it takes 5 s", "time 4"),
+    ReadingRule("contrast", by_contrast, "It runs in 0.5 s; the old code took 5 s", "time 10"),
+    ReadingRule(
         "instead of, baseline first",
-        baseline_figure_first,
+        by_leading_instead_of,
         "All in all, instead of 9 min for the pipeline, only 3 min are spent.",
         "time 3",
     ),
-    Way("counted things between", counted_from, "down to 20 draw calls from 100", "operations 5"),
-    Way("labels of both sides", by_side_labels, "5 s on main, 1 s with this PR", "time 5"),
+    ReadingRule("counted things between", by_counted_noun_between, "down to 20 draw calls from 100", "operations 5"),
+    ReadingRule("labels of both sides", by_side_labels, "5 s on main, 1 s with this PR", "time 5"),
 )
-"""The ways to write a pair of two neighbouring figures, in the order in which they are tried."""
+"""The rules for a pair of two neighbouring figures, in the order in which they are tried."""
 
 
 def _with_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
-    """`85s → 40s → 25s` goes from the first to the last; a longer chain is a schedule, no effect."""
+    """`85s → 40s → 25s`: the pair of first and last figure (None for a longer chain, a schedule) and the quantities used."""
     links = 0
     while index < len(found) and (longer := _next_in_chain(text, effect, found[index])):
         effect, index, taken, links = longer, index + 1, taken + 1, links + 1
-    return (effect if links <= _LINKS else None), taken
+    return (effect if links <= _MOST_LINKS else None), taken
 
 
 def _next_in_chain(text: str, effect: Effect, further: Quantity) -> Effect | None:
+    """The pair with a further figure behind another arrow, as the `25s` of `85s → 40s → 25s`; None if there is no arrow."""
     between = text[effect.end : further.start] if further.start - effect.end <= 12 else ""
-    if between and effect.before and _are_comparable(effect.before, further) and LEADS.fullmatch(between):
+    if between and effect.before and _are_comparable(effect.before, further) and ARROW_BETWEEN.fullmatch(between):
         return effect._replace(end=further.end, after=further)
     return None

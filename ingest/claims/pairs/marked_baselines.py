@@ -1,4 +1,4 @@
-"""Pairs whose words mark the baseline figure: `12 ms (was 36 ms)`, `0.2 s instead of 11 s`, `82 ms vs 84 ms`."""
+"""Pairs with a word right before the baseline figure: `12 ms (was 36 ms)`, `0.2 s instead of 11 s`, `82 ms vs 84 ms`."""
 
 from __future__ import annotations
 
@@ -6,63 +6,65 @@ import re
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
 from ingest.claims.pairs.side_labels import BASELINE_FIRST, CANDIDATE_FIRST, is_stated_above
-from ingest.claims.pairs.tenses import EARLIER, TAGGED_AFTER, TAGGED_BEFORE
+from ingest.claims.pairs.tenses import AFTER_BEHIND_FIGURE, BEFORE_BEHIND_FIGURE, EARLIER
 from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE, SAME_SENTENCE, Sense
 from schemas.rows.claim import ClaimMetric
 
-_COUNTED_THINGS = re.compile(r"\s[a-z]{3,}s\b")
-"""`10 seconds, instead of 10 iterations`: two different things."""
+_PLURAL_BEHIND = re.compile(r"\s[a-z]{3,}s\b")
+"""`10 seconds, instead of 10 iterations`: a time and a count, no pair."""
 
 _LABELLED_BEFORE = re.compile(r"\s*\((?:before|old|was)[:\s]\s*", re.IGNORECASE)
 _LABELLED_AFTER = re.compile(r"\s*[,;/]\s*(?:after|new|now)\b", re.IGNORECASE)
-"""`by 300 ms (before: 857, after: 538)`: both figures are in the bracket."""
+"""`by 300 ms (before: 857, after: 538)`: the pair is inside the bracket, and `300 ms` is not part of it."""
 
-_NEVER_COUNTED = (ClaimMetric.TIME, ClaimMetric.MEMORY)
-_OTHER_THINGS = re.compile(r"[\s-][a-z]{3,}")
-"""`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first counts something."""
+_NOT_COUNTS = (ClaimMetric.TIME, ClaimMetric.MEMORY)
+_NOUN_BEHIND = re.compile(r"[\s-][a-z]{3,}")
+"""`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first figure is a count."""
 
 _WISHED = re.compile(r"\b(?:like|want|wish|prefer|need)(?:ed|s)? to\b[^.;]*$", re.IGNORECASE)
-_OWNED = re.compile(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
-"""`runners have 64 GB of memory, compared to 32 GB`: equipment, which no change improved."""
+_EQUIPMENT = re.compile(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
+"""`runners have 64 GB of memory, compared to 32 GB`: equipment, not usage."""
 
-_MODEL = re.compile(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
-"""`28 fps on the RTX 3060, down from 92 fps`"""
+_PRODUCT_NAME = re.compile(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
+"""`28 fps on the RTX 3060, down from 92 fps`: `3060` is part of a name."""
 
 _COSTS = re.compile(r"\bcosts?\b\W*$", re.IGNORECASE)
 _OF_ANOTHER = re.compile(r"\s(?:to|for)\s\w")
-"""`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one thing."""
+"""`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one whole."""
 
-_AIMED_AT = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
+_TARGET = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
 """`30 FPS cap vs 60 FPS target`: neither was measured."""
 
 
-def are_not_a_pair(two: TwoFigures) -> bool:
-    """Whether words around the figures show that they are not one thing before and after, but things counted, wished for or aimed at."""
-    return _count_different_things(two) or _have_own_labels(two) or _are_wishes_or_limits(two)
+def are_unrelated_figures(two: TwoFigures) -> bool:
+    """Whether the words around the figures show that they are no pair, but counts, wishes, targets or labelled figures."""
+    return _count_different_things(two) or _are_read_by_their_labels(two) or _are_wishes_or_limits(two)
 
 
 def _count_different_things(two: TwoFigures) -> bool:
+    """Whether one figure counts things or is part of a name, or both are parts of one whole: `10 s, instead of 10 iterations`."""
     text, first, second = two.text, two.first, two.second
-    if second.unit is None and _COUNTED_THINGS.match(text, second.end):
+    if second.unit is None and _PLURAL_BEHIND.match(text, second.end):
         return True
     is_bare = first.unit is None and second.unit is not None
-    if is_bare and (_MODEL.search(two.left) or (second.metric in _NEVER_COUNTED and _OTHER_THINGS.match(two.between))):
+    if is_bare and (_PRODUCT_NAME.search(two.left) or (second.metric in _NOT_COUNTS and _NOUN_BEHIND.match(two.between))):
         return True
     return bool(_COSTS.search(two.left) and _OF_ANOTHER.match(text, second.end))
 
 
-def _have_own_labels(two: TwoFigures) -> bool:
-    """Whether each has a label of its own, by which another way reads them."""
+def _are_read_by_their_labels(two: TwoFigures) -> bool:
+    """Whether both figures have labels, `20 s before, 5 s after`: another rule reads those."""
     text, end = two.text, two.second.end
-    if TAGGED_BEFORE.fullmatch(two.between) and TAGGED_AFTER.match(text, end):
+    if BEFORE_BEHIND_FIGURE.fullmatch(two.between) and AFTER_BEHIND_FIGURE.match(text, end):
         return True
     return bool(_LABELLED_BEFORE.fullmatch(two.between) and _LABELLED_AFTER.match(text, end))
 
 
 def _are_wishes_or_limits(two: TwoFigures) -> bool:
-    if _WISHED.search(two.left) or (two.first.metric is ClaimMetric.MEMORY and _OWNED.search(two.left)):
+    """Whether the figures are wishes, equipment or targets: `30 FPS cap vs 60 FPS target`."""
+    if _WISHED.search(two.left) or (two.first.metric is ClaimMetric.MEMORY and _EQUIPMENT.search(two.left)):
         return True
-    return bool(_AIMED_AT.match(two.text, two.second.end) or _AIMED_AT.match(two.between))
+    return bool(_TARGET.match(two.text, two.second.end) or _TARGET.match(two.between))
 
 
 _BASELINE_WORD = re.compile(
@@ -75,19 +77,19 @@ _BASELINE_WORD = re.compile(
     re.IGNORECASE,
 )
 _EITHER_ORDER = ("vs", "versus", "against", "compared")
-"""Words that leave open which figure is the baseline."""
+"""Beginnings of words that do not say which figure is the baseline: `46 ms vs 51 ms`."""
 
 _AMBIGUOUS = ("was", "before", "antes", "avant", "vorher", "zuvor")
-"""Words that mark a baseline figure only in brackets or behind a comma."""
+"""Words that mark a baseline figure only in brackets or behind a comma: `5 s, was 20 s`."""
 
 _BASELINE_IN_BRACKET = re.compile(
     rf"[*_`]*\s?\((?:was|from|down from|up from|previously|formerly|before:?)\s{DECORATION}{HEDGE}", re.IGNORECASE
 )
-"""`5.8k (was ~384k)`: the label or header cell names the metric."""
+"""`5.8k (was ~384k)`: accepted without units, since a label or header cell may name the metric."""
 
 _ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
 _NAMED_OTHERWISE = re.compile(r"\s*[A-Za-z]")
-"""`a 2.2 GHz board, where AES was at 250 MB/s`: the figures measure different things."""
+"""`a 2.2 GHz board, where AES was at 250 MB/s`: a unit that is not known follows the first figure, so it is no pair."""
 
 _IN_BRACKET = re.compile(rf"\(from\s{DECORATION}{HEDGE}$", re.IGNORECASE)
 """`12 s (from 16 s)`"""
@@ -98,15 +100,19 @@ _CANDIDATE_BEFORE = re.compile(rf"(?:\bto\s+|\(\s*){HEDGE}$", re.IGNORECASE)
 """`to 5 s from 20 s`, `(5 s from 20 s)`"""
 
 
-def candidate_figure_first(two: TwoFigures) -> Effect | None:
-    """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
+def by_marked_baseline(two: TwoFigures) -> Effect | None:
+    """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`: the candidate, then the baseline.
+
+    Around `vs` and the like, labels give the order (`3.3 ms on main vs 3.2 ms`), or it stays open: `judge.ratios` then assumes a gain,
+    unless a word says that it is a loss.
+    """
     has_unit = two.first.metric is not None or two.second.metric is not None
     baseline = _BASELINE_WORD.fullmatch(two.between) if has_unit or _BASELINE_IN_BRACKET.fullmatch(two.between) else None
-    if baseline is None or are_not_a_pair(two):
+    if baseline is None or are_unrelated_figures(two):
         return None
     word = baseline["word"].lower().rstrip(":")
     if word.startswith(_EITHER_ORDER) and (_ON_BASELINE.match(two.between) or is_stated_above(two, BASELINE_FIRST)):
-        return two.in_order
+        return two.baseline_first
     is_aside = _ASIDE.search(two.between) and (two.first.unit or not _NAMED_OTHERWISE.match(two.between))
     comes_first = _CANDIDATE_BEFORE.search(two.left) or (
         _IN_BRACKET.search(two.between) and two.second.unit and not _GOES_ON.match(two.text, two.second.end)
@@ -115,7 +121,7 @@ def candidate_figure_first(two: TwoFigures) -> Effect | None:
         return None
     is_open = word.startswith(_EITHER_ORDER) and not _names_the_baseline(two)
     sense = Sense.LOSS if is_open and _is_worse(two) else None
-    return two.swapped._replace(sense=sense, swaps=is_open, word=word)
+    return two.candidate_first._replace(sense=sense, is_order_open=is_open, word=word)
 
 
 _WORSE = re.compile(r"\b(?:worse|slower|regress\w*|slow-?downs?|heavier|more (?:memory|time|cpu|ram|disk|space)|longer)\b", re.IGNORECASE)
@@ -126,7 +132,7 @@ _MORE, _FEWER = (
 
 
 def _is_worse(two: TwoFigures) -> bool:
-    """`uses more memory, 735 MB vs 479 MB`, `378 ms vs 365 ms slower`: a word of comparison shows which is the baseline."""
+    """Whether words near the figures say that it became worse: `uses more memory, 735 MB vs 479 MB`, `378 ms vs 365 ms slower`."""
     words_near = two.left[-50:] + two.text[two.second.end : two.second.end + 20]
     words = _FEWER if ClaimMetric.THROUGHPUT in (two.first.metric, two.second.metric) else _MORE
     return bool(_WORSE.search(words_near) or words.search(two.left[-50:]))
@@ -141,16 +147,16 @@ _WITHOUT = re.compile(
 )
 
 
-_CANDIDATE_SIDE = re.compile(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
-_BASELINE_SIDE = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
+_CANDIDATE_NAME = re.compile(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
+_BASELINE_NAME = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
 
 
 def _names_the_baseline(two: TwoFigures) -> bool:
-    """`126 ms (vs 86 ms)`, `18.6 MB vs 17.8 MB without`: the figure in the bracket, or the one without something, is the baseline."""
+    """Whether the second figure is surely the baseline: in brackets, `126 ms (vs 86 ms)`, or labelled, `18.6 MB vs 17.8 MB without`."""
     text, end = two.text, two.second.end
     if _WITHOUT.match(text, end) or is_stated_above(two, CANDIDATE_FIRST):
         return True
-    if _CANDIDATE_SIDE.search(two.left) and _BASELINE_SIDE.search(two.between):
+    if _CANDIDATE_NAME.search(two.left) and _BASELINE_NAME.search(two.between):
         return True
     return bool(_REFERENCE.fullmatch(two.between)) and not EARLIER.search(two.left) and not _CANDIDATE_BEHIND.match(text, end)
 

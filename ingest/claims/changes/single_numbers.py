@@ -1,19 +1,19 @@
-"""A change told by one number: `3x faster`, `reduced memory by 40%`, `a speedup of 3`, `−30% latency`, `saves 12 ms`."""
+"""A change with one number: `3x faster`, `reduced memory by 40%`, `a speedup of 3`, `−30% latency`, `saves 12 ms`."""
 
 from __future__ import annotations
 
 import re
 
 from ingest.claims.changes.coordinated import APPLIED, coordinated, next_signed_percentage
-from ingest.claims.numbers.effect import REACH, Effect, NumberInText, Way, first_found
+from ingest.claims.numbers.effect import REACH, Effect, NumberInText, ReadingRule, first_result
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.words.vocabulary import (
+    BARE_FACTOR,
     CJK_CHANGES,
     COMPARISONS,
     DECORATION,
     HEDGE,
     OTHER_SPEEDS,
-    UNNAMED,
     VERBS,
     Sense,
     by_sense,
@@ -23,28 +23,28 @@ from ingest.claims.words.vocabulary import (
 _DELTA = re.compile(r"[\s*_`]*(?:(?:mean|median|avg|average|geomean|p\d\d|total|wall)\s)?\((?P<percent>[+−–-]\d[\d.]*\s?%)\)")
 
 
-def _with_delta(number: NumberInText) -> Effect | None:
-    """`1374.9M trits/sec (+23.2%)`: the figure after, and its change."""
+def _change_in_bracket(number: NumberInText) -> Effect | None:
+    """`1374.9M trits/sec (+23.2%)`: a candidate figure with its change in brackets."""
     found = number.followed_by(_DELTA, 24)
     if found is None or number.quantity.unit is None:
         return None
     percent = next(quantities(number.text, found.start("percent"), found.end("percent")), None)
-    if percent is None:  # `(+2.3000000000000003%)`: more digits than anybody reads
+    if percent is None:  # `(+2.3000000000000003%)`: more digits than a quantity has
         return None
     sense = Sense.RISE if percent.sign == "+" else Sense.FALL
     return Effect(number.quantity.start, found.end(), after=number.quantity, change=percent, sense=sense, word=percent.sign)
 
 
-_UNMOVED = re.compile(
+_UNCHANGED = re.compile(
     r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
     rf"\s*{HEDGE}$",
     re.IGNORECASE,
 )
 
 
-def _unmoved(number: NumberInText) -> Effect | None:
-    """`unchanged at 23.5 ms`."""
-    found = _UNMOVED.search(number.left) if number.quantity.unit else None
+def _unchanged(number: NumberInText) -> Effect | None:
+    """`unchanged at 23.5 ms`: a pair of equal figures."""
+    found = _UNCHANGED.search(number.left) if number.quantity.unit else None
     return Effect(number.base + found.start(), number.quantity.end, number.quantity, number.quantity) if found else None
 
 
@@ -57,10 +57,10 @@ _SAVES = re.compile(
 )
 
 _LACKS = re.compile(rf"\b(?:needs?|must|want|require[sd]?|short of|missing)\s+(?:to save\s+)?{HEDGE}$", re.IGNORECASE)
-"""`needs 2 MB more savings`: what is not saved yet."""
+"""`needs 2 MB more savings`: not saved yet."""
 
 
-def _saved(number: NumberInText) -> Effect | None:
+def _saving(number: NumberInText) -> Effect | None:
     """`saves 12 ms per call`, `150 ms saved`: an absolute saving, stated as a result."""
     if number.quantity.unit is None or number.quantity.unit is CLOCK or _LACKS.search(number.left):
         return None
@@ -72,33 +72,33 @@ def _saved(number: NumberInText) -> Effect | None:
     return None
 
 
-WAYS_OF_VALUES: tuple[Way[NumberInText, Effect], ...] = (
-    Way("change in a bracket", _with_delta, "delta: -80ms median (-20.0%)", "time 1.25"),
-    Way("unchanged", _unmoved, "unchanged at 23.5 ms", "time 1"),
-    Way("saving", _saved, "saves 12 ms per call", "time none"),
+RULES_OF_VALUES: tuple[ReadingRule[NumberInText, Effect], ...] = (
+    ReadingRule("change in a bracket", _change_in_bracket, "delta: -80ms median (-20.0%)", "time 1.25"),
+    ReadingRule("unchanged", _unchanged, "unchanged at 23.5 ms", "time 1"),
+    ReadingRule("saving", _saving, "saves 12 ms per call", "time none"),
 )
-"""The ways to write a change with a single figure that has a unit, in the order in which they are tried."""
+"""The rules for a change with a single figure with a unit, in the order in which they are tried."""
 
 
 _CJK_BEFORE = re.compile(rf"(?:{by_sense(CJK_CHANGES)})(?:了|至多)?{DECORATION}(?:约|大约|近|超过|約|最大)?{DECORATION}$")
 _CJK_BEHIND = re.compile(rf"[\s*_`]*(?:的|の|以上)?(?:[一-鿿ぁ-ヿA-Z]{{0,6}}?)[のを]?(?:{by_sense(CJK_CHANGES)})")
 
 
-def in_cjk_words(number: NumberInText) -> Effect | None:
-    """`降低 40%`, `3倍提升`, `40%短縮`."""
+def _cjk_word(number: NumberInText) -> Effect | None:
+    """`降低 40%`, `3倍提升`, `40%短縮`: a Chinese, Japanese or Korean word of change before or behind the number."""
     if found := _CJK_BEFORE.search(number.left):
         return number.effect(found.start(), number.quantity.end, (sense := sense_in(found)), found[sense.name])
     found = number.followed_by(_CJK_BEHIND, 16)
-    return number.effect(number.own_start, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
+    return number.effect(number.start_in_left, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
 
 
 _GAVE = re.compile(rf"\b(?:gave|gives?|got|yield(?:s|ed)?|achiev(?:es|ed)|delivers?|reach(?:es|ed))\s+(?:an?\s+)?{HEDGE}$", re.IGNORECASE)
 
 
-def after_gave(number: NumberInText) -> Effect | None:
-    """`memoising it gave 1.6x on q64`."""
+def _gave(number: NumberInText) -> Effect | None:
+    """`memoising it gave 1.6x on q64`: a factor without a word of comparison, behind a verb of result."""
     found = _GAVE.search(number.left) if number.quantity.kind is Kind.TIMES and number.followed_by(APPLIED) else None
-    return number.effect(number.own_start, number.quantity.end, Sense.GAIN, "gave") if found else None
+    return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, "gave") if found else None
 
 
 _OPENS = re.compile(rf"[\w`*]\s\({HEDGE}$")
@@ -108,8 +108,8 @@ _BESIDE = re.compile(
 _ENDS = re.compile(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@)\s|\s[A-Za-z]{1,3}=)", re.MULTILINE)
 
 
-def unnamed_in_bracket(number: NumberInText) -> Effect | None:
-    """`the blocks stay on the card (33× for that stage)`, `prefill 2.1×, decode 1.03×`."""
+def _factor_in_bracket(number: NumberInText) -> Effect | None:
+    """`the blocks stay on the card (33× for that stage)`, `prefill 2.1×, decode 1.03×`: a factor without a word of comparison."""
     found = number.quantity.kind is Kind.TIMES and _OPENS.search(number.left) and number.followed_by(APPLIED)
     found = found or (
         number.quantity.kind is Kind.TIMES
@@ -117,11 +117,11 @@ def unnamed_in_bracket(number: NumberInText) -> Effect | None:
         and _BESIDE.search(number.left)
         and number.followed_by(_ENDS)
     )
-    return number.effect(number.own_start, number.quantity.end, Sense.GAIN, UNNAMED) if found else None
+    return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, BARE_FACTOR) if found else None
 
 
-def unnamed_factor(number: NumberInText) -> Effect | None:
-    """A factor alone, `1.4x on long inputs`: a claim only in a text about speed, which its word `UNNAMED` asks for later."""
+def bare_factor(number: NumberInText) -> Effect | None:
+    """A factor alone, `1.4x on long inputs`; `judge.metrics` makes it a claim only in a text about speed."""
     if (
         number.quantity.kind is not Kind.TIMES
         or number.quantity.high <= 1.005
@@ -129,7 +129,7 @@ def unnamed_factor(number: NumberInText) -> Effect | None:
     ):
         return None
     stands_alone = not _COUNTS.search(number.left) and number.followed_by(_ENDS)
-    return number.effect(number.own_start, number.quantity.end, Sense.GAIN, UNNAMED) if stands_alone else None
+    return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, BARE_FACTOR) if stands_alone else None
 
 
 _COUNTS = re.compile(
@@ -140,14 +140,18 @@ _COUNTS = re.compile(
 )
 
 
-def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None) -> Effect | None:
-    """The effect of one quantity, with its words in the text between `floor` and `ceiling`; `last` is the effect before it."""
+def change_effect(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None) -> Effect | None:
+    """The change that the quantity states; None if no rule applies.
+
+    Words are read between `floor` and `ceiling`, offsets into the text. `last` is the previous effect of the passage, whose word of
+    comparison may apply to this quantity as well.
+    """
     base = max(floor, quantity.start - REACH)
     if listed := next_signed_percentage(text, quantity, last):
         return listed
     number = NumberInText(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
-    ways = WAYS_OF_VALUES if number.quantity.kind is Kind.VALUE else WAYS_OF_CHANGES
-    return first_found(ways, number) or coordinated(text, quantity, last) or unnamed_factor(number)
+    rules = RULES_OF_VALUES if number.quantity.kind is Kind.VALUE else RULES_OF_CHANGES
+    return first_result(rules, number) or coordinated(text, quantity, last) or bare_factor(number)
 
 
 _FACTOR = re.compile(
@@ -159,7 +163,7 @@ _OTHER_END = re.compile(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(
 
 
 def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
-    """`by a factor of 3.5` is `3.5x`."""
+    """The number of `by a factor of 3.5` or `a speedup of 2 to 3` as a multiplier; any other quantity unchanged."""
     is_factor = (
         quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text, max(floor, quantity.start - 40), quantity.start)
     )
@@ -177,20 +181,20 @@ _COMPARED = re.compile(
 )
 
 
-def _compared(number: NumberInText) -> Effect | None:
-    """`3x faster`, `42% less peak memory`, `27.7% latency reduction`."""
+def _comparison_behind(number: NumberInText) -> Effect | None:
+    """`3x faster`, `42% less peak memory`, `27.7% latency reduction`: the word of comparison is behind the number."""
     found = number.followed_by(_COMPARED)
-    if found is None or _is_bound(number, found[(sense := sense_in(found)).name]) or _ON_THE_NEXT.search(found[0]):
+    if found is None or _is_bound(number, found[(sense := sense_in(found)).name]) or _NEW_LINE.search(found[0]):
         return None
-    return number.effect(number.own_start, found.end(), sense, found[sense.name])
+    return number.effect(number.start_in_left, found.end(), sense, found[sense.name])
 
 
-_ON_THE_NEXT = re.compile(r"\n[ \t]*(?:[A-Z]|[-*•+] )")
-"""A line that begins anew, and does not go on with the sentence."""
+_NEW_LINE = re.compile(r"\n[ \t]*(?:[A-Z]|[-*•+] )")
+"""A new line that begins a sentence or list item."""
 
 
 def _is_bound(number: NumberInText, word: str) -> bool:
-    """`< 2% overhead` is a bound, and no change."""
+    """Whether it is a bound, not a change: `< 2% overhead`."""
     return word.lower() == "overhead" and number.text[number.quantity.start] in "<≤"
 
 
@@ -199,15 +203,15 @@ _SHARED = re.compile(
 )
 
 
-def _compared_together(number: NumberInText) -> Effect | None:
-    """`2.1x and 3.4x faster`, `1.5x/11.4x speedup`: the word follows the last of them."""
+def _shared_comparison(number: NumberInText) -> Effect | None:
+    """`2.1x and 3.4x faster`, `1.5x/11.4x speedup`: the word of comparison is behind the last number of the list."""
     others = number.followed_by(_SHARED, 40)
     if others is None or (others["kind"] == "%") is not (number.quantity.kind is Kind.PERCENT) or number.quantity.sign:
         return None
     found = _COMPARED.match(number.text, others.end(), min(number.ceiling, others.end() + REACH))
     if found is None or OTHER_SPEEDS.match(number.text, found.end()):
         return None
-    return number.effect(number.own_start, number.quantity.end, (sense := sense_in(found)), found[sense.name])
+    return number.effect(number.start_in_left, number.quantity.end, (sense := sense_in(found)), found[sense.name])
 
 
 _PART = re.compile(
@@ -216,10 +220,10 @@ _PART = re.compile(
 )
 
 
-def _part_gone(number: NumberInText) -> Effect | None:
-    """`90% of the tokens saved`, `25% off the build time`."""
+def _part_removed(number: NumberInText) -> Effect | None:
+    """`90% of the tokens saved`, `25% off the build time`: the part that was removed."""
     found = number.followed_by(_PART, 60) if number.quantity.kind is Kind.PERCENT else None
-    return number.effect(number.own_start, number.quantity.end if found["off"] else found.end(), Sense.FALL, "off") if found else None
+    return number.effect(number.start_in_left, number.quantity.end if found["off"] else found.end(), Sense.FALL, "off") if found else None
 
 
 _AMOUNT = re.compile(
@@ -234,7 +238,7 @@ _AMOUNT_BEFORE = re.compile(r"\b(?P<word>throughput|bandwidth|performance|speed|
 
 
 def _multiplied(number: NumberInText) -> Effect | None:
-    """`2x throughput`, `throughput ×2`."""
+    """`2x throughput`, `throughput ×2`: a multiplier beside a noun of which more is better."""
     if (
         number.quantity.kind is Kind.TIMES
         and number.text[number.quantity.end - 1].isdigit()
@@ -242,7 +246,7 @@ def _multiplied(number: NumberInText) -> Effect | None:
     ):
         return number.effect(found.start(), number.quantity.end, Sense.GAIN, found["word"])
     found = number.followed_by(_AMOUNT, 40) if number.quantity.kind is Kind.TIMES else None
-    return number.effect(number.own_start, found.end(), Sense.GAIN, found["word"]) if found else None
+    return number.effect(number.start_in_left, found.end(), Sense.GAIN, found["word"]) if found else None
 
 
 _SHARE = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
@@ -265,8 +269,8 @@ _OF_BASELINE = re.compile(
 )
 
 
-def _left_over(number: NumberInText) -> Effect | None:
-    """`reduced to 25% of the original`, `is 30% of what it was`."""
+def _share_left(number: NumberInText) -> Effect | None:
+    """`reduced to 25% of the original`, `is 30% of what it was`: the share that remains."""
     found = (number.followed_by(_OF_ORIGINAL) and _SHARE.search(number.left)) or (
         number.followed_by(_OF_BASELINE) and _IS.search(number.left)
     )
@@ -279,18 +283,18 @@ _THE = re.compile(
 )
 
 
-def _times_the(number: NumberInText) -> Effect | None:
-    """`0.7x the runtime of main`, `3x the memory`."""
+def _times_the_amount(number: NumberInText) -> Effect | None:
+    """`0.7x the runtime of main`, `3x the memory`: a multiple of a cost."""
     is_factor = number.quantity.kind is Kind.TIMES and number.text[number.quantity.end - 1] in "xX×"
     found = number.followed_by(_THE, 40) if is_factor else None
-    return number.effect(number.own_start, found.end(), Sense.RISE, "the") if found else None
+    return number.effect(number.start_in_left, found.end(), Sense.RISE, "the") if found else None
 
 
 _RAISED = re.compile(rf"\b(?!up\b)(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
 
 
-def _raised(number: NumberInText) -> Effect | None:
-    """`lifts throughput to 2.7x`."""
+def _raised_to(number: NumberInText) -> Effect | None:
+    """`lifts throughput to 2.7x`: a multiplier behind a verb of rise and `to`."""
     found = _RAISED.search(number.left) if number.quantity.kind is Kind.TIMES else None
     return number.effect(found.start(), number.quantity.end, Sense.RISE, "to") if found else None
 
@@ -307,8 +311,8 @@ _NAMED = re.compile(
 _SPED = re.compile(rf"\b(?:{VERBS[Sense.GAIN]})\b[^.;\n]{{0,30}}$", re.IGNORECASE)
 
 
-def _named(number: NumberInText) -> Effect | None:
-    """`a speedup of 3x`, `Improvement: 40%`."""
+def _comparison_before(number: NumberInText) -> Effect | None:
+    """`a speedup of 3x`, `Improvement: 40%`: the word of comparison is before the number."""
     found = _NAMED.search(number.left)
     if found and sense_in(found) is Sense.FALL and _SPED.search(number.left, 0, found.start()):  # `speeds up the compression by 70%`
         return None
@@ -324,7 +328,7 @@ def _named(number: NumberInText) -> Effect | None:
 
 
 _REDUCED = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.GAIN]}|removes?|removing)\s[^.;:!?]{{0,50}}$", re.IGNORECASE)
-"""`reduces the overhead by 40%`: something bad became less."""
+"""`reduces the overhead by 40%`: less of a loss is a fall, not a loss."""
 
 _CHANGED_BY = re.compile(
     rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby"
@@ -333,14 +337,14 @@ _CHANGED_BY = re.compile(
     re.IGNORECASE,
 )
 _FROM = re.compile(rf"\bfrom\s*{HEDGE}(?:$|\d[\d.]*\s?%)", re.IGNORECASE)
-"""`drops from 80%` to whatever: how much it was, and not by how much it fell."""
+"""`drops from 80%`: a baseline, not a change."""
 
 _OBJECT_WORDS = 3
-"""Words between a verb and its number where no `by` joins them."""
+"""The most words between a verb and its number without `by`."""
 
 
-def _changed_by(number: NumberInText) -> Effect | None:
-    """`reduced memory by 40%`, `cut reallocations 85%`."""
+def _verb_before(number: NumberInText) -> Effect | None:
+    """`reduced memory by 40%`, `cut reallocations 85%`: a verb of change before the number."""
     found = _last(_CHANGED_BY, number.left)
     if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS) or _FROM.search(found["object"]):
         return None
@@ -355,7 +359,7 @@ _COUNTED = re.compile(r"[*_]*\s(?:`|(?!on\b|in\b|for\b|with\b|vs\b|at\b|when\b|o
 
 
 def _counts_things(number: NumberInText) -> bool:
-    """`drops 40x memset calls`: so many calls, and not to a fortieth."""
+    """Whether the multiplier counts the noun behind it: `drops 40x memset calls` is 40 calls less, not a factor."""
     return number.quantity.kind is Kind.TIMES and number.followed_by(_COUNTED, 12) is not None
 
 
@@ -363,7 +367,7 @@ _SLOWS = re.compile(r"\bslow(?:s|ed|ing)?\s(?:[\w`'./-]+\s){0,5}down$", re.IGNOR
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """The match that starts last, of all matches that end with the text."""
+    """Of all matches, the one that starts last: the nearest verb, `cut` in `improves caching, cut latency by`."""
     found = pattern.search(text)
     while found and (nearer := pattern.search(text, found.start() + 1)):
         found = nearer
@@ -371,24 +375,24 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _signed(number: NumberInText) -> Effect | None:
-    """`−30%`: a noun that touches it must say what it measures."""
+    """`−30%`: a signed percentage. `judge.metrics` makes it a claim only beside a noun."""
     sign = number.quantity.sign if number.quantity.kind is Kind.PERCENT else ""
-    return number.effect(number.own_start, number.quantity.end, Sense.RISE if sign == "+" else Sense.FALL, sign) if sign else None
+    return number.effect(number.start_in_left, number.quantity.end, Sense.RISE if sign == "+" else Sense.FALL, sign) if sign else None
 
 
-WAYS_OF_CHANGES: tuple[Way[NumberInText, Effect], ...] = (
-    Way("several compared", _compared_together, "2x and 4x faster on both paths", "time 2"),
-    Way("compared", _compared, "Parsing is 3x faster.", "time 3"),
-    Way("part gone", _part_gone, "25% off the build time", "time 1.33"),
-    Way("multiplied", _multiplied, "Query throughput ×10", "throughput 10"),
-    Way("share left", _left_over, "Latency was reduced to 25% of the original", "time 4"),
-    Way("times the amount", _times_the, "It has 0.5x the runtime of main", "time 2"),
-    Way("raised to", _raised, "Batching lifts the decode throughput of a server to 2.5x", "throughput 2.5"),
-    Way("comparison before", _named, "blur speedup: 0.90x", "time 0.9"),
-    Way("verb before", _changed_by, "It reduces latency by 50%.", "time 2"),
-    Way("Chinese, Japanese, Korean", in_cjk_words, "内存减少 50%", "memory 2"),
-    Way("gave", after_gave, "perf: cache\n\nCaching gave 3x when warm.", "time 3"),
-    Way("in a bracket", unnamed_in_bracket, "perf: cache\n\nBlocks stay on the card (33x when warm).", "time 33"),
-    Way("signed", _signed, "-50% latency", "time 2"),
+RULES_OF_CHANGES: tuple[ReadingRule[NumberInText, Effect], ...] = (
+    ReadingRule("several compared", _shared_comparison, "2x and 4x faster on both paths", "time 2"),
+    ReadingRule("compared", _comparison_behind, "Parsing is 3x faster.", "time 3"),
+    ReadingRule("part gone", _part_removed, "25% off the build time", "time 1.33"),
+    ReadingRule("multiplied", _multiplied, "Query throughput ×10", "throughput 10"),
+    ReadingRule("share left", _share_left, "Latency was reduced to 25% of the original", "time 4"),
+    ReadingRule("times the amount", _times_the_amount, "It has 0.5x the runtime of main", "time 2"),
+    ReadingRule("raised to", _raised_to, "Batching lifts the decode throughput of a server to 2.5x", "throughput 2.5"),
+    ReadingRule("comparison before", _comparison_before, "blur speedup: 0.90x", "time 0.9"),
+    ReadingRule("verb before", _verb_before, "It reduces latency by 50%.", "time 2"),
+    ReadingRule("Chinese, Japanese, Korean", _cjk_word, "内存减少 50%", "memory 2"),
+    ReadingRule("gave", _gave, "perf: cache\n\nCaching gave 3x when warm.", "time 3"),
+    ReadingRule("in a bracket", _factor_in_bracket, "perf: cache\n\nBlocks stay on the card (33x when warm).", "time 33"),
+    ReadingRule("signed", _signed, "-50% latency", "time 2"),
 )
-"""The ways to write a change as a multiplier or percentage, in the order in which they are tried; `coordinated` follows."""
+"""The rules for a change as a multiplier or percentage, in the order in which they are tried; `coordinated` follows."""

@@ -1,8 +1,8 @@
-"""Cheap signs of a claim: what no claim does without, found in one pass over the text.
+"""Triggers: literals, at least one of which is in every claim. A text without any is not read further.
 
-Most texts claim nothing, so this is where the time goes. One automaton looks for all literals at once (10 µs for a text of
-3,000 characters; forty times `str.find` takes five times that). A sign that comes with a number is spelled out with each digit,
-so that plain prose hardly ever hits. The signs are listed in `words/signs.toml`.
+Most texts claim nothing, so most of the time is spent here. One automaton searches all literals at once (10 µs for a text of 3,000
+characters; forty calls of `str.find` take five times that). A trigger beside a number is expanded with each digit, `to 0`, `to 1`, …, so
+that plain prose seldom has one. The triggers are in the tables `[triggers.…]` of `words/*.toml`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, product
 
-from ingest.claims.changes.qualitative import beginnings
-from ingest.claims.find.multi_search import Literals
+from ingest.claims.changes.qualitative import phrase_starts
+from ingest.claims.find.multi_search import LiteralSearch
 from ingest.claims.numbers.spelled import NUMBER_WORDS
-from ingest.claims.words.tables import table
 from ingest.claims.words.vocabulary import ARROWS, HEDGE_WORDS
+from ingest.claims.words.word_tables import trigger_tables
 
 _DIGITS = "0123456789"
 _NUMBER_STARTS = (
@@ -28,13 +28,13 @@ _NUMBER_STARTS = (
     "sub-",
 )
 _CANDIDATE_WORDS = ("now", "new", "after", "branch", "PR", "this PR", "warm", "hot", "cached")
-"""Words that may be between an arrow and the candidate figure."""
+"""Words between an arrow and the candidate figure: `12 ms → now 4 ms`."""
 
 _TENS = ("twenty", "thirty", "forty", "sixty")
 
 
 def _joined(*parts: Iterable[str]) -> Iterator[str]:
-    """Each of the first parts with each of the second, and so on."""
+    """All concatenations of one string from each part: `("a", "b"), ("1",)` gives `a1`, `b1`."""
     return map("".join, product(*parts))
 
 
@@ -56,33 +56,32 @@ _SPELLED_OUT: dict[str, Callable[[list[str]], Iterable[str]]] = {
     "baseline_labels": lambda listed: _joined(listed, (":", "**:", "`:")),
     "baseline_headers": lambda listed: _joined(("|",), (" ", ""), (*listed, *map(str.capitalize, listed))),
 }
-"""Sections of the table whose signs are put together with what is around them in a text; all others are searched as they are."""
+"""How the triggers of a table are expanded with the characters beside them in a text; other tables are searched as they are."""
 
 
 def literals(section: str) -> list[str]:
-    """The strings that the signs of a section stand for."""
-    listed: list[str] = table("signs")[section]["signs"]
+    """The strings searched for the triggers of a table, `units` say: `ms saved`, `ms savings` and so on."""
+    listed: list[str] = trigger_tables()[section]["triggers"]
     return list(_SPELLED_OUT[section](listed)) if section in _SPELLED_OUT else listed
 
 
-_LITERALS = sorted({literal for section in table("signs") for literal in literals(section)})
-_BEGINNINGS = beginnings()
-_AUTOMATON = Literals([*_LITERALS, *_BEGINNINGS])
-_FOLLOWS = [*(None for _ in _LITERALS), *_BEGINNINGS.values()]
+_LITERALS = sorted({literal for section in trigger_tables() for literal in literals(section)})
+_PHRASE_STARTS = phrase_starts()
+_AUTOMATON = LiteralSearch([*_LITERALS, *_PHRASE_STARTS])
+_FOLLOWS = [*(None for _ in _LITERALS), *_PHRASE_STARTS.values()]
 
 
-def signs(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern[str]]]]:
-    """Where claims may be, in order.
+def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern[str]]]]:
+    """The triggers of quantified claims, and the starts of phrases that may be qualitative claims; both in order of the text.
 
-    First the offset of the last character of each sign of a number; then the beginnings of phrases without a number: start, end, and the
-    pattern that must follow.
+    Of each trigger the offset of its last character; of each phrase the start, the end of what was found, and the pattern that must follow.
     """
-    numbers: list[int] = []
-    begun: list[tuple[int, int, re.Pattern[str]]] = []
+    triggers: list[int] = []
+    phrases: list[tuple[int, int, re.Pattern[str]]] = []
     for pattern, start, end in _AUTOMATON.find(text):
         follows = _FOLLOWS[pattern]
         if follows is None:
-            numbers.append(end - 1)
+            triggers.append(end - 1)
         else:
-            begun.append((start, end, follows))
-    return numbers, begun
+            phrases.append((start, end, follows))
+    return triggers, phrases

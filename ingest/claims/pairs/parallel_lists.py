@@ -1,4 +1,4 @@
-"""Two effects in parallel: `from 2 s / 300 MB to 1 s / 80 MB`, `from 9 s to 4 s on Linux and 3 s on macOS`."""
+"""Pairs from parallel lists, `from 2 s / 300 MB to 1 s / 80 MB`, or with two candidates, `from 9 s to 4 s on Linux and 3 s on macOS`."""
 
 from __future__ import annotations
 
@@ -7,37 +7,40 @@ from itertools import pairwise
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
 from ingest.claims.numbers.quantities import Kind, Quantity
-from ingest.claims.pairs.pairs import pair_by_words
+from ingest.claims.pairs.running_text import pair_by_words
 from ingest.claims.words.vocabulary import DECORATION, HEDGE
 
-_TOGETHER = 4
-"""The most effects in parallel."""
+_MOST_TOGETHER = 4
+"""The most figures of a list."""
 
-_WIDE = 90
-"""The most characters per effect, on average."""
+_CHARACTERS_EACH = 90
+"""The most characters per pair, on average."""
 
-_LEFT = 60
-"""Characters before the first figure in which the word is searched that makes it a pair."""
+_LEFT_REACH = 60
+"""Characters before the first figure in which words such as `from` are searched."""
 
-_NO_JOINT = r"(?!(?:to|vs|from|now|was|against|versus|down|instead|compared|before|after|previously|then)\b)"
-_JOINS = re.compile(
-    rf"(?:\s{_NO_JOINT}[\w-]+){{0,2}}\s*(?:/|,\sand\b|[,·+&]|\band\b|\bwith\b|\bat\b)\s*(?:{_NO_JOINT}[a-z-]+\s){{0,2}}{DECORATION}{HEDGE}",
+_NO_CONJUNCTION = r"(?!(?:to|vs|from|now|was|against|versus|down|instead|compared|before|after|previously|then)\b)"
+_CONJUNCTION = re.compile(
+    rf"(?:\s{_NO_CONJUNCTION}[\w-]+){{0,2}}\s*(?:/|,\sand\b|[,·+&]|\band\b|\bwith\b|\bat\b)\s*(?:{_NO_CONJUNCTION}[a-z-]+\s){{0,2}}{DECORATION}{HEDGE}",
     re.IGNORECASE,
 )
 
 
 def parallel_pairs(text: str, found: list[Quantity], index: int, floor: int) -> list[Effect]:
-    """Each figure of a list against the comparable one of the list that follows, if the first of both are a pair; else none."""
+    """The pairs of two lists of equal length, figure by figure, if the first figures of both are a pair; else none.
+
+    `from 2 s / 300 MB to 1 s / 80 MB` gives `2 s → 1 s` and `300 MB → 80 MB`. The first list begins with `found[index]`.
+    """
     if not _may_repeat(found, index):
         return []
     joined = _length_of_list(text, found, index)
     if joined < 2 or _length_of_list(text, found, index + joined) < joined:
         return []
     baselines, candidates = found[index : index + joined], found[index + joined : index + 2 * joined]
-    if not all(map(Quantity.measures_as, baselines, candidates)) or candidates[-1].start - baselines[0].end > joined * _WIDE:
+    if not all(map(Quantity.has_metric_of, baselines, candidates)) or candidates[-1].start - baselines[0].end > joined * _CHARACTERS_EACH:
         return []
-    left = text[max(floor, baselines[0].start - _LEFT) : baselines[0].start]
-    whole = candidates[0]._replace(end=candidates[-1].end)  # the words behind the list say what it measures
+    left = text[max(floor, baselines[0].start - _LEFT_REACH) : baselines[0].start]
+    whole = candidates[0]._replace(end=candidates[-1].end)  # the noun of the metric may be behind the list
     pair = pair_by_words(TwoFigures(text, baselines[0], whole, text[baselines[-1].end : candidates[0].start], left))
     if pair is None:
         return []
@@ -55,18 +58,21 @@ def parallel_pairs(text: str, found: list[Quantity], index: int, floor: int) -> 
 
 
 def _may_repeat(found: list[Quantity], index: int) -> bool:
-    """Whether the next two figures have comparable ones two, three or four further on: cheaper to test than the words between."""
+    """Whether the next two figures have comparable ones two to four quantities later, as `2 s / 300 MB` has in `1 s / 80 MB`.
+
+    Cheaper to test than the words between them.
+    """
     first, second = found[index], found[index + 1] if index + 1 < len(found) else None
     if first.unit is None or second is None or second.unit is None:
         return False
-    further = found[index + 2 : index + 2 + _TOGETHER]
-    return any(first.measures_as(one) and second.measures_as(other) for one, other in pairwise(further))
+    further = found[index + 2 : index + 2 + _MOST_TOGETHER]
+    return any(first.has_metric_of(one) and second.has_metric_of(other) for one, other in pairwise(further))
 
 
 def _length_of_list(text: str, found: list[Quantity], index: int) -> int:
-    """The length of the list that starts with that figure, each of another metric: `40 ms, 0.3 MB, and 900 allocations`."""
-    last = min(len(found), index + _TOGETHER)
-    ends = (at for at in range(index + 1, last) if not _JOINS.fullmatch(text, found[at - 1].end, found[at].start))
+    """The number of figures in the list that begins with `found[index]`: 3 for `40 ms, 0.3 MB, and 900 allocations`."""
+    last = min(len(found), index + _MOST_TOGETHER)
+    ends = (at for at in range(index + 1, last) if not _CONJUNCTION.fullmatch(text, found[at - 1].end, found[at].start))
     return next(ends, last) - index
 
 
@@ -81,12 +87,12 @@ _APPLIED = re.compile(r"[*_`]*\s+(?:on|at|with|for|in|under)\b")
 
 def second_candidate_figure(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
     """`from 620 MB to 812 MB on two cores and 982 MB on eight`: a second candidate figure for the same baseline."""
-    if last is None or not (last.before and last.after) or quantity.kind is not Kind.VALUE or not quantity.measures_as(last.after):
+    if last is None or not (last.before and last.after) or quantity.kind is not Kind.VALUE or not quantity.has_metric_of(last.after):
         return None
     if _AND_TO.fullmatch(text, last.end, quantity.start):
         return Effect(quantity.start, quantity.end, last.before, quantity)
     if last.change or not (_ALSO.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)):
         return None
-    falls = last.after.sized() < last.before.sized()
-    goes_as = (quantity.sized() < last.before.sized()) is falls
+    falls = last.after.scaled() < last.before.scaled()
+    goes_as = (quantity.scaled() < last.before.scaled()) is falls
     return Effect(quantity.start, quantity.end, last.before, quantity) if goes_as else None

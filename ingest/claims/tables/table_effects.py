@@ -1,4 +1,4 @@
-"""Tables: which columns hold the baseline, the candidate and the change; one row of one metric is one effect."""
+"""The effects of a table. One row of one metric is one effect."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ingest.claims.judge.ratios import agrees
-from ingest.claims.numbers.effect import Effect, Way, first_found
+from ingest.claims.numbers.effect import Effect, ReadingRule, first_result
 from ingest.claims.numbers.quantities import Kind
-from ingest.claims.prose import effects
-from ingest.claims.tables.cells import Row, layout, with_unit
-from ingest.claims.tables.header_cells import BASE_BRANCH, Columns, columns_by_headers, completed_by_rows, proven, role_of, side_by_side
+from ingest.claims.prose import prose_effects
+from ingest.claims.tables.cells import Row, header_and_rows, with_unit
+from ingest.claims.tables.header_cells import (
+    BASE_BRANCH,
+    Columns,
+    columns_by_headers,
+    completed_by_row,
+    paired_columns,
+    proven_pair,
+    role_of,
+)
 from ingest.claims.tables.rows import (
+    captioned_gains,
+    cells_with_own_change,
     change_without_figures,
-    changes_by_cell,
-    each_against_baseline,
     end_of_bracket,
     named_changes,
     pairs_by_headers,
@@ -25,11 +33,14 @@ from ingest.claims.words.vocabulary import Sense
 
 _MEAN = re.compile(r"mean|avg|average|median", re.IGNORECASE)
 _SPREAD = re.compile(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECASE)
-"""Columns of spread around the mean, which measure nothing else."""
+"""Columns with statistics of spread: beside a mean, no effects of their metric."""
 
 
-def transposed(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
-    """A table on its side: the figures of each candidate row against those of the baseline row, with a row of changes below it."""
+def transposed_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
+    """The effects of a transposed table, with their labels: baseline and candidate are rows, not columns.
+
+    `| Before | 8 s | 40 MB |` above `| After | 2 s | 10 MB |`, and maybe a row of changes.
+    """
     roles = [role_of(row[0].words) if row else None for row in rows]
     for index, role in enumerate(roles[1:], 1):
         if role == "after" and roles[index - 1] == "before":
@@ -38,6 +49,7 @@ def transposed(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, str]]:
 
 
 def _column_pairs(headers: Row, before: Row, after: Row, changes: Row) -> Iterator[tuple[Effect, str]]:
+    """The pairs of two rows of a transposed table, column by column, each with row label and header cell."""
     has_mean = any(_MEAN.match(header.words) for header in headers)
     for column in range(1, min(len(before), len(after))):
         if has_mean and column < len(headers) and _SPREAD.match(headers[column].words):
@@ -55,26 +67,26 @@ def _column_pairs(headers: Row, before: Row, after: Row, changes: Row) -> Iterat
 
 
 _SIGNS = ("+", "-")
-_OF_SETTINGS = re.compile(
+_SETTINGS_HEADER = re.compile(
     r"(?:[\w-]+ )?(?:settings?|config\w*|options?|parameters?|flags?|limits?|quotas?|env\w*|variables?)$", re.IGNORECASE
 )
 """The header cell above the row labels in a table of settings."""
 
 
-def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
-    """The effects of the table's rows; with each, the row label and header cells that say what it measures, and the rest of its cell."""
-    headers, rows = _with_labels_first(*layout(text, start, end))
+def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
+    """The effects of the table between `start` and `end`, each with its row label and header cells, and the rest of its cell."""
+    headers, rows = _with_labels_first(*header_and_rows(text, start, end))
     first = columns_by_headers(headers)
     if _is_table_of_settings(headers, first):
         return
     is_of_sides = first.change is None or all(row[0].words.isalpha() for row in rows if row)  # no `Base size | 5 MB | 2 MB | 60%`
-    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed(headers, rows))):
+    if first.before is None and not first.after and is_of_sides and (sideways := list(transposed_effects(headers, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
-    several = side_by_side(headers)
-    columns = several[0] if several else completed_by_rows(first, rows)
+    several = paired_columns(headers)
+    columns = several[0] if several else completed_by_row(first, rows)
     for row in rows:
-        for effect in changes_by_cell(text, start, headers, row) or _effects(text, row, columns):
+        for effect in captioned_gains(text, start, headers, row) or _row_effects(text, row, columns):
             yield effect, _words_for_metric(row, columns, effect), _rest_of_cell(text, row, effect)
         for others in several[1:]:
             for effect in pairs_by_headers(row, others):
@@ -82,20 +94,20 @@ def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, 
 
 
 def _with_labels_first(headers: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
-    """`before | after | ratio | benchmark`, as asv prints it: with the column of labels, which is the last one, ahead of the others."""
+    """The table with its last column first, if that has the labels: `before | after | ratio | benchmark`, as asv prints it."""
     if len(headers) < 3 or role_of(headers[0].words) != "before" or role_of(headers[1].words) != "after":
         return headers, rows
     return headers[-1:] + headers[:-1], [row[-1:] + row[:-1] for row in rows]
 
 
 def _is_table_of_settings(headers: Row, columns: Columns) -> bool:
-    """Whether the rows are settings, not measurements with them: `Config | Time | Speedup`, `Config | main | #12`."""
+    """Whether the rows are settings, `Setting | Before | After`; not so measurements by setting, `Config | Time | Speedup`."""
     is_measured = columns.change is not None or (columns.before is not None and BASE_BRANCH.search(headers[columns.before].words))
-    return bool(headers) and not is_measured and _OF_SETTINGS.match(headers[0].words) is not None
+    return bool(headers) and not is_measured and _SETTINGS_HEADER.match(headers[0].words) is not None
 
 
 class TableRow(NamedTuple):
-    """A row with its columns, and the effects that its cells make by themselves."""
+    """A row with the roles of its columns, and `inline`, the effects within single cells."""
 
     text: str
     cells: Row
@@ -104,124 +116,130 @@ class TableRow(NamedTuple):
 
     @property
     def has_pairs(self) -> bool:
-        """Whether a single cell holds a pair."""
+        """Whether a single cell has a pair."""
         return any(effect.is_pair for effect in self.inline)
 
 
-def _effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
-    inline = [effect for cell in cells for effect in effects(text, list(cell.quantities), cell.start, cell.end)]
+def _row_effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
+    """The effects of a row by the first rule that applies; none for scores of an audit."""
+    inline = [effect for cell in cells for effect in prose_effects(text, list(cell.quantities), cell.start, cell.end)]
     row = TableRow(text, cells, columns, inline)
-    found = first_found(WAYS, row) or []
+    found = first_result(RULES, row) or []
     return [] if not row.has_pairs and _are_audit_scores(cells, found) else found
 
 
 def _pairs_within_cells(row: TableRow) -> list[Effect]:
+    """`| 6,802 → 3,401 | −50% |`: the pairs within single cells, with changes and pairs of other columns."""
     pairs = [effect for effect in row.inline if effect.is_pair]
     whole = [_with_next_cell(row.text, effect, row.cells) for effect in pairs]
     return [*_pairs_of_other_columns(pairs, row.cells, row.columns), *whole, *_figures_with_change(row.inline, whole)] if pairs else []
 
 
 def _change_filling_its_cell(row: TableRow) -> list[Effect]:
+    """The change of the change column, if its cell has nothing else: `| load | 30% less memory | 3x |` below `Case | Notes | Speedup`."""
     alone, column = change_without_figures(row.cells, row.columns), row.columns.change
     is_full = alone and column is not None and row.cells[column].words in row.text[alone.start : alone.end]
     return [alone] if alone and is_full else []
 
 
 def _signed_percentages_only(row: TableRow) -> list[Effect]:
+    """`| latency | -50% | -20% |`: each signed percentage is a change."""
     return [effect._replace(word="change") for effect in row.inline] if _holds_only_changes(row.cells) else []
 
 
-WAYS: tuple[Way[TableRow, list[Effect]], ...] = (
-    Way(
+RULES: tuple[ReadingRule[TableRow, list[Effect]], ...] = (
+    ReadingRule(
         "pairs within cells",
         _pairs_within_cells,
         "| Item | Change | Δ tokens |\n|---|---|---|\n| a | 6,802 → 3,401 | −3,401 (−50%) |",
         "tokens 2",
     ),
-    Way(
+    ReadingRule(
         "each against the baseline",
-        lambda row: each_against_baseline(row.text, row.cells, row.columns),
+        lambda row: cells_with_own_change(row.text, row.cells, row.columns),
         "| Case | Baseline | Warm | Cold |\n|---|---|---|---|\n| load | 24 s | 2 s (12x faster) | 6 s (4x faster) |",
         "time 12",
     ),
-    Way(
+    ReadingRule(
         "baseline and candidate columns",
         lambda row: pairs_by_headers(row.cells, row.columns),
         "| Case | Before | After |\n|---|---|---|\n| load | 30 s | 10 s |",
         "time 3",
     ),
-    Way(
+    ReadingRule(
         "figures proven by their change",
-        lambda row: [found] if (found := proven(row.cells, row.columns)) else None,
+        lambda row: [found] if (found := proven_pair(row.cells, row.columns)) else None,
         "| conns | copy rps | splice rps |  |\n|---|---|---|---|\n| 1 | 2,000 | 4,000 | 2.0x |",
         "throughput 2",
     ),
-    Way(
+    ReadingRule(
         "change that fills its cell",
         _change_filling_its_cell,
         "| Case | Notes | Speedup |\n|---|---|---|\n| load | 30% less memory | 3x |",
         "time 3",
     ),
-    Way(
+    ReadingRule(
         "named changes",
         lambda row: named_changes(row.text, row.cells, row.columns),
         "| Case | semantic | hybrid | Speedup |\n|---|---|---|---|\n| query time | a | b | +111% semantic, +49% hybrid |",
         "time 2.11",
     ),
-    Way("signed percentages only", _signed_percentages_only, "| Case | Linux | Mac |\n|---|---|---|\n| latency | -50% | -20% |", "time 2"),
-    Way(
+    ReadingRule(
+        "signed percentages only", _signed_percentages_only, "| Case | Linux | Mac |\n|---|---|---|\n| latency | -50% | -20% |", "time 2"
+    ),
+    ReadingRule(
         "changes in words",
         lambda row: [effect for effect in row.inline if effect.word not in _SIGNS],
         "| step | Gain |\n|---|---|\n| batching | 20% reduction in overhead |",
         "time 1.25",
     ),
-    Way(
+    ReadingRule(
         "column of changes",
         lambda row: [alone] if (alone := change_without_figures(row.cells, row.columns)) else None,
         "| Metric | Goal | Achieved |\n|---|---|---|\n| Copy reduction | 40% | ~50% (pool) |",
         "operations 2",
     ),
-    Way(
+    ReadingRule(
         "change behind its figure",
         lambda row: [with_candidate_figure(row.text, effect, row.cells) for effect in row.inline],
         "| Case | Size |\n|---|---|\n| bundle | 26.1 KB (-20%) |",
         "size 1.25",
     ),
 )
-"""The ways to read a row, in the order in which they are tried."""
+"""The rules for a row, in the order in which they are tried."""
 
 
 def _holds_only_changes(row: Row) -> bool:
-    """Whether several cells of the row hold a signed percentage and no other number: row label and header cell say what they measure."""
+    """Whether several cells have a signed percentage, and none any other number: `| latency | -50% | -20% |`."""
     cells = [cell.quantities for cell in row[1:] if cell.quantities]
     return len(cells) > 1 and all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign for found in cells)
 
 
-_AUDIT, _BEST_SCORE = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
+_AUDIT_ROW, _BEST_SCORE = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
 
 
 def _are_audit_scores(row: Row, found: list[Effect]) -> bool:
-    """Whether they are scores of an audit: whole numbers up to a hundred, with only `Performance` as row label."""
+    """Whether they are scores of a web audit: integers from 0 to 100 in a row labelled `Performance`."""
     figures = [figure for effect in found for figure in (effect.before, effect.after) if figure]
     are_marks = all(figure.unit is None and figure.low.is_integer() and figure.within(0, _BEST_SCORE) for figure in figures)
-    return bool(figures) and are_marks and _AUDIT.match(row[0].words) is not None
+    return bool(figures) and are_marks and _AUDIT_ROW.match(row[0].words) is not None
 
 
 def _figures_with_change(inline: list[Effect], pairs: list[Effect]) -> list[Effect]:
-    """`+0.7 tok/s (+0.45%)` in a cell of its own, beside a cell that holds a pair."""
+    """The figures with a change in brackets, `+0.7 tok/s (+0.45%)`, outside the cells with pairs."""
     figures = [effect for effect in inline if effect.after and effect.change and not effect.is_pair]
     return [effect for effect in figures if not any(pair.start < effect.end and effect.start < pair.end for pair in pairs)]
 
 
 def _pairs_of_other_columns(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
-    """The pairs of the baseline and candidate columns, where the pairs within single cells are in other columns."""
+    """The pairs of baseline and candidate column that do not overlap the pairs within single cells."""
     figures = () if columns.is_inferred else ((pair, (pair.before, pair.after)) for pair in pairs_by_headers(row, columns))
     taken = [(pair.start, pair.end) for pair in pairs]
     return [pair for pair, both in figures if not any(low <= one.start < high for low, high in taken for one in both if one)]
 
 
 def _with_next_cell(text: str, effect: Effect, row: Row) -> Effect:
-    """A pair in a cell, with the change in the next cell."""
+    """A pair within a cell with the change in the next cell, if they agree: `| 4 s → 2 s | -50% |`."""
     following = next((cell for cell in row if cell.start > effect.end), None)
     stated = [change for change in following.quantities if change.kind is not Kind.VALUE] if following else []
     if not stated or not agrees(effect, stated[0]):
@@ -230,7 +248,7 @@ def _with_next_cell(text: str, effect: Effect, row: Row) -> Effect:
 
 
 def _words_for_metric(row: Row, columns: Columns, effect: Effect) -> str:
-    """The words that name the metric: the row labels, and the header cells above the effect."""
+    """The words around the effect that can name its metric: row labels and header cells, separated by bars."""
     labels: list[str] = [row[0].words]
     inside: list[str] = []
     beside: tuple[str, ...] = ()
@@ -240,7 +258,7 @@ def _words_for_metric(row: Row, columns: Columns, effect: Effect) -> str:
         elif index and cell.end <= effect.start and not cell.quantities:
             labels.append(cell.words)
         elif index and cell.end <= effect.start and not columns.has_goals:
-            beside = columns.headers[index : index + 1]  # of the last figure before it
+            beside = columns.headers[index : index + 1]  # the header cell of the last figure before the effect
     rate = ("per second",) if _is_rate_by_speedup(effect) else ()
     return " | ".join([*rate, *(() if effect.is_pair else beside), *labels, *inside, *filter(None, [effect.labels])])
 
@@ -249,7 +267,7 @@ _OF_SPEED = ("speed", "faster")
 
 
 def _is_rate_by_speedup(effect: Effect) -> bool:
-    """Whether bare figures rise with a speedup, or fall without one: then they are a rate."""
+    """Whether bare numbers are a rate: they rise beside a speedup above 1, `| 2,000 | 4,000 | 2x |`, or fall beside one below 1."""
     before, after, change = effect.before, effect.after, effect.change
     if before is None or after is None or change is None or before.unit or after.unit or not effect.word.startswith(_OF_SPEED):
         return False
@@ -258,6 +276,6 @@ def _is_rate_by_speedup(effect: Effect) -> bool:
 
 
 def _rest_of_cell(text: str, row: Row, effect: Effect) -> str:
-    """The text behind the effect in its cell."""
+    """The text behind the effect in its cell; empty for a pair."""
     cell = next((cell for cell in row if cell.start < effect.end <= cell.end), None)
     return text[effect.end : cell.end] if cell and not effect.is_pair else ""
