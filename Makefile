@@ -18,8 +18,8 @@ run: $(VENV)/.ready-run
 ## test: set up, then style, types and every test
 test: $(VENV)/.ready-dev chromium check unit
 
-## quick: for the inner loop: style, and the tests that start no process, browser or screen, fill no store of their own and take under a
-## second: reading, claims, prices, charts, words, and answers about the samples. tests/conftest.py marks the others slow, some are by hand.
+## quick: for the inner loop: style, and the tests that start no process, browser or screen, fill no store of their own and take under half
+## a second: reading, claims, prices, charts, words, and answers about the samples. tests/conftest.py marks the others slow, some are by hand.
 quick: $(VENV)/.ready-dev
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import io
 import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -14,22 +15,33 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser
 
 from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
+from ingest.store import database
 from ingest.store.database import Store
-from tests.commands import CommandServer, run_fresh
-from tests.serving import ENTRY, PATIENCE_SECONDS, NoBrowser, chromium
+from ingest.store.new_store import NewStore
+from tests.examples import PROFILE
+from tests.forks import Forks, command, run_fresh
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
     from streamlit.testing.v1 import AppTest
 
-settings.register_profile("tachograph", deadline=None)  # a test asserts no time; a busy machine is no failure
-settings.load_profile("tachograph")
+settings.load_profile(PROFILE)
 
 ROOT = Path(__file__).parent.parent
+ENTRY = ROOT / "app" / "dashboard.py"
 SAMPLES = ROOT / "sample_logs" / "claude_code"
+
+FILE = "tachograph.duckdb"
+"""What the command calls its store where nobody names one."""
+
+MadeOnce = Callable[[str, Callable[[Path], object]], Path]
+StoreOnce = Callable[[str, Callable[[Store], object]], Store]
+
+PATIENCE_SECONDS = 30
+"""No screen takes so long, unless it hangs."""
 
 FIRST_SCREEN = "screens/overview.py"
 
@@ -77,11 +89,17 @@ def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     return ingest(contents.read_paths(paths), store, Options(tuple(labels.items())))
 
 
-SLOW = {"browser", "command_server", "screens", "wheel"}
-"""Fixtures that start processes or run whole screens: what asks for them is marked slow. By hand, so is what takes over a second."""
+SLOW = {"awkward", "browser", "forks", "installed_once", "mixed", "wheel"}
+"""Fixtures that start processes, run whole screens or ingest many times: what asks for them is marked slow. By hand, so is what takes over
+half a second."""
 
 ATTACKS = Path(__file__).parent / "attack"
 """All of them are slow: they kill processes, and read what is too big or too deep."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """To import what will not run takes as long as a dozen tests."""
+    return True if config.option.markexpr == "not slow" and collection_path == ATTACKS else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -93,20 +111,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def installed_once() -> Iterator[None]:
     """With each new AppTest, Streamlit looks through all that is installed for components: half of the time of a screen."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "streamlit" in sys.modules:
-            from streamlit.components.v2 import manifest_scanner as scanner  # noqa: PLC0415  of tests without screens it is no part
+    from streamlit.components.v2 import manifest_scanner as scanner  # noqa: PLC0415  it takes a second to import
 
-            patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
         yield
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The system's Chromium, with a new profile. One for all: tests that use it are of the xdist group "browser"."""
+    from tests.serving import NoBrowser, chromium  # noqa: PLC0415  with the driver of the browser, which few tests need
+
     try:
         with chromium() as found:
             yield found
@@ -121,14 +140,71 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture(scope="session")
-def samples_read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """The file of a store of the three sample runs, with labels: read once, to be copied."""
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
+    """A folder that is made once for all processes of the suite, and then only read from or copied: `made_once(name, make)`."""
+    mine = tmp_path_factory.getbasetemp()
+    shared = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / "made-once"
+    shared.mkdir(exist_ok=True)
+
+    def made(name: str, make: Callable[[Path], object]) -> Path:
+        folder, is_made = shared / name, shared / f"{name}.made"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not is_made.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of one that failed
+                folder.mkdir()
+                make(folder)
+                is_made.touch()
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def store_once(made_once: MadeOnce) -> StoreOnce:
+    """A store that is filled once for all processes of the suite, and then only read: `store_once(name, fill)`."""
+
+    def filled_once(name: str, fill: Callable[[Store], object]) -> Store:
+        return Store(made_once(name, lambda folder: fill(Store(folder / FILE))) / FILE, wait_seconds=5)
+
+    return filled_once
+
+
+@pytest.fixture(scope="session", autouse=True)
+def schema_made_once(made_once: MadeOnce) -> Iterator[None]:
+    """In this process a new store begins as a copy of an empty one: to make its tables and write their comments is a quarter of an ingest.
+
+    Commands and killed processes make theirs, and so does `rebuild`.
+    """
 
     @cache
+    def empty() -> Path:
+        return made_once("empty", _make_empty) / FILE
+
+    class Copied(NewStore):
+        def __init__(self, place: str) -> None:
+            super().__init__(place)
+            shutil.copy(empty(), self.path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "NewStore", Copied)
+        yield
+
+
+def _make_empty(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "NewStore", NewStore)
+        with Store(folder / FILE).writing():
+            pass
+
+
+@pytest.fixture(scope="session")
+def samples_read(store_once: StoreOnce) -> Callable[..., Path]:
+    """The file of a store of the three sample runs, with labels: read once, to be copied."""
+
     def read(**labels: str) -> Path:
-        store = Store(tmp_path_factory.mktemp("samples") / "tachograph.duckdb")
-        ingest_paths(store, SAMPLES, **labels)
-        return Path(store.location)
+        name = "-".join(["samples", *(f"{key}-{value}" for key, value in labels.items())])
+        return Path(store_once(name, lambda store: ingest_paths(store, SAMPLES, **labels)).location)
 
     return read
 
@@ -153,7 +229,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def screens(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def screens(installed_once: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
     """Screens as a visitor opens them, by their address: `screens(store.location, "screens/cost.py", model="m")`.
 
     No other screen is drawn before.
@@ -178,14 +254,14 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
-def command_server() -> Iterator[CommandServer]:
+def forks() -> Iterator[Forks]:
     """Runs commands in forks of a process that has imported all they need."""
-    with CommandServer() as server:
-        yield server
+    with Forks(environment()) as running:
+        yield running
 
 
 @pytest.fixture
-def tachograph(tmp_path: Path, command_server: CommandServer) -> Run:
+def tachograph(tmp_path: Path, forks: Forks) -> Run:
     """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`.
 
     The process is a fork of one that has imported everything, unless `fresh` or an option of `subprocess.run` asks for an interpreter
@@ -193,8 +269,14 @@ def tachograph(tmp_path: Path, command_server: CommandServer) -> Run:
     """
 
     def run(*arguments: str | Path, cwd: Path = tmp_path, fresh: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
-        if not fresh and options.keys() <= {"input"}:
-            return command_server.run([*map(str, arguments)], cwd, environment(), options.get("input"))
-        return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
+        if fresh or not options.keys() <= {"input"}:
+            return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
+        ended = forks.run(cwd, *arguments, environment=environment(), given=options.get("input"))
+        return subprocess.CompletedProcess(command(*arguments), ended.code, _text(ended.stdout), _text(ended.stderr))
 
     return run
+
+
+def _text(said: bytes) -> str:
+    """As `subprocess` gives text."""
+    return io.TextIOWrapper(io.BytesIO(said), encoding="utf-8").read()

@@ -101,12 +101,16 @@ def figures(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(("scheme", "background"), [("light", "rgb(251, 250, 247)"), ("dark", "rgb(17, 23, 26)")])
-def test_from_an_empty_store_by_upload_and_overview_to_a_run(
-    scheme: Scheme, background: str, no_runs: None, visit: Open, tmp_path: Path
-) -> None:
-    page = visit("/", scheme)
-    expect(page.get_by_text("No runs yet")).to_be_visible()
+def test_pages_are_light_by_day_and_dark_by_night(scheme: Scheme, background: str, samples: None, visit: Open) -> None:
+    page = visit(f"/run?run={RUN}", scheme)
+    claim = page.locator("strong mark", has_text="3.17x speedup")
+    expect(claim).to_have_css("border-bottom-color", "rgb(0, 158, 115)")  # the browser leaves marks their colours
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)  # the theme is read from app/.streamlit
+
+
+def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visit: Open, tmp_path: Path) -> None:
+    page = visit("/", "dark")
+    expect(page.get_by_text("No runs yet")).to_be_visible()
 
     page.get_by_role("link", name="Upload logs").click()
     expect(page.get_by_role("heading", name="Upload")).to_be_visible()
@@ -130,7 +134,6 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run(
     expect(page.get_by_role("heading", name="Performance Impact")).to_be_visible()
     claim = page.locator("strong mark", has_text="3.17x speedup")
     expect(claim).to_have_attribute("title", re.compile("claimed 3.17× .* benchmarked"))
-    expect(claim).to_have_css("border-bottom-color", "rgb(0, 158, 115)")  # the browser leaves marks their colours
 
 
 def choose_first_row(page: Page, name: str) -> None:

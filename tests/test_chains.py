@@ -19,6 +19,7 @@ from ingest.store.chains import Link, Place, Totals, is_assumed, places
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import record
+from tests.examples import examples
 
 
 def result(number: int, output: int, cost: float, own_output: int, **changes: Any) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def test_a_fork_continues_what_it_forked_from(store: Store) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(files(CONTINUED)), cut=st.integers(0, 3))
 def test_the_order_of_files_and_batches_does_not_matter(tmp_path_factory: pytest.TempPathFactory, order: list[Source], cut: int) -> None:
     """Also where a later batch brings an earlier link."""
@@ -330,7 +331,7 @@ invocations = st.tuples(st.lists(st.tuples(counts, counts, counts, counts), min_
 
 
 @given(st.lists(invocations, min_size=2, max_size=6))
-@settings(max_examples=300)
+@examples(100)
 def test_d15_of_invocations_that_start_from_zero_none_is_joined_without_a_doubt(made: list[tuple[list[tuple[int, ...]], bool]]) -> None:
     """Main loop and sub-agents of one model; usage tells the main loop alone, or nothing.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.charts import distributions, findings
 from app.queries import screens as screen_queries
@@ -18,7 +17,10 @@ from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.catalogue.columns import MEASURES
-from tests.conftest import record_text
+from tests.conftest import StoreOnce, record_text
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 MODELS = {"a": "claude-opus-4-6", "b": "claude-opus-4-6", "c": "glm-5.1", "d": "claude-haiku-4-5"}
 
@@ -35,14 +37,16 @@ def text_of(uuid: str) -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def four(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fill_four(store: Store) -> None:
     """Four runs of three models; of one the time of its file is known."""
-    folder = tmp_path_factory.mktemp("four")
-    store = Store(folder / "runs.duckdb")
+    folder = Path(store.location).parent
     (folder / "d.json").write_text(text_of("d"))
     ingest([*read_paths([folder / "d.json"]), *(Source(f"{uuid}.json", text_of(uuid).encode()) for uuid in "abc")], store)
-    return store
+
+
+@pytest.fixture(scope="module")
+def four(store_once: StoreOnce) -> Store:
+    return store_once("four", fill_four)
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ import re
 import tomllib
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from app.charts import CHARTS
 from app.charts.claims import INK_ON_EVIDENCE, _ratio_axis
@@ -32,9 +31,12 @@ from schemas.rows.claim import ClaimRow, Evidence, Scope
 from schemas.rows.source import Severity
 from schemas.rows.statement import StatementKind
 from schemas.rows.tables import arrow_schema
-from tests.conftest import ROOT, record_text
+from tests.conftest import ROOT, StoreOnce, record_text
 from tests.labelled.texts import labelled_texts
 from tests.test_charts import luminance
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
 CHART_KEYS = ("claims-forest", "claims-evidence", "claims-cost")
@@ -55,20 +57,22 @@ def claims(*rows: dict[str, Any]) -> pa.Table:
     return pa.table(columns)
 
 
-@pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fill_many(store: Store) -> None:
     """A store whose runs have the labelled texts as summaries: half of them claim something."""
-    store = Store(tmp_path_factory.mktemp("claims") / "runs.duckdb", wait_seconds=5)
     records = [record_text(uuid=f"run-{number}", session_id=f"s-{number}", result=text) for number, text in enumerate(summaries())]
     ingest([Source("log.jsonl", "\n".join(records).encode())], store)
-    return store
+
+
+@pytest.fixture(scope="module")
+def many(store_once: StoreOnce) -> Store:
+    return store_once("many", fill_many)
 
 
 def summaries() -> list[str]:
     return [labelled.text for labelled in labelled_texts()][::3]
 
 
-Open = Callable[..., AppTest]
+Open = Callable[..., "AppTest"]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from ingest.findings.rules import RULES
 from ingest.store.database import Store
 from schemas.rows.claim import ClaimKind
 from schemas.rows.source import Severity
-from tests.conftest import SAMPLES, ingest_paths, record_text
+from tests.conftest import SAMPLES, StoreOnce, ingest_paths, record_text
 
 SUMMARIES = (
     "Benchmarked with hyperfine: the build went from 90 s to 30 s.",
@@ -28,17 +28,20 @@ SUMMARIES = (
 )
 
 
-@pytest.fixture(scope="module")
-def claiming(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fill_claiming(store: Store) -> None:
     """Three runs: one claims 3× with a benchmark, one 1.5× without, one nothing; and the samples. Only read from."""
-    logs = tmp_path_factory.mktemp("logs")
+    logs = Path(store.location).parent / "logs"
+    logs.mkdir()
     for number, summary in enumerate(SUMMARIES, 1):
         text = record_text(result=summary, uuid=f"run-{number}", session_id=f"session-{number}", total_cost_usd=0.25 if number < 3 else 0.3)
         (logs / f"{number}.json").write_text(text)
-    store = Store(tmp_path_factory.mktemp("store") / "claims.duckdb", wait_seconds=5)
     ingest_paths(store, logs, repo="parser")
     ingest_paths(store, SAMPLES, repo="vllm")
-    return store
+
+
+@pytest.fixture(scope="module")
+def claiming(store_once: StoreOnce) -> Store:
+    return store_once("claiming", fill_claiming)
 
 
 def ask(store: Store, *words: str) -> Result:

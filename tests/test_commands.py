@@ -1,4 +1,4 @@
-"""What the tests' command server promises: a command that it forks answers as one in an interpreter of its own."""
+"""What the tests' fork server promises: a command that it forks answers as one in an interpreter of its own."""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ def test_the_shortcut_is_the_bootstrap(size: int) -> None:
     assert np.abs(shares[0] - shares[1]).max() < 0.025  # Kolmogorov and Smirnov's distance; 0.023 at a chance of 1 in 100
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     chance = np.random.default_rng(3)
     held = 0

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.documents.contents import Document, Portion, Source, Unreadable, archive_kind, find_files, portions, read, read_paths
 from schemas.errors import InputUnreadable, RejectReason
 from schemas.rows.source import NO_LOGS, FileKind
 from tests.conftest import record, record_text
+from tests.examples import examples
 
 
 def parts_of(data: str | bytes) -> list[Document | Unreadable]:
@@ -166,7 +167,7 @@ def test_json_without_an_object_is_json(data: str) -> None:
     assert (file_kind(data), reasons(data)) == (FileKind.JSON, [])
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(st.binary(max_size=400) | st.text(alphabet='{}[]",:\\ \n1ae\u2028é', max_size=200).map(lambda text: text.encode()))
 def test_any_bytes_are_accounted_for(data: bytes) -> None:
     """No input raises, and what holds no document has a kind."""

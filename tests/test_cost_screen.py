@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.charts import cost, cost_over, list_cost, looks
 from app.charts.base import INKS
@@ -22,7 +21,10 @@ from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from schemas.catalogue.metrics import RUN_METRICS
-from tests.conftest import TOTAL_COST, record_text
+from tests.conftest import TOTAL_COST, StoreOnce, record_text
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 ALL = Filters()
 GROUPINGS = ("model", "outcome", "day", "week", "cause", "label:team", "label:nobody")
@@ -39,10 +41,8 @@ def at(day: int) -> str:
     return f'{{"type":"user","timestamp":"2026-03-{day + 1:02}T12:00:00Z","session_id":"{json.loads(record_text())["session_id"]}"}}\n'
 
 
-@pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fill_mixed(store: Store) -> None:
     """Runs of twelve models and helpers, with and without times, models, prices and costs; one that reports more than its models."""
-    store = Store(tmp_path_factory.mktemp("cost") / "runs.duckdb", wait_seconds=5)
     texts = [
         record_text(uuid=f"m{number}", total_cost_usd=number + 1.5, modelUsage=usage(f"model-{number}", number + 1) | usage("helper", 0.5))
         for number in range(12)
@@ -58,7 +58,11 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Store:
     for place, team in enumerate((HOSTILE, "red")):
         ingest(sources[place::3], store, Options((("team", team),)))
     ingest(sources[2::3], store)
-    return store
+
+
+@pytest.fixture(scope="module")
+def mixed(store_once: StoreOnce) -> Store:
+    return store_once("mixed", fill_mixed)
 
 
 @pytest.fixture

@@ -7,17 +7,16 @@ import itertools
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.charts.looks import OUTCOMES
 from app.charts.runs import SCATTERS
 from app.queries.filters import FILTERS, Filters
 from app.queries.runs import summary
-from app.screens import cache, widgets
 from app.text import grid_columns
 from app.text.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
 from ingest.documents.contents import Source
@@ -25,6 +24,9 @@ from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import ROOT, SAMPLES, record_text
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 SCREENS = sorted(
     f"screens/{path.name}" for path in (ROOT / "app" / "screens").glob("*.py") if path.stem not in ("__init__", "parts", "bar", "gate")
@@ -40,7 +42,7 @@ HOSTILE = {
     "empty": "",
 }
 
-Open = Callable[..., AppTest]
+Open = Callable[..., "AppTest"]
 
 
 @pytest.fixture
@@ -167,8 +169,8 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     sample_store: Store, open_screen: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A finding over the dearest runs would contradict the cards, which rest on all."""
-    monkeypatch.setattr(cache, "MARKS", 2)
-    monkeypatch.setattr(widgets, "BARS", 2)
+    monkeypatch.setattr("app.screens.cache.MARKS", 2)
+    monkeypatch.setattr("app.screens.widgets.BARS", 2)
     app = open_screen("screens/overview.py")
     assert app.header[0].value == "Reported cost per run, by model"
     assert [caption.value for caption in app.caption if caption.value.startswith("The 2 dearest of 3 runs")]

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import simplejson
-from hypothesis import given, settings
+from hypothesis import given
 from playwright.sync_api import Browser
 
 from app.cli.options import FORMATS
@@ -30,14 +30,15 @@ from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.text import one_line
-from tests.conftest import record_text
+from tests.conftest import StoreOnce, record_text
+from tests.examples import examples
 from tests.reporting import FORMULAS, HOSTILE, READERS, SUMMED, Totals, fill
 from tests.test_exports import tables
 
 
 @pytest.fixture(scope="module")
-def awkward(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return fill(Store(tmp_path_factory.mktemp("awkward") / "runs.duckdb"))
+def awkward(store_once: StoreOnce) -> Store:
+    return store_once("awkward", fill)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +141,7 @@ def test_no_cell_of_a_csv_is_a_formula(grouped: Report) -> None:
 
 
 @given(tables)
-@settings(max_examples=25)
+@examples(15)
 def test_any_workbook_reads_back(table: pa.Table) -> None:
     """Amounts to the last digit: below four million dollars a double holds nine places."""
     small = table.filter(pa.array([value is None or abs(value) < 4_000_000 for value in table["amount"].to_pylist()], pa.bool_()))
@@ -187,7 +188,7 @@ class Tags(HTMLParser):
 
 
 @given(tables)
-@settings(max_examples=50)
+@examples(25)
 def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
     page = Tags(EXPORTS["html"].write(table))
     assert len(page.tags) == len(Tags(EXPORTS["html"].write(table.slice(0, 0))).tags) + 3 * table.num_rows

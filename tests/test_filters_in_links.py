@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from app.queries import filter_urls
 from app.queries.filters import FILTERS, Filters, Kind, choose, parse
-from app.screens.filter_bar import POPOVERS
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.text import one_line
 from tests.conftest import record_text
 from tests.test_dashboard import add, figures
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 OF_KIND = {
     Kind.NAMES: st.text("abc-/ .é'\"=", min_size=1, max_size=8).filter(str.strip).map(str.strip),
@@ -90,6 +91,8 @@ def test_filters_in_one_text_say_what_is_wrong(words: str, complaint: str) -> No
 
 
 def test_every_filter_has_a_place_on_the_bar() -> None:
+    from app.screens.filter_bar import POPOVERS  # noqa: PLC0415  with Streamlit, which takes a second
+
     assert {key for keys in POPOVERS.values() for key in keys} <= FILTERS.keys()
 
 

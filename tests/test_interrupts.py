@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
+import select
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from itertools import cycle, islice, product
 from pathlib import Path
 
@@ -17,72 +16,40 @@ import pytest
 
 from ingest.store.database import Store
 from ingest.system.signals import inherited_block, interruptible, put_off, received
-from tests.conftest import environment, ingest_paths, record_text
+from tests.conftest import ingest_paths, record_text
+from tests.fork_server import INTERRUPTED
+from tests.forks import Forks
 
 RECORDS = 400
-
-ZYGOTE = """
-import os, sys, traceback
-import app.cli.ingest_paths
-from app.cli.main import main
-for line in sys.stdin:
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.dup2(writing, 2)
-        sys.argv = ["tachograph", *line.split()]
-        os.write(1, f"{os.getpid()}\\n".encode())
-        code = 130
-        try:
-            code = main()
-        except Exception:
-            traceback.print_exc()
-        finally:
-            os._exit(code)  # an interrupt behind `main` is not ours
-    os.close(writing)
-    with os.fdopen(reading) as told:
-        said = told.read()
-    _, status = os.waitpid(child, 0)
-    print(os.waitstatus_to_exitcode(status), repr(said), flush=True)
-"""
-"""The command in a fork of itself, with everything imported: so that the signal hits the ingest and not Python's start."""
-
 
 COMMANDS = ("ingest log.jsonl --jobs 1", "ingest log.jsonl --jobs 1", "rebuild", "reprice")
 NOTES = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Ended by SIGTERM", signal.SIGHUP: "Ended by SIGHUP"}
 
 
-@pytest.mark.slow
-def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(tmp_path: Path) -> None:
+def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(forks: Forks, tmp_path: Path) -> None:
     """Of every command that writes, by every signal that asks a process to end."""
     (tmp_path / "log.jsonl").write_text("\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS)))
     whole = tmp_path / "whole.db"
     ingest_paths(Store(whole), tmp_path / "log.jsonl")
     chance, told = random.Random(0), set()
-    command, pipe = [sys.executable, "-c", ZYGOTE], subprocess.PIPE
-    with subprocess.Popen(command, env=environment(), cwd=tmp_path, text=True, stdin=pipe, stdout=pipe) as zygote:
-        assert zygote.stdin is not None
-        assert zygote.stdout is not None
-        for number, (use, sent) in enumerate(islice(cycle(product(COMMANDS, NOTES)), 18)):
-            store = tmp_path / str(number) / "runs.db"
-            store.parent.mkdir()
-            if "ingest" not in use:
-                shutil.copy(whole, store)
-            print(f"{use} --db {store}", file=zygote.stdin, flush=True)
-            child = int(zygote.stdout.readline())
-            time.sleep(chance.uniform(0.02, 0.35))
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, sent)
-            code, said = zygote.stdout.readline().rstrip().split(" ", 1)
-            was_written = "all was written" in said or "Read 1 source" in said or " anew in " in said
-            told.add(was_written)
-            assert code in ("0", str(128 + sent), str(-sent)), said  # the last: before the command began, or after it ended
-            assert (NOTES[sent] in said) == (code == str(128 + sent)) or code == "130", said
-            assert "Traceback" not in said, said.replace("\\n", "\n")
-            assert store.exists() == (was_written or "ingest" not in use), said
-            assert not store.exists() or count(store) == RECORDS
-            assert [path.name for path in store.parent.iterdir()] == ["runs.db"] * store.exists(), said
-        zygote.stdin.close()
+    for number, (use, sent) in enumerate(islice(cycle(product(COMMANDS, NOTES)), 18)):
+        store = tmp_path / str(number) / "runs.db"
+        store.parent.mkdir()
+        if "ingest" not in use:
+            shutil.copy(whole, store)
+        running = forks.start(tmp_path, *use.split(), "--db", store)
+        select.select([running], [], [], chance.uniform(0.02, 0.35))
+        running.send(sent)
+        ended = running.wait()
+        code, said = ended.code, ended.err
+        was_written = "all was written" in said or "Read 1 source" in said or " anew in " in said
+        told.add(was_written)
+        assert code in (0, 128 + sent, -sent, INTERRUPTED), said  # the last two: before the command began, or after it ended
+        assert (NOTES[sent] in said) == (code == 128 + sent) or code == INTERRUPTED, said
+        assert "Traceback" not in said, said
+        assert store.exists() == (was_written or "ingest" not in use), said
+        assert not store.exists() or count(store) == RECORDS
+        assert [path.name for path in store.parent.iterdir()] == ["runs.db"] * store.exists(), said
     assert False in told
 
 

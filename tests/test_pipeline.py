@@ -22,6 +22,7 @@ from ingest.reading.workers import Task
 from ingest.sources.portions import BIG_BYTES
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, ingest_paths, record, record_text
+from tests.examples import examples
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
 
@@ -161,7 +162,7 @@ def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -
         (str(json.loads(record_text())), "not_json", "a record seems to stand in it, but not as JSON"),
         ("level=info msg=" + json.dumps(record_text()), "not_json", "a record seems to stand in it, but not as JSON"),
         ("ResultMessage(subtype='success', total_cost_usd=0.1)", "not_json", "a record seems to stand in it, but not as JSON"),
-        ('{"type":"result","a":"' + "x" * 50_000_000, "truncated", "ends in the middle"),
+        ('{"type":"result","a":"' + "x" * 10_000_000, "truncated", "ends in the middle"),
         (record_text(total_cost_usd=-0.25), "invalid_record", "total_cost_usd: Input should be greater than or equal to 0 (found -0.25)"),
         (record_text(num_turns="many"), "invalid_record", "num_turns: Input should be a whole number from 0 to 2**53 (found 'many')"),
     ],
@@ -172,7 +173,7 @@ def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -
         "Python's dict",
         "logfmt",
         "Python's object",
-        "50 MB cut",
+        "10 MB cut",
         "negative cost",
         "text for a number",
     ],
@@ -195,7 +196,7 @@ def test_bad_input_becomes_a_reject_with_its_reason(store: Store, data: str | by
         ("a.json", "[1, 2, 3]", "json"),
         ("a.json", '{"name": "package.json"}', "json"),
         ("results.jsonl", '{"speedup": 1.5}\n{"speedup": 2}\n{"speed', "json"),
-        ("a.log", "x" * 50_000_000, "text"),
+        ("a.log", "x" * 10_000_000, "text"),
         ("a.py", 'import json\nprint(json.dumps({"type": "result", "x": total_cost_usd}))', "source"),
     ],
 )
@@ -286,7 +287,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 @pytest.mark.slow
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(LOGS), repeated=st.sampled_from(LOGS), cut=st.integers(0, 4))
 def test_order_batches_and_repetition_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, plain: object, order: list[Source], repeated: Source, cut: int

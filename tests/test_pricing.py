@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import TieredPrices, TimeOfDateConstraint, Usage
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
@@ -31,6 +31,7 @@ from schemas.rows.cost import CAUSES, COST_RULES, CostCause, rule_of
 from schemas.rows.price import ModelKey, Rates
 from schemas.rows.source import Severity
 from tests.conftest import ROOT, SAMPLES, record_text
+from tests.examples import examples
 
 OPUS = "claude-opus-4-6"
 DAY = date(2026, 6, 1)
@@ -120,7 +121,7 @@ tokens = st.integers(0, 10**12)
 amounts = st.decimals(0, 900, places=15, allow_nan=False)
 
 
-@settings(max_examples=25)
+@examples(15)
 @given(st.lists(st.tuples(*[tokens] * 5, st.integers(0, 10**6), *[amounts] * 6), min_size=1, max_size=20))
 def test_sql_multiplies_as_python_does(cases: list[tuple[Any, ...]]) -> None:
     """Every sum exact, rounded once, half up; NULL beyond what the column holds."""

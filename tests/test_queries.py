@@ -17,7 +17,7 @@ from ingest.store.database import Store
 from schemas.catalogue.metrics import DIMENSIONS, MODEL_METRICS, RUN_METRICS
 from schemas.catalogue.unit_names import Unit
 from schemas.errors import UsageError
-from tests.conftest import record_text
+from tests.conftest import StoreOnce, record_text
 
 
 def usage(model: str, cost: float, cache_read: int = 0) -> dict[str, Any]:
@@ -29,10 +29,8 @@ def usage(model: str, cost: float, cache_read: int = 0) -> dict[str, Any]:
 OPUS, HAIKU = usage("claude-opus-4-6", 0.75), usage("claude-haiku-4-5-20251001", 0.25, 10)
 
 
-@pytest.fixture(scope="module")
-def four_runs(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fill_four_runs(store: Store) -> None:
     """Costs 1, 2, 4 and unknown; turns 10, unknown, 30, 5; wall 10 s, 20 s, 60 s, unknown; the last one hit a limit."""
-    store = Store(tmp_path_factory.mktemp("four") / "runs.duckdb")
     first = record_text(uuid="a", total_cost_usd=1, num_turns=10, duration_ms=10_000, duration_api_ms=15_000, modelUsage=OPUS | HAIKU)
     second = record_text(
         uuid="b", total_cost_usd=2, num_turns=..., duration_ms=20_000, duration_api_ms=15_000, modelUsage=usage("glm-5", 2)
@@ -45,7 +43,11 @@ def four_runs(tmp_path_factory: pytest.TempPathFactory) -> Store:
     )
     ingest([Source("one", first.encode())], store, Options((("repo", "vllm"), ("team", "a"))))
     ingest([Source("rest", "\n".join([second, third, fourth]).encode())], store)
-    return store
+
+
+@pytest.fixture(scope="module")
+def four_runs(store_once: StoreOnce) -> Store:
+    return store_once("four_runs", fill_four_runs)
 
 
 def test_metrics_leave_the_unknown_out_and_count_it(four_runs: Store) -> None:

@@ -25,7 +25,7 @@ from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.errors import StoreBusy, UsageError
-from tests.conftest import TOTAL_COST, Run, environment, record_text
+from tests.conftest import TOTAL_COST, Run, StoreOnce, environment, record_text
 
 
 def at(time: str, uuid: str, cost: float | None, **changes: object) -> str:
@@ -38,10 +38,8 @@ def at(time: str, uuid: str, cost: float | None, **changes: object) -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def five(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fill_five(store: Store) -> None:
     """Completed 1, 2 and 3 USD, failed 4 USD, and one of unknown cost, an hour each; two of them end around midnight UTC."""
-    store = Store(tmp_path_factory.mktemp("five") / "runs.duckdb")
     failed = {"is_error": True, "result": "API Error: 500"}
     logs = {
         "red": at("2026-03-01T22:30:00Z", "a", 1) + at("2026-03-01T23:30:00Z", "b", 2),
@@ -50,7 +48,11 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Store:
     for team, text in logs.items():
         ingest([Source(team, text.encode())], store, Options((("team", team),)))
     ingest([Source("silent", record_text(uuid="e", session_id="e", total_cost_usd=..., modelUsage={}).encode())], store)
-    return store
+
+
+@pytest.fixture(scope="module")
+def five(store_once: StoreOnce) -> Store:
+    return store_once("five", fill_five)
 
 
 def totals(made: Report) -> dict[str, object]:
@@ -158,6 +160,7 @@ def test_the_header_says_what_the_figures_cover(five: Store) -> None:
     assert "nothing rejected" in lines["Store"]
 
 
+@pytest.mark.slow
 def test_no_run_is_a_report_of_nothing(five: Store) -> None:
     for by in ((), ("model",)):
         made = report(five, Request(choose({"model": "nope"}), by))

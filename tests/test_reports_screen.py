@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
@@ -17,11 +17,14 @@ from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command, file_name, formats, of_format, written
 from ingest.store.database import Store
-from tests.conftest import TOTAL_COST, Run
+from tests.conftest import TOTAL_COST, Run, StoreOnce
 from tests.reporting import READERS, fill
 
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
 HAIKU = choose({"model": "claude-haiku-4-5"})
-Open = Callable[..., AppTest]
+Open = Callable[..., "AppTest"]
 
 
 @pytest.fixture
@@ -35,9 +38,9 @@ def screen(screens: Open) -> Open:
 
 
 @pytest.fixture(scope="module")
-def awkward(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def awkward(store_once: StoreOnce) -> Store:
     """A store full of awkward text and amounts."""
-    return fill(Store(tmp_path_factory.mktemp("reports") / "runs.duckdb", wait_seconds=5))
+    return store_once("awkward", fill)
 
 
 def totals(app: AppTest) -> dict[str, str]:

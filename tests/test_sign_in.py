@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.server.serve import Access, command
 from app.server.sign_in import is_allowed, read_allowed
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import ROOT, Run
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+Open = Callable[[], "AppTest"]
 
 GOOD = """
 [auth]
@@ -77,6 +83,14 @@ def test_who_is_on_the_list(user: dict[str, object], allowed: bool) -> None:
     assert is_allowed(user, ALLOWED) is allowed
 
 
+@pytest.fixture
+def dashboard(installed_once: None) -> Open:
+    """The dashboard's script, to be run."""
+    from streamlit.testing.v1 import AppTest  # noqa: PLC0415  it takes a second to import
+
+    return lambda: AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30)
+
+
 @pytest.mark.parametrize(
     ("user", "heading"),
     [
@@ -86,11 +100,11 @@ def test_who_is_on_the_list(user: dict[str, object], allowed: bool) -> None:
     ],
 )
 def test_the_door(
-    user: dict[str, object], heading: str | None, settings: Path, sample_store: Store, monkeypatch: pytest.MonkeyPatch
+    user: dict[str, object], heading: str | None, settings: Path, sample_store: Store, dashboard: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", sample_store.location)
     monkeypatch.setenv("TACHOGRAPH_SIGN_IN", str(settings))
-    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30)
+    app = dashboard()
     app.user = user
     app.run()
     assert not app.exception
@@ -101,11 +115,13 @@ def test_the_door(
         assert app.metric
 
 
-def test_settings_that_went_bad_let_nobody_in(settings: Path, sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_that_went_bad_let_nobody_in(
+    settings: Path, sample_store: Store, dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", sample_store.location)
     monkeypatch.setenv("TACHOGRAPH_SIGN_IN", str(settings))
     settings.unlink()
-    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30).run()
+    app = dashboard().run()
     assert app.error
     assert not app.metric
 
@@ -124,10 +140,10 @@ def test_the_server_is_told(settings: Path) -> None:
     assert not access.warning()
 
 
-def test_read_only_takes_the_upload_away(sample_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_takes_the_upload_away(sample_store: Store, tmp_path: Path, dashboard: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACHOGRAPH_READ_ONLY", "1")
     monkeypatch.setenv("TACHOGRAPH_DB", str(tmp_path / "none.duckdb"))
-    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=30).run()
+    app = dashboard().run()
     assert not app.exception
     assert not app.get("page_link")
     assert not app.button

@@ -207,6 +207,7 @@ def test_of_words_that_overlap_the_first_to_end_or_the_first_to_begin_is_found()
     assert LiteralSearch(words, leftmost=True).find("é longer word\ud800 word") == [(0, 2, 13), (1, 15, 19)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["commit 1a2b3c4 ", "12 tests pass ", "Files modified:\n- a/b.py\n", "a/" * 50 + ".diff created ", "`", "+1/-1 "]
 )

@@ -76,6 +76,7 @@ def test_a_store_of_a_newer_version_asks_for_an_upgrade(sample_store: Store) -> 
             pass
 
 
+@pytest.mark.slow
 def test_a_store_of_an_older_version_asks_for_a_rebuild_which_mends_it(sample_store: Store) -> None:
     before = everything(sample_store)
     set_version(sample_store, 0)
@@ -103,6 +104,7 @@ def test_a_quote_in_the_path_is_a_quote(tmp_path: Path) -> None:
     assert run_queries.summary(store, Filters())["runs"].to_pylist() == [3]
 
 
+@pytest.mark.slow
 def test_a_store_held_by_another_process_is_waited_for_then_told(sample_store: Store) -> None:
     told: list[str] = []
     impatient = Store(sample_store.location, wait_seconds=0.8, on_wait=told.append)
@@ -161,6 +163,7 @@ def test_rebuild_mends_a_record_as_reading_did(store: Store, tmp_path: Path) -> 
     assert everything(store) == before
 
 
+@pytest.mark.slow
 def test_rebuild_turns_what_can_no_longer_be_read_into_a_reject(sample_store: Store) -> None:
     with sample_store.writing() as writer:
         bad = record_text(num_turns=-1)
@@ -172,6 +175,7 @@ def test_rebuild_turns_what_can_no_longer_be_read_into_a_reject(sample_store: St
     assert (card["documents"], card["accepted"], card["rejected"]) == (1, 0, 1)
 
 
+@pytest.mark.slow
 def test_a_failed_rebuild_leaves_the_store_and_no_litter(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = everything(sample_store)
     monkeypatch.setattr("ingest.store.rebuild._read_batch", lambda *_: 1 / 0)
@@ -207,6 +211,7 @@ def test_the_store_owns_its_files_and_no_other_that_is_called_alike(tmp_path: Pa
         assert not store.owns(tmp_path / "link.db.wal")
 
 
+@pytest.mark.slow
 def test_a_store_behind_a_link_is_the_one_the_link_leads_to(sample_store: Store, tmp_path: Path) -> None:
     before = everything(sample_store)
     (tmp_path / "links").mkdir()

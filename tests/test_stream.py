@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.context import stream
 from ingest.context.stream import CALLS_KEPT, OTHER_TOOLS, SESSIONS_KEPT, TOOLS_KEPT, StreamContext, StreamFacts
 from schemas.wire.claude_code_events import InitEvent
+from tests.examples import examples
 
 INIT = {
     "type": "system",
@@ -177,6 +178,7 @@ def test_damaged_init_fields_are_not_known(bad: object) -> None:
     assert all(name.encode() for name in (*found.tools, found.requested_model or "?"))
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_hostile_streams() -> None:
     """Ids, sessions and tool names without end: each is capped, and calls are counted all the same."""
     tracemalloc.start()
@@ -228,7 +230,7 @@ EVENTS = st.dictionaries(FIELDS | st.text(max_size=8), HOSTILE, max_size=8)
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
+@examples(25)
 @given(st.lists(EVENTS, max_size=8), st.none() | st.text(max_size=3) | st.just("s1"))
 def test_no_event_ever_raises(events: list[dict[str, Any]], session_id: str | None) -> None:
     facts = fed(*events).at_result(session_id)

@@ -7,12 +7,13 @@ import json
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.text.highlights import Mark
 from app.text.summary_html import summary_html
 from tests.conftest import ROOT
+from tests.examples import examples
 
 GOLDEN_TEXT = """# Done
 
@@ -143,7 +144,7 @@ def texts_of(pieces: list[str]) -> st.SearchStrategy[str]:
     st.text(alphabet="ab1 \n\t*_`~#>-+|[]()!<&;\\x\r\ufdd0\ufdd1", max_size=80) | texts_of([*PIECES, *LINKS]),
     st.lists(st.tuples(st.integers(0, 90), st.integers(0, 90)), max_size=5),
 )
-@settings(max_examples=150)
+@examples(60)
 @example("*a*`b \n", [(2, 5)])
 @example("```\na", [(0, 5)])
 @example("|a|\n|-|\n|b\\|c|", [(0, 14), (11, 12)])
@@ -154,7 +155,7 @@ def test_marks_change_nothing_but_that_they_mark(text: str, spans: list[tuple[in
 
 
 @given(texts_of(PIECES), texts_of(PIECES))
-@settings(max_examples=150)
+@examples(60)
 def test_a_mark_stands_where_its_span_is_seen(before: str, after: str) -> None:
     text = f"{before}Q7Q{after}"
     marked = summary_html(text, [Mark(len(before), len(before) + 3, "", "")])

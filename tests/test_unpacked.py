@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from app.screens import cache
 from ingest.context.temporary_sidecars import unpacked
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import Options, ingest
@@ -55,6 +54,7 @@ def in_tar(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [in_zip, in_tar])
 def test_an_archive_says_what_its_folder_says(pack: Callable[[Path], bytes], folder: Path, tmp_path: Path) -> None:
     stores = [Store(str(tmp_path / name)) for name in ("of_folder.duckdb", "of_archive.duckdb")]
@@ -98,6 +98,8 @@ def test_a_folder_that_is_uploaded_says_it_too(folder: Path, store: Store, tmp_p
 def test_the_dashboard_unpacks_them(folder: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", store.location)
     uploads = [Uploaded(str(file.relative_to(tmp_path)), file.read_bytes()) for file in sorted(folder.rglob("*.*"))]
+    from app.screens import cache  # noqa: PLC0415  with Streamlit, which takes a second
+
     cache.ingest_uploads(uploads, lambda *_: None)
     assert [run[0] for run in rows(store)[0]] == ["vllm_core-0007"] * 2
 

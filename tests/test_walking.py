@@ -23,6 +23,7 @@ def test_a_pipe_that_finds_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_
     assert "$TMPDIR" in error.hint
 
 
+@pytest.mark.slow
 def test_folders_may_be_deeper_than_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = os.open(tmp_path, os.O_RDONLY)
     for _ in range(1500):

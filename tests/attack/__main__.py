@@ -16,8 +16,9 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from tests.attack import disk_full, hostile_links, hostile_pages, inputs, kills, other_tests, report, uploads, workers, writers
-from tests.attack.forks import Forks
 from tests.attack.lab import Lab
+from tests.conftest import environment
+from tests.forks import Forks
 from tests.serving import chromium
 
 SIZES: Mapping[str, tuple[int, str]] = {
@@ -93,7 +94,7 @@ def main() -> int:
         return 2
     folder = Path(tempfile.mkdtemp(prefix="attacks-", dir=asked.folder))
     with ExitStack() as stack:
-        lab = Lab(folder, stack.enter_context(Forks()), asked.seed)
+        lab = Lab(folder, stack.enter_context(Forks(environment())), asked.seed)
         for name in names:
             print(f"{name} (seed {asked.seed}) …", file=sys.stderr, flush=True)
             ATTACKS[name](lab, vars(asked))

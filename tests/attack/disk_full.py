@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.attack import kills, logs
-from tests.attack.forks import Ended
 from tests.attack.hashes import State, differences
 from tests.attack.kills import STORE
 from tests.attack.lab import Lab
 from tests.attack.tally import Tally
+from tests.conftest import environment
+from tests.forks import Ended
 
 CHECKED = "exit code 4 and a sentence; hash of all columns as before; with room the same call succeeds and leaves nothing behind"
 ROOMY_BYTES = 256 << 20
@@ -132,13 +133,18 @@ def _run(lab: Lab, case: Case, folder: Path, file_bytes: int = 0) -> None:
     store = folder / "disk" / STORE
     if case.store:
         shutil.copy(case.store, store)
-    ended = lab.forks.run(folder, *case.arguments, "--db", store, temporary=folder / "disk" / "tmp", file_bytes=file_bytes)
+    ended = lab.forks.run(folder, *case.arguments, "--db", store, environment=_on(folder / "disk"), file_bytes=file_bytes)
     found = lab.hasher.state(store)
     if ended.code == 0:
         assert found.is_like(case.done), f"it claims success: {differences(found, case.done)}"
     else:
         require_sentence(ended)
         assert found.is_like(case.before), f"the store is not as before: {differences(found, case.before)}"
+
+
+def _on(disk: Path) -> dict[str, str]:
+    """Variables of a command whose temporary folder is on the disk too."""
+    return environment(TMPDIR=str(disk / "tmp"))
 
 
 def require_sentence(ended: Ended) -> None:
@@ -151,7 +157,7 @@ def require_sentence(ended: Ended) -> None:
 def _run_again(lab: Lab, case: Case, folder: Path) -> None:
     """With room the same call succeeds; what the failed one left is gone."""
     disk, store = folder / "disk", folder / "disk" / STORE
-    lab.forks.succeed(folder, *case.arguments, "--db", store, temporary=disk / "tmp")
+    lab.forks.succeed(folder, *case.arguments, "--db", store, environment=_on(disk))
     found = lab.hasher.state(store)
     assert found.is_like(case.done), f"with room it does not end as it should: {differences(found, case.done)}"
     left = sorted({path.name for path in (*disk.iterdir(), *(disk / "tmp").iterdir())} - {STORE, "tmp"})

@@ -17,12 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.attack.forks import Ended, Running
 from tests.attack.hashes import State
 from tests.attack.hostile_inputs import FAMILIES
 from tests.attack.kills import STORE
 from tests.attack.lab import Lab
 from tests.conftest import record_text
+from tests.forks import Ended, Running
 
 SIZES = (3_000, 200_000, 2_000_000)
 SECONDS = 120

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.attack import forks, logs, moments
-from tests.attack.forks import Ended, Running
+from tests.attack import logs, moments
 from tests.attack.hashes import State, differences
 from tests.attack.lab import Lab
 from tests.attack.moments import Moment
 from tests.attack.tally import Tally
+from tests.forks import PATIENCE_SECONDS, Ended, Running
 
 STORE = "runs.duckdb"
 MOST_CHANGES = 10**9
@@ -164,7 +164,7 @@ def undisturbed(lab: Lab, command: Command) -> Undisturbed:
     untouched = blow.state()
     with moments.watch(blow.store.parent) as watch:
         running = blow.start(command.arguments)
-        watch.until(running, MOST_CHANGES, forks.PATIENCE_SECONDS)
+        watch.until(running, MOST_CHANGES, PATIENCE_SECONDS)
         ended = running.wait()
     assert ended.code == 0, f"{command.name} fails where nobody disturbs it: {ended.story}"
     return Undisturbed(before, (untouched, blow.state()), ended.seconds, watch.changes, frozenset(blow.left_over()))

@@ -6,9 +6,9 @@ import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.attack.forks import Forks
 from tests.attack.hashes import Hasher
 from tests.attack.tally import Tally
+from tests.forks import Forks
 
 
 @dataclass

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.attack.forks import Running
+from tests.forks import Running
 
 _CHANGES = 0x2 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200
 """Of inotify(7): a file was written to, closed after writing, renamed from or to a name, made, removed."""

@@ -28,7 +28,7 @@ from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire.claude_code import ResultRecord
 from schemas.wire.values import DIGITS_LOST
 from tests.attack.commands import tachograph
-from tests.conftest import ROOT, record_text
+from tests.conftest import ROOT, StoreOnce, record_text
 from tests.reporting import READERS
 
 MOST = "999999999.999999999"
@@ -146,13 +146,15 @@ def test_d16_a_record_without_an_id_keeps_the_one_it_has(store: Store) -> None:
         assert connection.execute("select run_id from runs").fetchall() == [(canonical_hash(json.loads(body)),)]
 
 
-@pytest.fixture(scope="module")
-def dear(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def fill_dear(store: Store) -> None:
     """A thousand runs that cost as much as a record may say."""
-    store = Store(tmp_path_factory.mktemp("dear") / "runs.duckdb")
     lines = (text_of(MOST, uuid=f"u{n}", session_id=f"s{n}", num_turns=1, duration_ms=2**53, duration_api_ms=2**53) for n in range(1000))
     ingest([Source("log", "\n".join(lines).encode())], store, Options((("team", "a"),)))
-    return store
+
+
+@pytest.fixture(scope="module")
+def dear(store_once: StoreOnce) -> Store:
+    return store_once("dear", fill_dear)
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if name not in ("table", "xlsx")])

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
@@ -32,7 +33,8 @@ from ingest.store.rebuild import rebuild
 from schemas.text import in_json, one_line, paired, visible
 from tests.attack.commands import tachograph
 from tests.attack.hostile import HOSTILE, KEPT, NASTY, found_in, nasty_record, nasty_store
-from tests.conftest import ROOT
+from tests.conftest import ROOT, MadeOnce
+from tests.examples import examples
 from tests.serving import served, wait_until_drawn
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
@@ -68,7 +70,7 @@ def unmarked(cell: str) -> str:
 
 
 @given(st.lists(texts, min_size=1, max_size=4), texts)
-@settings(max_examples=60)
+@examples(25)
 @example(["\n=1+1", "\t@x", " \u200b=x", "＝x", "'=x", "''+", "\x1b=x", "\x00-x"], "=head")
 @example(["\ufffe\uffff", "_x001B_", "<r>\x1b</r>", "a\r\nb"], "")
 def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(cells: list[str], head: str) -> None:
@@ -114,8 +116,11 @@ def test_what_is_needed_stays() -> None:
 
 
 @pytest.fixture(scope="module")
-def nasty(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return nasty_store(tmp_path_factory.mktemp("nasty"))
+def nasty(made_once: MadeOnce, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A copy for this process, since some commands write."""
+    mine = tmp_path_factory.mktemp("nasty")
+    shutil.copytree(made_once("nasty", nasty_store), mine, dirs_exist_ok=True)
+    return Store(mine / "runs.duckdb")
 
 
 def test_d5_every_record_is_kept_with_its_raw_text_and_its_rows_can_be_encoded(nasty: Store) -> None:
@@ -259,11 +264,13 @@ def flawless(app: AppTest) -> None:
     assert not [text for text in shown_on(app) if found_in(text)]
 
 
+@pytest.mark.usefixtures("installed_once")
 @pytest.mark.parametrize("screen", SCREENS)
 def test_d13_every_screen_shows_such_text_harmlessly(nasty: Store, monkeypatch: pytest.MonkeyPatch, screen: str) -> None:
     flawless(opened(nasty, monkeypatch, screen))
 
 
+@pytest.mark.usefixtures("installed_once")
 def test_d5_every_such_run_has_its_page(nasty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with nasty.reading() as connection:
         ids = [run_id for (run_id,) in connection.execute("select run_id from runs").fetchall()]

@@ -42,10 +42,10 @@ def holder(store: Store, code: str = HOLD) -> Iterator[subprocess.Popen[str]]:
 CROWD = """
 import os, sys, time
 from ingest.store.database import Store
-store, children = Store(sys.argv[1], wait_seconds=2), []
+store, children = Store(sys.argv[1], wait_seconds=1), []
 def write():
     with store.writing() as writer:
-        time.sleep(0.5)
+        time.sleep(0.25)
         writer.connection.execute("insert into price_files values ('x', '', now())")
 def read():
     for _ in range(20):
@@ -126,7 +126,7 @@ def test_whoever_waits_first_tells_the_others_who_keeps_the_store(sample_store: 
     given_up: list[str] = []
 
     def wait() -> None:
-        with pytest.raises(StoreBusy) as caught, Store(sample_store.location, wait_seconds=1).writing():
+        with pytest.raises(StoreBusy) as caught, Store(sample_store.location, wait_seconds=0.5).writing():
             pass
         given_up.append(caught.value.message)
 

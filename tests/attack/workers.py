@@ -15,11 +15,11 @@ from pathlib import Path
 import psutil
 
 from tests.attack import kills, logs
-from tests.attack.forks import Running
 from tests.attack.hashes import State, differences
 from tests.attack.kills import STORE
 from tests.attack.lab import Lab
 from tests.attack.tally import Tally
+from tests.forks import Running
 
 WORKER_DIED = 4
 PATIENCE_SECONDS = 60

@@ -12,10 +12,10 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from tests.attack import kills, logs
-from tests.attack.forks import Ended, Running
 from tests.attack.hashes import differences
 from tests.attack.kills import STORE
 from tests.attack.lab import Lab
+from tests.forks import Ended, Running
 from tests.serving import chromium, served
 
 RUNS = 6

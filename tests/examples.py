@@ -1,0 +1,18 @@
+"""How many examples each law is tried with: few, so that the suite is quick; ten times as many with `--hypothesis-profile=thorough`."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+USUAL = 40
+PROFILE = "usual"
+
+settings.register_profile(PROFILE, deadline=None, max_examples=USUAL)  # a test asserts no time; a busy machine is no failure
+settings.register_profile("thorough", deadline=None, max_examples=10 * USUAL)
+
+
+def examples(usual: int) -> settings:
+    """So many examples, for a law that needs others than the rest; more where the profile asks for more."""
+    chosen = settings.default
+    assert chosen is not None
+    return settings(max_examples=usual * chosen.max_examples // USUAL)
