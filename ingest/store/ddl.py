@@ -63,7 +63,7 @@ def files() -> Mapping[str, str]:
 
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry]) -> str:
     derived = ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())
-    comments = "".join(_comment(name, key, entry.meaning) for key, entry in ({**figures, **joined}).items())
+    comments = "".join(_comment(name, key, entry.meaning) for key, entry in {**figures, **joined}.items())
     return sql.format(written=_WRITTEN, figures=derived, comments=comments)
 
 
