@@ -214,6 +214,7 @@ def tachograph(home: Path, *arguments: str) -> str:
     return python(home, "-m", "app.cli.main", *arguments, COLUMNS="400")
 
 
+@pytest.mark.slow
 def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: Path) -> None:
     with duckdb.connect(str(house / "tachograph.duckdb"), read_only=True) as connection:
         found = connection.execute("select sum(output_per_turn), sum(output_tokens / num_turns) from v_runs").fetchall()
@@ -222,6 +223,7 @@ def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: Path)
     assert comments == [(MEANING,)]
 
 
+@pytest.mark.slow
 def test_a_figure_per_run_is_one_entry_for_commands_and_exports(house: Path) -> None:
     assert LABEL in " ".join(tachograph(house, "runs", "--format", "md").splitlines()[0].split())
     [row, *_] = csv.DictReader(io.StringIO(tachograph(house, "runs", "--format", "csv")))
@@ -232,6 +234,7 @@ def test_a_figure_per_run_is_one_entry_for_commands_and_exports(house: Path) -> 
     assert sheet.cell(2, header[LABEL]).number_format == "#,##0"
 
 
+@pytest.mark.slow
 def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: Path) -> None:
     [row] = json.loads(tachograph(house, "report", "--metrics", "output_per_turn_median", "--format", "jsonl").join("[]"))
     runs = csv.DictReader(io.StringIO(tachograph(house, "runs", "--format", "csv")))
@@ -241,12 +244,14 @@ def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: Path) -> None:
     assert "output_per_turn_median" in tachograph(house, "report", "--help")
 
 
+@pytest.mark.slow
 def test_a_figure_per_run_is_one_entry_for_compare(house: Path) -> None:
     rows = json.loads(tachograph(house, "compare", "outcome=completed", "agent=claude-code", "--format", "json"))
     assert [(row["unit"], row["better"]) for row in rows if row["measure"] == "output_per_turn"] == [("tokens", "lower")]
     assert LABEL in tachograph(house, "compare", "outcome=completed", "agent=claude-code")
 
 
+@pytest.mark.slow
 def test_a_figure_per_run_is_one_entry_for_the_screens(house: Path) -> None:
     """The grid of runs and its order, the run's own page, the distribution on Overview, and Compare."""
     told = json.loads(python(house, "-c", SCREENS, TACHOGRAPH_DB=str(house / "tachograph.duckdb")).splitlines()[-1])
