@@ -37,9 +37,9 @@ unit: $(VENV)/.ready-dev
 attack: $(VENV)/.ready-dev chromium
 	$(BIN)/python -m tests.attack
 
-## schema: write the store's DDL from the row models
+## schema: write the store's tables and views from the row models and the catalogue
 schema: $(VENV)/.ready-run
-	$(BIN)/python -m ingest.store.ddl > ingest/store/sql/schema.sql.new && mv ingest/store/sql/schema.sql.new ingest/store/sql/schema.sql
+	$(BIN)/python -m ingest.store.ddl
 
 ## wheel: build dist/*.whl
 wheel: $(VENV)/.ready-dev

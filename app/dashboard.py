@@ -34,7 +34,7 @@ OTHERS = (RUN,) if cache.is_read_only() else (RUN, UPLOAD)
 page = st.navigation([*OF_RUNS, *OTHERS], position="top")
 if page is not RUN and widgets.RUN_ID in st.query_params:  # left behind by the way back from a run
     del st.query_params[widgets.RUN_ID]
-with widgets.told_errors(), cache.one_look():
+with widgets.told_errors(), cache.request():
     if page in OF_RUNS:
         filter_bar.show()
     page.run()

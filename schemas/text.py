@@ -61,6 +61,11 @@ def in_json(text: str) -> str:
     return text if text.isprintable() else _HOSTILE.sub(_escape, text)
 
 
+def plural(count: int, noun: str) -> str:
+    """`1 run`, `1,200 runs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def first_shown(text: str) -> str:
     """The text from its first visible character on."""
     return _UNSEEN.sub("", text, count=1)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from graphlib import CycleError
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.architecture_picture import PAGE, ROOMS, ROOT, UPWARD, edges, imports, picture, ranked
 
-ROOMS = ("schemas", "ingest", "app")
+WITHIN_APP = (("queries",), ("text",), ("charts",), ("reports",), ("server",), ("cli", "screens"), ("dashboard",))
+"""Each folder of app/ may import those before it; those beside each other stay apart."""
+
 MAY_IMPORT = {"schemas": {"schemas"}, "ingest": {"schemas", "ingest"}, "app": set(ROOMS)}
 ONLY_IN = {
     "streamlit": ("app/screens/cache.py", "app/dashboard.py", "app/screens/", "app/server/"),
@@ -20,15 +22,6 @@ ONLY_IN = {
     "pandas": (),
 }
 FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
-
-
-def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            yield node.module or ""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -41,6 +34,29 @@ def test_imports_point_down(path: Path) -> None:
             assert root in MAY_IMPORT[room], f"{place} imports {name}"
         if root in ONLY_IN:
             assert place.startswith(ONLY_IN[root]) if ONLY_IN[root] else False, f"{place} imports {name}"
+
+
+def test_the_folders_of_app_import_those_before_them() -> None:
+    rank = {f"app/{folder}": place for place, beside in enumerate(WITHIN_APP) for folder in beside}
+    assert rank.keys() == {folder for edge in edges() for folder in edge if folder.startswith("app/")}
+    within = [edge for edge in edges() if edge[1].startswith("app/")]
+    assert not [edge for edge in within if rank[edge[0]] <= rank[edge[1]]]
+
+
+def test_no_folders_import_each_other_in_a_circle() -> None:
+    try:
+        ranked(edges() - UPWARD.keys())
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' ← '.join(error.args[1])}")
+
+
+def test_the_imports_that_point_up_are_still_there() -> None:
+    """One that was mended is taken off the list, so that nobody adds it again."""
+    assert UPWARD.keys() <= edges()
+
+
+def test_the_picture_shows_the_imports() -> None:
+    assert f"```mermaid\n{picture()}```" in PAGE.read_text(), "write it anew: python -m tests.architecture_picture --write"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

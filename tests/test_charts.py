@@ -15,7 +15,7 @@ from app.queries.filters import Filters
 from app.queries.runs import model_rows, run, runs
 from app.text.formatting import exact
 from ingest.store.database import Store
-from schemas.catalogue.measures import MEASURES
+from schemas.catalogue.columns import MEASURES
 from schemas.catalogue.unit_names import Unit
 from schemas.rows.run import Outcome
 from tests.conftest import record_text

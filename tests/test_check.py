@@ -71,7 +71,7 @@ def test_what_is_known_for_no_run_fails_and_says_so() -> None:
     verdict = judged("max-total-usd", "100", None, known=0)
     assert not verdict.passed
     assert verdict.note == "Known for none of 3 runs, so it cannot be checked."
-    assert cells(verdict)["Found"] == "–"
+    assert cells(verdict)["found"] == "–"
 
 
 def test_what_is_known_for_some_runs_says_for_how_many() -> None:

@@ -16,7 +16,7 @@ from app.text.cost_words import groups_finding, groups_note
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from schemas.catalogue.measures import MEASURES
+from schemas.catalogue.columns import MEASURES
 from tests.conftest import StoreOnce, record_text
 
 if TYPE_CHECKING:

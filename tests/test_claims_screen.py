@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from app.charts import CHARTS
 from app.charts.claims import INK_ON_EVIDENCE, _ratio_axis
-from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES
+from app.charts.looks import EVIDENCE_SIZES, SCOPES
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
 from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
-from app.text.claim_words import EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
+from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
 from app.text.summary_html import summary_html
 from ingest.claims import extract
 from ingest.documents.contents import Source

@@ -16,8 +16,7 @@ from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
 from app.queries.cost import PARTS, RECEIVED, TIME, Groups
 from app.queries.filters import Filters, choose
-from app.text import cost_grids, cost_words
-from app.text.columns import columns
+from app.text import cost_grids, cost_words, grid_columns
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
@@ -194,11 +193,11 @@ def test_filters_and_groupings_come_from_the_address(mixed: Store, screen: Any) 
 def test_every_figure_of_the_tables_says_what_it_means(mixed: Store) -> None:
     found = cost_queries.groups(mixed, ALL, "model", 100, cost_queries.GROUP_METRICS)
     grids = (
-        cost_grids.group_grid(found, "Main model"),
-        cost_grids.model_grid(cost_queries.models(mixed, ALL)),
+        cost_grids.group_grid(found),
+        grid_columns.grid(cost_queries.models(mixed, ALL), cost_grids.MODELS),
     )
     for grid in grids:
-        assert not [column.name for column in columns(grid) if column.is_figure and not column.meaning]
+        assert not [column.name for column in grid.columns if column.is_figure and not column.meaning]
     assert total(cost_queries.models(mixed, ALL)) == total(run_queries.models(mixed, ALL)), "one definition of a model's cost"
 
 

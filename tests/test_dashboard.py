@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from app.charts.looks import OUTCOMES
+from app.charts.runs import SCATTERS
 from app.queries.filters import FILTERS, Filters
 from app.queries.runs import summary
 from app.text import grid_columns
@@ -135,7 +136,7 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
         "Reported cost per turn": "$0.0257",
     }
     assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
-    assert len(app.get("plotly_chart")) == 4
+    assert len(app.get("plotly_chart")) == 2 + len(SCATTERS)
     assert not [metric for metric in app.metric if metric.delta], "all figures are known for all runs"
 
 
@@ -278,12 +279,12 @@ def test_a_card_is_the_metric_of_every_other_report(sample_store: Store) -> None
 
 
 def test_grids_round_durations_and_drop_what_nobody_knows() -> None:
-    columns = {key: pa.array([None], pa.string()) for key in grid_columns.RUNS} | {
+    columns = {key: pa.array([None], pa.string()) for key in grid_columns.RUNS.keys} | {
         "duration_ms": pa.array([253_963], pa.int64()),
         "outcome": pa.array(["limit_reached"]),
         "run_id": pa.array(["r"]),
     }
-    shown_table = grid_columns.grid(pa.table(columns), grid_columns.RUNS)
+    shown_table = grid_columns.grid(pa.table(columns), grid_columns.RUNS).rows
     assert shown_table.column_names == ["duration_ms", "outcome", "run_id"]
     assert shown_table["duration_ms"].to_pylist()[0].total_seconds() == 254
     assert shown_table["outcome"].to_pylist() == ["limit reached"]
@@ -310,7 +311,7 @@ def test_a_record_is_laid_out_with_its_numbers_as_written() -> None:
 
 
 def test_labels_stand_with_where_a_run_comes_from() -> None:
-    html = facts_html({"repo": "r"}, {"repo": "Repository"}, {"repo": "r", "branch": "<main>"})
+    html = facts_html({"repo": "r"}, ["repo"], {"repo": "r", "branch": "<main>"})
     assert html.count("<dt") == 2
     assert "&lt;main&gt;" in html
 

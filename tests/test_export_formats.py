@@ -21,7 +21,6 @@ from playwright.sync_api import Browser
 
 from app.cli.options import FORMATS
 from app.cli.report_text import report_text
-from app.cli.terminal import plain
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
 from app.reports.exports.columnar import ABOUT
@@ -30,6 +29,7 @@ from app.text.columns import columns
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
+from schemas.text import one_line
 from tests.conftest import StoreOnce, record_text
 from tests.examples import examples
 from tests.reporting import FORMULAS, HOSTILE, READERS, SUMMED, Totals, fill
@@ -194,7 +194,7 @@ def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
     assert len(page.tags) == len(Tags(EXPORTS["html"].write(table.slice(0, 0))).tags) + 3 * table.num_rows
     assert page.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class", "title"}
     column = columns(table)[0]
-    shown = [plain(column.cell(row)) for row in table.to_pylist()]
+    shown = [one_line(column.cell(row)) for row in table.to_pylist()]
     assert [cell.strip("\n") for cell in page.cells[::2]] == [text.strip("\n") for text in shown]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters, choose, where
-from app.queries.screen_connection import HeldStore
+from app.queries.read_transaction import ReadTransaction
 from app.text.formatting import human, known_of
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
@@ -125,12 +125,12 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
     filters = choose(words)
     assert "".join(sorted(run_queries.runs(four_runs, filters)["run_id"].to_pylist())) == found
     assert run_queries.summary(four_runs, filters)["runs"].to_pylist() == [len(found)]
-    held = HeldStore(four_runs.location)
+    transaction = ReadTransaction(four_runs)
     for _ in range(2):  # once more after the connection is gone
-        looked_up = held.looked_up(filters)
-        assert "".join(sorted(run_queries.runs(held, looked_up)["run_id"].to_pylist())) == found
-        assert run_queries.summary(held, looked_up)["runs"].to_pylist() == [len(found)]
-        held.release()
+        searched = transaction.searched(filters)
+        assert "".join(sorted(run_queries.runs(transaction, searched)["run_id"].to_pylist())) == found
+        assert run_queries.summary(transaction, searched)["runs"].to_pylist() == [len(found)]
+        transaction.end()
 
 
 @pytest.mark.parametrize(

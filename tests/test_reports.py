@@ -16,13 +16,14 @@ from app.cli.main import cli
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters, Kind, choose
 from app.queries.grouping import group, groups, known_zone
-from app.queries.read_transaction import held
+from app.queries.read_transaction import read_transaction
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from app.text.columns import columns
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
+from schemas.catalogue.columns import GROUPS
 from schemas.errors import StoreBusy, UsageError
 from tests.conftest import TOTAL_COST, Run, StoreOnce, environment, record_text
 
@@ -135,7 +136,7 @@ def test_a_label_may_be_called_like_the_count_beside_another(store: Store) -> No
     """`label:x_known` is a column of words, no number of runs."""
     ingest([Source("one", record_text().encode())], store, Options((("x", "1"), ("x_known", "2"))))
     made = report(store, Request(by=("label:x", "label:x_known")))
-    assert [column.label for column in columns(made.section("groups").table)][:3] == ["Label x", "Label x_known", "Runs"]
+    assert [column.label for column in columns(made.section("groups").table, GROUPS)][:3] == ["Label x", "Label x_known", "Runs"]
     assert EXPORTS["md"].write_report(made)
 
 
@@ -182,11 +183,11 @@ def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
 
 def test_a_report_is_of_one_moment(sample_store: Store) -> None:
     """Whoever would write meanwhile waits, and what was begun is read to its end."""
-    with held(sample_store) as moment:
-        before = run_queries.summary(moment, Filters(), metrics=("runs",))
+    with read_transaction(sample_store) as transaction:
+        before = run_queries.summary(transaction, Filters(), metrics=("runs",))
         with pytest.raises(StoreBusy):
             ingest([Source("late", record_text(uuid="late").encode())], Store(sample_store.location, wait_seconds=0.05))
-        assert run_queries.summary(moment, Filters(), metrics=("runs",)) == before
+        assert run_queries.summary(transaction, Filters(), metrics=("runs",)) == before
     ingest([Source("late", record_text(uuid="late").encode())], sample_store)
 
 

@@ -118,7 +118,7 @@ def test_a_file_has_a_plain_name_whatever_a_label_is_called(word: str) -> None:
 def test_a_long_section_is_cut_and_says_so(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_grids, "MOST_ROWS", 2)
     section = report(sample_store, Request(by=("run",))).section("groups")
-    assert report_grids.section_grid(section).num_rows == 2
+    assert report_grids.section_grid(section).rows.num_rows == 2
     assert report_grids.cut_note(section) == "The first 2 of 3 rows; the file has all."
 
 

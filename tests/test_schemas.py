@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ingest.store.ddl import schema_sql
+from ingest.store.ddl import files, schema_sql
 from schemas.catalogue.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
 from schemas.rows.run import ModelUsageRow
 from schemas.rows.source import SourceRow
@@ -80,9 +80,9 @@ def test_nullability_follows_the_annotation() -> None:
     assert schema.field("cost_reported_usd").type == pa.decimal128(18, 9)
 
 
-def test_the_written_ddl_is_what_the_row_models_say() -> None:
-    """`make schema` was run after a change of a row model."""
-    assert (ROOT / "ingest" / "store" / "sql" / "schema.sql").read_text() == schema_sql()
+def test_the_written_ddl_is_what_the_row_models_and_the_catalogue_say() -> None:
+    """`make schema` was run after a change of a row model or a figure of the catalogue."""
+    assert {path: (ROOT / "ingest" / "store" / "sql" / path).read_text() for path in files()} == files()
 
 
 def test_the_ddl_makes_the_tables_with_a_comment_on_every_column() -> None:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from app.text.formatting import human
+from schemas.catalogue.entry import Entry
 from schemas.catalogue.unit_names import Unit
 
 WIDE = 100
@@ -31,6 +32,11 @@ class Axis:
     column: str
     title: str
     unit: Unit
+
+
+def axis_of(entry: Entry) -> Axis:
+    """The axis of a column of the catalogue."""
+    return Axis(entry.key, f"{entry.label} (USD)" if entry.unit is Unit.USD else entry.label, entry.unit)
 
 
 def is_wide(values: Sequence[float]) -> bool:

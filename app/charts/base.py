@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from app.charts.looks import Looks, looks
 from app.text.formatting import exact
+from schemas.catalogue.entry import Columns
 from schemas.catalogue.unit_names import Unit
-from schemas.text import one_line
+from schemas.text import one_line, plural
 
 HEIGHT = 380
 LEGEND_ROW = 20
@@ -128,13 +129,13 @@ def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
 
 
+def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tuple[Any, Unit]]:
+    """Figures of a row for `hover`: columns of the catalogue."""
+    return {of[key].label: (row[key], of[key].unit) for key in keys}
+
+
 def left_out(unknown: int, zero: int, what: str) -> str:
     """How many runs are not drawn and why, empty where all are: `what` is not known of them, or a logarithmic axis has no zero."""
-    said = [f"Left out: {counted(unknown, 'run')} without {what}."] if unknown else []
-    said += [f"Left out: {counted(zero, 'run')} at zero, which a logarithmic axis has no place for."] if zero else []
+    said = [f"Left out: {plural(unknown, 'run')} without {what}."] if unknown else []
+    said += [f"Left out: {plural(zero, 'run')} at zero, which a logarithmic axis has no place for."] if zero else []
     return " ".join(said)
-
-
-def counted(count: int, of_what: str) -> str:
-    """`1 run`, `2,331 runs`."""
-    return f"{count:,} {of_what}{'' if count == 1 else 's'}"

@@ -14,18 +14,20 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
-from app.charts.base import Words, chart, counted, figure, nothing, safe
-from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES, Looks, name
-from app.text.claim_words import EVIDENCE_MEANINGS, claim_title, words
+from app.charts.axes import axis_layout, axis_of, is_wide
+from app.charts.base import Words, chart, figure, nothing, safe
+from app.charts.looks import EVIDENCE_SIZES, SCOPES, Looks, name
+from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, words
 from app.text.formatting import exact, human
+from schemas.catalogue.columns import RUNS
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 ROW = 24
 HALVES = 10
 """The fewest runs for a finding on the cheaper and the more expensive half."""
 
-COST = Axis("cost_own_usd", "Reported cost (USD)", Unit.USD)
+COST = axis_of(RUNS["cost_own_usd"])
 RATIO = "Claimed ratio (logarithmic)"
 _LONGEST_QUOTE = 22
 _MOST_TICKS = 5
@@ -53,7 +55,7 @@ def _forest_words(table: pa.Table) -> Words:
     if not table.num_rows:
         return Words("Claims across runs")
     [row] = table.slice(0, 1).to_pylist()
-    claims, runs = counted(row["claims_found"], "claim"), counted(row["runs_found"], "run")
+    claims, runs = plural(row["claims_found"], "claim"), plural(row["runs_found"], "run")
     benchmarked = f"{row['benchmarked_found']:,} benchmarked"
     finding = {
         "headlines": f"{runs} with a claimed speedup, {benchmarked}",
@@ -201,7 +203,7 @@ def _mix_words(table: pa.Table) -> Words:
     if not table.num_rows:
         return Words("Evidence of claimed speedups")
     [row] = table.slice(0, 1).to_pylist()
-    runs, claim = counted(row["runs_found"], "run"), "claims" if row["benchmarked_found"] == 1 else "claim"
+    runs, claim = plural(row["runs_found"], "run"), "claims" if row["benchmarked_found"] == 1 else "claim"
     silent = row["groups_found"] - table.num_rows
     note = f"Drawn: the {table.num_rows:,} of {row['groups_found']:,} groups with the most claims." if silent else ""
     return Words(f"{row['benchmarked_found']:,} of {runs} {claim} a speedup that is benchmarked", note)
@@ -235,7 +237,7 @@ def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
 
 
 def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:
-    said = [f"{counted(row[evidence], 'run')} of {row['claiming']:,} with a claimed speedup: {words(evidence)}" for row in rows]
+    said = [f"{plural(row[evidence], 'run')} of {row['claiming']:,} with a claimed speedup: {words(evidence)}" for row in rows]
     return go.Bar(
         x=[row[evidence] / row["claiming"] for row in rows],
         y=list(range(len(rows))),
@@ -260,7 +262,7 @@ def _group(row: Row) -> str:
 def _cost_words(table: pa.Table) -> Words:
     known = [row for row in table.to_pylist() if row["cost_own_usd"] is not None]
     unknown = table.num_rows - len(known)
-    note = f"Left out: {counted(unknown, 'run')} without a reported cost." if unknown else ""
+    note = f"Left out: {plural(unknown, 'run')} without a reported cost." if unknown else ""
     ratios = [row["ratio"] for row in sorted(known, key=lambda row: row["cost_own_usd"])]
     if len(ratios) < HALVES:
         return Words("Claimed speedup against reported cost", note)
@@ -291,7 +293,7 @@ def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
 
 
 def _cost_points(evidence: str, rows: Sequence[Row]) -> go.Scatter:
-    costs = [f"Reported cost: {exact(row['cost_own_usd'], Unit.USD)}" for row in rows]
+    costs = [f"{RUNS[COST.column].label}: {exact(row[COST.column], COST.unit)}" for row in rows]
     hovertext = [_lines(claim_title(row), row["quote"] or "", cost, f"Run: {row['run_id']}") for row, cost in zip(rows, costs, strict=True)]
     x, y = [float(row["cost_own_usd"]) for row in rows], [row["ratio"] for row in rows]
     return _points(evidence, rows, x, y).update(hovertext=hovertext)

@@ -9,15 +9,15 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout
+from app.charts.axes import Axis, axis_layout, axis_of
 from app.charts.base import HEIGHT, figure, hover, inked, nothing, safe
 from app.charts.looks import TOKENS, Look, Looks, name
 from app.queries.cost import MOST_MODELS, Groups
 from app.text.cost_words import TOKEN_CLASSES, group_names
+from schemas.catalogue.columns import GROUPS, RUNS
 from schemas.catalogue.unit_names import Unit
 
-COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
-TOKEN_AXIS = Axis("tokens", "Tokens", Unit.TOKENS)
+COST, TOKEN_AXIS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
 OTHERS = "other models"
 NO_MODEL = "no model named"
 ROW = 28

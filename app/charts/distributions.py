@@ -10,13 +10,14 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, count_axis, is_wide
-from app.charts.base import counted, figure, hover, inked, left_out, nothing, safe
+from app.charts.axes import axis_layout, axis_of, count_axis, is_wide
+from app.charts.base import figure, hover, inked, left_out, nothing, safe
 from app.charts.looks import COHORTS, PLAIN, Looks, name
 from app.queries.distributions import Scale
 from app.text.formatting import human
-from schemas.catalogue.measures import Measure
+from schemas.catalogue.entry import Figure
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 ROW = 34
 FEW = 5
@@ -32,13 +33,13 @@ class Outline:
     colour: str
 
 
-def histogram(measure: Measure, on: Scale | None, outlines: Sequence[Outline], marks: Mapping[str, float], page: str | None) -> go.Figure:
+def histogram(measure: Figure, on: Scale | None, outlines: Sequence[Outline], marks: Mapping[str, float], page: str | None) -> go.Figure:
     """How many runs lie where; several outlines show shares instead, since cohorts differ in size. `marks` are named values."""
     if on is None:
         return nothing(f"No run has a {measure.label.lower()}.")
     edges = on.edges()
     traces = [_outline(outline, edges, measure, share=len(outlines) > 1) for outline in outlines]
-    x = axis_layout(_axis(measure), edges, logarithmic=on.logarithmic)
+    x = axis_layout(axis_of(measure), edges, logarithmic=on.logarithmic)
     shares = {"title": {"text": "Share of runs"}, "rangemode": "tozero", "tickformat": ",.0%"}
     counts = count_axis("Runs", max((count for trace in traces for count in trace.y), default=0))
     drawn = figure(traces, xaxis=x, yaxis=shares if len(outlines) > 1 else counts)
@@ -55,7 +56,7 @@ def _mark(drawn: go.Figure, label: str, value: float, *, logarithmic: bool) -> N
         drawn.add_annotation(x=place, y=1.0, yref="paper", yanchor="bottom", text=safe(label), showarrow=False, font={"size": 12})
 
 
-def _outline(outline: Outline, edges: Sequence[float], measure: Measure, *, share: bool) -> go.Scatter:
+def _outline(outline: Outline, edges: Sequence[float], measure: Figure, *, share: bool) -> go.Scatter:
     """Steps over the bins; hovering a bin says what lies in it."""
     counts = [0] * (len(edges) - 1)
     for row in outline.bins.to_pylist():
@@ -80,7 +81,7 @@ def _outline(outline: Outline, edges: Sequence[float], measure: Measure, *, shar
     )
 
 
-def boxes(measure: Measure, quantiles: pa.Table, looks: Looks | None, page: str | None) -> go.Figure:
+def boxes(measure: Figure, quantiles: pa.Table, looks: Looks | None, page: str | None) -> go.Figure:
     """A box per group: the middle half of its runs, the median, and lines to the middle nine tenths; highest median on top."""
     rows = sorted(quantiles.to_pylist(), key=lambda row: row["p50"])
     if not rows:
@@ -89,7 +90,7 @@ def boxes(measure: Measure, quantiles: pa.Table, looks: Looks | None, page: str 
     logarithmic = is_wide(values) and all(row["p05"] > 0 for row in rows)
     traces = [_box(place, row, looks) for place, row in enumerate(rows)]
     names = {"tickvals": list(range(len(rows))), "ticktext": [_called(row) for row in rows], "automargin": True, "showgrid": False}
-    x = axis_layout(_axis(measure), values, logarithmic=logarithmic)
+    x = axis_layout(axis_of(measure), values, logarithmic=logarithmic)
     drawn = figure([*traces, _medians(rows, measure)], xaxis=x, yaxis=names | {"title": {"text": ""}, "range": [-0.7, len(rows) - 0.3]})
     return inked(drawn.update_layout(height=110 + ROW * max(len(rows), 3), showlegend=False), page)
 
@@ -113,7 +114,7 @@ def _box(place: int, row: Mapping[str, Any], looks: Looks | None) -> go.Box:
     )
 
 
-def _medians(rows: Sequence[Mapping[str, Any]], measure: Measure) -> go.Scatter:
+def _medians(rows: Sequence[Mapping[str, Any]], measure: Figure) -> go.Scatter:
     """A mark at each median, to hover over: boxes of given quantiles tell bare numbers only."""
     return go.Scatter(
         x=[row["p50"] for row in rows],
@@ -126,7 +127,7 @@ def _medians(rows: Sequence[Mapping[str, Any]], measure: Measure) -> go.Scatter:
     )
 
 
-def _summary(row: Mapping[str, Any], measure: Measure) -> str:
+def _summary(row: Mapping[str, Any], measure: Figure) -> str:
     figures = {
         "Median": (row["p50"], measure.unit),
         "Middle_half_from": (row["p25"], measure.unit),
@@ -144,22 +145,18 @@ def _called(row: Mapping[str, Any]) -> str:
     return safe(name(text))
 
 
-def _axis(measure: Measure) -> Axis:
-    return Axis(measure.column, f"{measure.label} (USD)" if measure.unit is Unit.USD else measure.label, measure.unit)
-
-
-def spread_finding(measure: Measure, whole: Mapping[str, Any] | None) -> str:
+def spread_finding(measure: Figure, whole: Mapping[str, Any] | None) -> str:
     """What a distribution shows, from the row of quantiles over all runs."""
     if whole is None or not whole["known"]:
         return measure.label
     if whole["known"] < FEW:
-        return f"{measure.label}: median {human(whole['p50'], measure.unit)} of {counted(whole['known'], 'run')}"
+        return f"{measure.label}: median {human(whole['p50'], measure.unit)} of {plural(whole['known'], 'run')}"
     if measure.better == "higher":
         return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in twenty below {human(whole['p05'], measure.unit)}"
     return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in ten above {human(whole['p90'], measure.unit)}"
 
 
-def groups_finding(measure: Measure, quantiles: pa.Table) -> str:
+def groups_finding(measure: Figure, quantiles: pa.Table) -> str:
     """Which group is highest and which lowest, where there are enough runs of both; that there are smaller ones is said."""
     named = [row for row in quantiles.to_pylist() if row["known"] and row["group"] is not None]
     rows = sorted((row for row in named if row["known"] >= FEW), key=lambda row: row["p50"])
@@ -173,7 +170,7 @@ def groups_finding(measure: Measure, quantiles: pa.Table) -> str:
     )
 
 
-def known_note(measure: Measure, whole: Mapping[str, Any] | None, on: Scale | None, drawn: int) -> str:
+def known_note(measure: Figure, whole: Mapping[str, Any] | None, on: Scale | None, drawn: int) -> str:
     """What a histogram leaves out."""
     if whole is None:
         return ""

@@ -8,9 +8,10 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import count_axis
-from app.charts.base import counted, figure, hover, inked, safe
+from app.charts.base import figure, figures_of, hover, inked, safe
 from app.charts.looks import SEVERITIES
-from schemas.catalogue.unit_names import Unit
+from schemas.catalogue.columns import RULES
+from schemas.text import plural
 
 ROW = 30
 
@@ -42,7 +43,7 @@ def _severity(severity: str, rows: list[tuple[int, dict[str, Any]]]) -> go.Bar:
 
 
 def _hover(row: dict[str, Any]) -> str:
-    return hover(row["rule"].replace("_", " "), {"Runs": (row["runs"], Unit.COUNT), "Findings": (row["findings"], Unit.COUNT)})
+    return hover(row["rule"].replace("_", " "), figures_of(row, RULES, "runs", "findings"))
 
 
 def finding(table: pa.Table, runs: int) -> str:
@@ -51,5 +52,5 @@ def finding(table: pa.Table, runs: int) -> str:
     if not table.num_rows:
         return "The rules found nothing"
     warnings = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "warning")
-    told = counted(alarms, "alarm") if alarms else f"No alarms, {counted(warnings, 'warning')}" if warnings else "No alarms"
-    return f"{told} in {counted(runs, 'run')}"
+    told = plural(alarms, "alarm") if alarms else f"No alarms, {plural(warnings, 'warning')}" if warnings else "No alarms"
+    return f"{told} in {plural(runs, 'run')}"

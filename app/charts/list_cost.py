@@ -9,20 +9,20 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
-from app.charts.base import figure, hover, inked, nothing, safe
+from app.charts.axes import Axis, axis_layout, axis_of, is_wide
+from app.charts.base import figure, figures_of, hover, inked, nothing, safe
 from app.charts.looks import ON_COLOUR, PLAIN, SEVERITIES, Looks, name
 from app.queries.cost import Groups
 from app.text.cost_words import comparable, group_names
 from app.text.formatting import human
+from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.unit_names import Unit
 from schemas.rows.cost import CAUSES, CostCause
 
 ROW = 34
 HOVER_WIDTH = 60
 BOTH = Axis("cost_usd", "Cost (USD)", Unit.USD)
-DELTA = Axis("cost_delta_usd", "List cost less reported cost (USD)", Unit.USD)
-LISTED = Axis("cost_list_usd", "List cost (USD)", Unit.USD)
+DELTA, LISTED = axis_of(GROUPS["cost_delta_usd"]), axis_of(GROUPS["cost_list_usd"])
 SIGNED = {"zeroline": True, "zerolinecolor": "#7A7A7A", "rangemode": "normal", "tickprefix": "", "tickformat": "$,~f"}
 """Layout of an axis with negative amounts: `-$20`."""
 
@@ -70,15 +70,9 @@ def _named(label: str, symbol: str) -> go.Scatter:
 
 
 def _both_hover(group: str, row: Mapping[str, Any]) -> str:
-    return hover(
-        group,
-        {
-            "Reported": (row["reported"], Unit.USD),
-            "List": (row["listed"], Unit.USD),
-            "List less reported": (row["cost_delta_usd"], Unit.USD),
-            "Runs with both": (row["cost_delta_usd_known"], Unit.COUNT),
-        },
-    )
+    both = dict(row) | {"cost_usd": row["reported"], "cost_list_usd": row["listed"]}
+    runs = {"Runs with both": (row["cost_delta_usd_known"], Unit.COUNT)}
+    return hover(group, figures_of(both, GROUPS, "cost_usd", "cost_list_usd", "cost_delta_usd") | runs)
 
 
 def causes(table: pa.Table, page: str | None) -> go.Figure:
@@ -121,15 +115,7 @@ def _with_room(values: Sequence[float]) -> list[float]:
 
 def _cause_hover(row: Mapping[str, Any]) -> str:
     word = CAUSES[CostCause(row["cause"])]
-    figures = hover(
-        word.label,
-        {
-            "List less reported": (row["cost_delta_usd"], Unit.USD),
-            "Reported": (row["cost_usd"], Unit.USD),
-            "List": (row["cost_list_usd"], Unit.USD),
-            "Runs": (row["runs"], Unit.COUNT),
-        },
-    )
+    figures = hover(word.label, figures_of(row, GROUPS, "cost_delta_usd", "cost_usd", "cost_list_usd", "runs"))
     return f"{figures}<br>{'<br>'.join(wrap(word.meaning, HOVER_WIDTH))}"
 
 
@@ -169,16 +155,9 @@ def caching(found: Groups, page: str | None) -> go.Figure:
 
 
 def _saved_hover(group: str, row: Mapping[str, Any]) -> str:
-    figures = hover(
-        group,
-        {
-            "List cost": (row["cost_uncached_usd"] - row["cache_saved_usd"], Unit.USD),
-            "Without caching": (row["cost_uncached_usd"], Unit.USD),
-            "Saved": (row["cache_saved_usd"], Unit.USD),
-            "Cost of cache writes": (row["cost_cache_write_usd"], Unit.USD),
-        },
-    )
-    return f"{figures}<br>Cache hit ratio: {human(row['cache_hit_ratio'], Unit.SHARE)}"
+    paid = dict(row) | {"cost_list_usd": row["cost_uncached_usd"] - row["cache_saved_usd"]}
+    keys = ("cost_list_usd", "cost_uncached_usd", "cache_saved_usd", "cost_cache_write_usd", "cache_hit_ratio")
+    return hover(group, figures_of(paid, GROUPS, *keys))
 
 
 def _places(names: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How things look: one colour and one mark per model, one colour per outcome, evidence, severity and cohort, in every chart the same."""
+"""How things look: one colour and one mark per model, one colour per outcome, severity and cohort, in every chart the same."""
 
 from __future__ import annotations
 
@@ -27,11 +27,8 @@ OUTCOMES = {
 }
 """Outcomes in the order in which legends and bars show them: what went well first."""
 
-EVIDENCE = {"benchmarked": "#009E73", "figures": "#0072B2", "stated": "#B07D00", "estimated": "#C0649B"}
-"""Evidence of claims, the strongest first."""
-
 EVIDENCE_SIZES = {"benchmarked": 13, "figures": 11, "stated": 10, "estimated": 9}
-"""Sizes of their points in pixels: who sees no colours sees what weighs more."""
+"""Sizes in pixels of the points of claims by their evidence: who sees no colours sees what weighs more."""
 
 SCOPES = {"end_to_end": "square", "component": "diamond", "micro": "triangle-up", "unspecified": "circle"}
 """Marks of the scopes of claims, broadest first."""

@@ -9,12 +9,14 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
-from app.charts.base import Words, chart, counted, figure, hover, nothing, safe
+from app.charts.axes import axis_layout, axis_of, is_wide
+from app.charts.base import Words, chart, figure, figures_of, hover, nothing, safe
 from app.charts.looks import Looks, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import human
+from schemas.catalogue.columns import GROUPS, RUNS
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 MOST_BARS = 50
 """The most bars that can be distinguished; a note mentions the other runs."""
@@ -27,8 +29,7 @@ OTHERS = "other models"
 NAMED_BARS = 12
 """The most bars that are labelled with the id of their run."""
 
-COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
-TOKENS = Axis("tokens", "Tokens", Unit.TOKENS)
+COST, TOKENS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
 
 Row = Mapping[str, Any]
 
@@ -49,11 +50,11 @@ def _cost_words(table: pa.Table) -> Words:
 def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
     runs = _sums(rows, "run_id")
     silent = len(set(table["run_id"].to_pylist()) - runs.keys())
-    said = [f"Left out: {counted(silent, 'run')} without a reported cost."] if silent else []
+    said = [f"Left out: {plural(silent, 'run')} without a reported cost."] if silent else []
     if len(runs) > MOST_BARS:
         dearest = sum(sorted(runs.values(), reverse=True)[:MOST_BARS], Decimal(0))
         share = human(dearest / sum(runs.values(), Decimal(0)), Unit.SHARE) if dearest else "none"
-        said.insert(0, f"The {MOST_BARS} dearest of {counted(len(runs), 'run')}, {share} of their cost.")
+        said.insert(0, f"The {MOST_BARS} dearest of {plural(len(runs), 'run')}, {share} of their cost.")
     return " ".join(said)
 
 
@@ -119,7 +120,7 @@ def _other_bars(rows: Sequence[Row], places: Mapping[str, int]) -> go.Bar:
         x=[places[run_id] for run_id in costs],
         y=[float(cost) for cost in costs.values()],
         name=OTHERS,
-        hovertext=[hover(OTHERS, {"Reported cost": (cost, Unit.USD)}) for cost in costs.values()],
+        hovertext=[hover(OTHERS, figures_of({"cost_usd": cost}, GROUPS, "cost_usd")) for cost in costs.values()],
         customdata=list(costs),
         hoverinfo="text",
         showlegend=True,
@@ -128,7 +129,8 @@ def _other_bars(rows: Sequence[Row], places: Mapping[str, int]) -> go.Bar:
 
 
 def _cost_hover(row: Row, totals: Mapping[str, Decimal]) -> str:
-    figures = hover(name(row["model"]), {"Reported cost": (row["cost_usd"], Unit.USD), "Whole run": (totals[row["run_id"]], Unit.USD)})
+    whole = {"Whole run": (totals[row["run_id"]], Unit.USD)}
+    figures = hover(name(row["model"]), figures_of(row, GROUPS, "cost_usd") | whole)
     return f"{figures}<br>Run: {safe(row['run_id'])}"
 
 
@@ -148,7 +150,7 @@ def _token_words(table: pa.Table) -> Words:
     total, zero = sum(sums.values()), [label for label, value in sums.items() if not value]
     note = f"No tokens: {', '.join(zero).lower()}." if total and zero else ""
     if table.num_rows > MOST_MODELS:
-        note = f"The {MOST_MODELS} of {counted(table.num_rows, 'model')} with the most tokens. {note}".strip()
+        note = f"The {MOST_MODELS} of {plural(table.num_rows, 'model')} with the most tokens. {note}".strip()
     if not total:
         return Words("Tokens by class and model", note)
     label, most = max(sums.items(), key=lambda item: item[1])

@@ -10,11 +10,11 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
+from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.looks import PLAIN, Looks, name
 from app.text.formatting import human
-from schemas.catalogue.measures import Measure
+from schemas.catalogue.entry import Figure
 from schemas.catalogue.unit_names import Unit
 
 LONG = 30
@@ -30,7 +30,7 @@ TITLES = {"time": "Time of the run (UTC)", "received": "Runs, in the order in wh
 READ = "When the file was first read (UTC)"
 
 
-def points(table: pa.Table, measure: Measure, axis: str, looks: Looks, page: str | None) -> go.Figure:
+def points(table: pa.Table, measure: Figure, axis: str, looks: Looks, page: str | None) -> go.Figure:
     """A point per run, coloured by its main model, and the running median where there are enough runs."""
     rows = table.to_pylist()
     if not rows:
@@ -52,7 +52,7 @@ def points(table: pa.Table, measure: Measure, axis: str, looks: Looks, page: str
     )
 
 
-def bands(table: pa.Table, measure: Measure, axis: str, page: str | None) -> go.Figure:
+def bands(table: pa.Table, measure: Figure, axis: str, page: str | None) -> go.Figure:
     """The median of each part of the axis, and between which values eight in ten of its runs lie."""
     rows = table.to_pylist()
     if not rows:
@@ -85,11 +85,11 @@ def bands(table: pa.Table, measure: Measure, axis: str, page: str | None) -> go.
             showlegend=True,
         ),
     ]
-    value = axis_layout(_axis(measure), [row["high"] for row in rows], logarithmic=False)
+    value = axis_layout(axis_of(measure), [row["high"] for row in rows], logarithmic=False)
     return inked(figure(traces, xaxis=_time_axis(READ if axis == "received" else TITLES[axis], is_date=True), yaxis=value), page)
 
 
-def finding(table: pa.Table, measure: Measure, axis: str) -> str:
+def finding(table: pa.Table, measure: Figure, axis: str) -> str:
     """Whether the later half of the runs differs from the earlier; the order of receipt tells nothing of that, it may be that of names."""
     values = table["value" if "value" in table.column_names else "middle"].to_pylist()
     if not values:
@@ -103,7 +103,7 @@ def finding(table: pa.Table, measure: Measure, axis: str) -> str:
     return f"{measure.label} stayed about the same, median {human(median(values), measure.unit)}"
 
 
-def _model(model: str | None, rows: Sequence[dict[str, Any]], measure: Measure, looks: Looks) -> go.Scattergl:
+def _model(model: str | None, rows: Sequence[dict[str, Any]], measure: Figure, looks: Looks) -> go.Scattergl:
     look = looks.get(model, looks[None])
     return go.Scattergl(
         x=[row["x"] for row in rows],
@@ -118,7 +118,7 @@ def _model(model: str | None, rows: Sequence[dict[str, Any]], measure: Measure, 
     )
 
 
-def _hover(row: dict[str, Any], measure: Measure) -> str:
+def _hover(row: dict[str, Any], measure: Figure) -> str:
     at = f"<br>{row['x']:%Y-%m-%d %H:%M}" if isinstance(row["x"], datetime) else ""
     text = f"<b>{safe(name(row['model']))}</b><br>{safe(measure.label)}: {human(row['value'], measure.unit)}{at}"
     task = f"<br>Task: {safe(row['task'])}" if row["task"] else ""
@@ -137,14 +137,10 @@ def _trend(rows: Sequence[dict[str, Any]]) -> go.Scattergl:
     )
 
 
-def _band_hover(row: dict[str, Any], measure: Measure) -> str:
+def _band_hover(row: dict[str, Any], measure: Figure) -> str:
     middle, low, high = (human(row[key], measure.unit) for key in ("middle", "low", "high"))
     at = f"{row['x']:%Y-%m-%d %H:%M}"
     return f"{hover(at, {'Runs': (row['runs'], Unit.COUNT)})}<br>Median: {middle}<br>Eight in ten: {low} to {high}"
-
-
-def _axis(measure: Measure) -> Axis:
-    return Axis(measure.column, f"{measure.label} (USD)" if measure.unit is Unit.USD else measure.label, measure.unit)
 
 
 def _time_axis(title: str, *, is_date: bool) -> dict[str, Any]:
@@ -156,5 +152,5 @@ def _few_ticks(axis: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"tickvals": [row["x"] for row in rows]} if axis == "received" and len(rows) <= FEW else {}
 
 
-def _value_axis(measure: Measure, rows: Sequence[dict[str, Any]], *, logarithmic: bool) -> dict[str, Any]:
-    return axis_layout(_axis(measure), [row["value"] for row in rows], logarithmic=logarithmic)
+def _value_axis(measure: Figure, rows: Sequence[dict[str, Any]], *, logarithmic: bool) -> dict[str, Any]:
+    return axis_layout(axis_of(measure), [row["value"] for row in rows], logarithmic=logarithmic)

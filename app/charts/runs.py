@@ -1,29 +1,147 @@
-"""Charts of runs: one point per run, coloured by its main model. Rows as of `queries.runs`."""
+"""Charts of one figure of a run over another. Each is an entry of SCATTERS, and the overview shows them all.
+
+A point per run, coloured by its main model, from rows of `app.queries.runs`; where there are too many, squares that are stronger where
+more runs are, from rows of `app.queries.screens.density`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout, is_wide
-from app.charts.base import Words, chart, figure, hover, left_out, nothing, safe
+from app.charts.axes import Axis, axis_layout, axis_of, is_wide
+from app.charts.base import Words, chart, figure, hover, inked, left_out, nothing, safe
 from app.charts.looks import Look, Looks, name
 from app.text.formatting import human
-from schemas.catalogue.unit_names import Unit
+from schemas.catalogue.columns import RUNS
+from schemas.catalogue.metrics import RUN_METRICS
 
 MANY = 2_000
 """Above so many points, the graphics card draws them: as page elements they would take seconds."""
 
-WALL = Axis("duration_ms", "Wall time", Unit.MILLISECONDS)
-API = Axis("duration_api_ms", "API time", Unit.MILLISECONDS)
-TURNS = Axis("num_turns", "Turns", Unit.COUNT)
-COST = Axis("cost_own_usd", "Reported cost (USD)", Unit.USD)
+CELLS = 16
+"""Squares to a power of ten: a few hundred in all, whatever the number of runs."""
+
+_SCALES = {"dark": [[0, "#1C3A3B"], [1, "#8FF0E4"]], "light": [[0, "#D9ECE9"], [1, "#06403D"]]}
 _MARGIN = 1.25
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """One chart: the figures of its axes and its words.
+
+    `title` is `X against Y`, `shows` says how to read the points. `both` is what a run must have to be drawn, `missing` what the others
+    lack. `metric` is the figure of RUN_METRICS that is Σ y ÷ Σ x, and `finding` says it at its `{}`; without them the title stands for it.
+    Figures of one kind share a `common_scale`, with a dashed line where both are equal.
+    """
+
+    key: str
+    x: Axis
+    y: Axis
+    title: str
+    shows: str
+    both: str
+    missing: str
+    metric: str = ""
+    finding: str = ""
+    common_scale: bool = False
+
+    def words(self, table: pa.Table) -> Words:
+        """What its points say, and which runs are left out."""
+        found = points(table, self)
+        rows = [row for row in _known(table, self) if row[self.x.column] > 0]
+        x, y = (sum(row[axis.column] for row in rows) for axis in (self.x, self.y))
+        return Words(self.said(y / x if x else None), left_out(found.unknown, found.zero, self.missing))
+
+    def said(self, value: Any) -> str:
+        """The finding, of a value of `metric`."""
+        if value is None or not self.metric:
+            return self.title.replace(" against ", " and ")
+        return self.finding.format(human(value, RUN_METRICS[self.metric].unit))
+
+    def draw(self, table: pa.Table, models: Looks) -> go.Figure:
+        """A point per run."""
+        found = points(table, self)
+        if not found.rows:
+            return nothing(f"No run has both {self.both}.")
+        drawn = _scatter(found, self, models)
+        return drawn.add_traces([_diagonal(found, self)]) if self.common_scale else drawn
+
+    @property
+    def squares_title(self) -> str:
+        """What it shows where squares stand for many runs."""
+        return f"{self.title}, a square for many runs, stronger where more are"
+
+    def draw_squares(self, table: pa.Table, page: str | None) -> go.Figure:
+        """A square per cell with runs in it; both axes are logarithmic."""
+        rows = table.to_pylist()
+        if not rows:
+            return nothing("No run has both figures.")
+        x, y = ([10 ** row[side] for row in rows] for side in ("x", "y"))
+        marks = go.Scattergl(
+            x=x,
+            y=y,
+            mode="markers",
+            marker={
+                "symbol": "square",
+                "size": 10,
+                "color": [row["runs"] for row in rows],
+                "colorscale": _SCALES.get(page or "light", _SCALES["light"]),
+                "colorbar": {"title": {"text": "Runs"}, "thickness": 10, "tickformat": ",d", "outlinewidth": 0},
+            },
+            text=[_square_hover(row, self) for row in rows],
+            hoverinfo="text",
+            showlegend=False,
+        )
+        layouts = {"xaxis": axis_layout(self.x, x, logarithmic=True), "yaxis": axis_layout(self.y, y, logarithmic=True)}
+        return inked(figure([marks], **layouts), page)
+
+
+SCATTERS: dict[str, Scatter] = {}
+"""Every chart of two figures by its key."""
+
+
+def scatter(one: Scatter) -> None:
+    """Register a chart of two figures: on the overview and among all charts."""
+    SCATTERS[one.key] = one
+    title = f"{one.title}; dashed where both are the same" if one.common_scale else one.title
+    chart(one.key, title, one.shows, one.words)(one.draw)
+
+
+COST = axis_of(RUNS["cost_own_usd"])
+
+scatter(
+    Scatter(
+        key="wall-api",
+        x=axis_of(RUNS["duration_ms"]),
+        y=axis_of(RUNS["duration_api_ms"]),
+        title="Wall time against API time",
+        shows="One point per run: its wall time to the right, its time in API calls upwards; "
+        "runs above the dashed line made calls in parallel",
+        both="a wall time and an API time",
+        missing="both times",
+        metric="parallelism",
+        finding="API calls took {} the wall time",
+        common_scale=True,
+    )
+)
+scatter(
+    Scatter(
+        key="turns-cost",
+        x=axis_of(RUNS["num_turns"]),
+        y=COST,
+        title="Turns against reported cost",
+        shows="One point per run: its turns to the right, its reported cost upwards",
+        both="turns and a reported cost",
+        missing="turns and cost",
+        metric="cost_per_turn_usd",
+        finding="A turn costs {} on average",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -34,71 +152,32 @@ class Points:
     unknown: int
     zero: int
     logarithmic: tuple[bool, bool]
-    alike: bool
 
 
-def points(table: pa.Table, x: Axis, y: Axis, *, alike: bool = False) -> Points:
-    """Which runs can be drawn on these axes; `alike` axes are both logarithmic or both not."""
-    rows = table.select(["run_id", "model", x.column, y.column]).to_pylist()
-    known = [row for row in rows if row[x.column] is not None and row[y.column] is not None]
-    scales = [is_wide([float(row[axis.column]) for row in known]) for axis in (x, y)]
-    scales = [any(scales)] * 2 if alike else scales
-    axes = [axis for axis, logarithmic in zip((x, y), scales, strict=True) if logarithmic]
-    drawn = [row for row in known if all(row[axis.column] > 0 for axis in axes)]
-    return Points(drawn, len(rows) - len(known), len(known) - len(drawn), (scales[0], scales[1]), alike)
+def points(table: pa.Table, of: Scatter) -> Points:
+    """Which runs can be drawn on its axes."""
+    axes, known = (of.x, of.y), _known(table, of)
+    scales = [is_wide([float(row[axis.column]) for row in known]) for axis in axes]
+    scales = [any(scales)] * 2 if of.common_scale else scales
+    logarithmic = [axis for axis, is_logarithmic in zip(axes, scales, strict=True) if is_logarithmic]
+    drawn = [row for row in known if all(row[axis.column] > 0 for axis in logarithmic)]
+    return Points(drawn, table.num_rows - len(known), len(known) - len(drawn), (scales[0], scales[1]))
 
 
-def _wall_words(table: pa.Table) -> Words:
-    found = points(table, WALL, API, alike=True)
-    rows = [row for row in _both(table, "duration_ms", "duration_api_ms") if row["duration_ms"] > 0]
-    wall, api = sum(row["duration_ms"] for row in rows), sum(row["duration_api_ms"] for row in rows)
-    finding = f"API calls took {human(api / wall, Unit.RATIO)} the wall time" if wall else "Wall time and API time"
-    return Words(finding, left_out(found.unknown, found.zero, "both times"))
+def _known(table: pa.Table, of: Scatter) -> list[dict[str, Any]]:
+    """The runs that have both figures."""
+    rows: list[dict[str, Any]] = table.select(["run_id", "model", of.x.column, of.y.column]).to_pylist()
+    return [row for row in rows if row[of.x.column] is not None and row[of.y.column] is not None]
 
 
-def _turn_words(table: pa.Table) -> Words:
-    found = points(table, TURNS, COST)
-    rows = [row for row in _both(table, "num_turns", "cost_own_usd") if row["num_turns"] > 0]
-    turns, cost = sum(row["num_turns"] for row in rows), sum((row["cost_own_usd"] for row in rows), Decimal(0))
-    finding = f"A turn costs {human(cost / turns, Unit.USD)} on average" if turns else "Turns and reported cost"
-    return Words(finding, left_out(found.unknown, found.zero, "turns and cost"))
-
-
-def _both(table: pa.Table, first: str, second: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = table.select([first, second]).to_pylist()
-    return [row for row in rows if row[first] is not None and row[second] is not None]
-
-
-@chart(
-    "wall-api",
-    "Wall time against API time; dashed where both are the same",
-    "One point per run: its wall time to the right, its time in API calls upwards; runs above the dashed line made calls in parallel",
-    _wall_words,
-)
-def wall_api(table: pa.Table, models: Looks) -> go.Figure:
-    """API time over wall time, with the line where both are the same."""
-    found = points(table, WALL, API, alike=True)
-    if not found.rows:
-        return nothing("No run has both a wall time and an API time.")
-    return _scatter(found, WALL, API, models).add_traces([_diagonal(found)])
-
-
-@chart("turns-cost", "Turns against reported cost", "One point per run: its turns to the right, its reported cost upwards", _turn_words)
-def turns_cost(table: pa.Table, models: Looks) -> go.Figure:
-    """Reported cost over turns."""
-    found = points(table, TURNS, COST)
-    if not found.rows:
-        return nothing("No run has both turns and a reported cost.")
-    return _scatter(found, TURNS, COST, models)
-
-
-def _scatter(found: Points, x: Axis, y: Axis, models: Looks) -> go.Figure:
+def _scatter(found: Points, of: Scatter, models: Looks) -> go.Figure:
+    x, y = of.x, of.y
     groups: dict[str | None, list[dict[str, Any]]] = {}
     for row in found.rows:
         groups.setdefault(row["model"], []).append(row)
     kind = go.Scattergl if len(found.rows) > MANY else go.Scatter
-    traces = [_trace(kind, model, rows, (x, y), models[model]) for model, rows in groups.items()]
-    shown = {axis: {x, y} if found.alike else {axis} for axis in (x, y)}
+    traces = [_trace(kind, model, rows, of, models[model]) for model, rows in groups.items()]
+    shown = {axis: {x, y} if of.common_scale else {axis} for axis in (x, y)}
     layouts = [
         axis_layout(axis, [float(row[one.column]) for row in found.rows for one in shown[axis]], logarithmic=logarithmic)
         for axis, logarithmic in zip((x, y), found.logarithmic, strict=True)
@@ -106,13 +185,12 @@ def _scatter(found: Points, x: Axis, y: Axis, models: Looks) -> go.Figure:
     return figure(traces, xaxis=layouts[0], yaxis=layouts[1])
 
 
-def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], axes: tuple[Axis, Axis], look: Look) -> Any:
-    x, y = axes
+def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], of: Scatter, look: Look) -> Any:
     return kind(
-        x=[float(row[x.column]) for row in rows],
-        y=[float(row[y.column]) for row in rows],
+        x=[float(row[of.x.column]) for row in rows],
+        y=[float(row[of.y.column]) for row in rows],
         name=safe(name(model)),
-        text=[_hover(row, axes) for row in rows],
+        text=[_hover(row, of) for row in rows],
         customdata=[row["run_id"] for row in rows],
         hoverinfo="text",
         mode="markers",
@@ -121,14 +199,14 @@ def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], axes: t
     )
 
 
-def _hover(row: dict[str, Any], axes: tuple[Axis, Axis]) -> str:
-    figures = {axis.title.removesuffix(" (USD)"): (row[axis.column], axis.unit) for axis in axes}
+def _hover(row: dict[str, Any], of: Scatter) -> str:
+    figures = {axis.title.removesuffix(" (USD)"): (row[axis.column], axis.unit) for axis in (of.x, of.y)}
     return hover(name(row["model"]), figures) + f"<br>Run: {safe(row['run_id'])}"
 
 
-def _diagonal(found: Points) -> go.Scatter:
-    """The line on which API time equals wall time, over the range of both."""
-    values = [float(row[axis.column]) for row in found.rows for axis in (WALL, API)]
+def _diagonal(found: Points, of: Scatter) -> go.Scatter:
+    """The line on which both figures are equal, over the range of both."""
+    values = [float(row[axis.column]) for row in found.rows for axis in (of.x, of.y)]
     ends = [min(values) / _MARGIN if any(found.logarithmic) else 0.0, max(values) * _MARGIN]
     return go.Scatter(
         x=ends,
@@ -138,3 +216,8 @@ def _diagonal(found: Points) -> go.Scatter:
         hoverinfo="skip",
         showlegend=False,
     )
+
+
+def _square_hover(row: Mapping[str, Any], of: Scatter) -> str:
+    about = "<br>".join(f"{axis.title}: about {human(10 ** row[side], axis.unit)}" for axis, side in ((of.x, "x"), (of.y, "y")))
+    return f"<b>{row['runs']:,} runs</b><br>{about}"

@@ -8,17 +8,19 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.axes import Axis, axis_layout
-from app.charts.base import counted, figure, hover, safe
+from app.charts.axes import axis_layout, axis_of
+from app.charts.base import figure, figures_of, hover, safe
 from app.charts.looks import PALETTE, name
 from app.text.cost_words import NOT_KNOWN
 from app.text.formatting import human
+from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 MOST_BARS = 24
 """The most bars that fit on a printed page."""
 
-COST = Axis("cost_usd", "Reported cost (USD)", Unit.USD)
+COST = axis_of(GROUPS["cost_usd"])
 _ROW = 26
 _SPACED = {"automargin": True, "ticklabelstandoff": 6}
 
@@ -38,7 +40,7 @@ def bars_note(table: pa.Table, *, in_order: bool = False) -> str:
     costs = table["cost_usd"].to_pylist()
     silent, known = sum(cost is None for cost in costs), sum(cost is not None for cost in costs)
     said = [f"The {'last' if in_order else 'dearest'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
-    return " ".join(said + ([f"Left out: {counted(silent, 'group')} without a reported cost."] if silent else []))
+    return " ".join(said + ([f"Left out: {plural(silent, 'group')} without a reported cost."] if silent else []))
 
 
 def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
@@ -77,4 +79,4 @@ def _marks(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, An
 
 
 def _hover(row: dict[str, Any], label: str) -> str:
-    return hover(label, {"Reported cost": (row["cost_usd"], Unit.USD), "Runs": (row["runs"], Unit.COUNT)})
+    return hover(label, figures_of(row, GROUPS, "cost_usd", "runs"))

@@ -2,8 +2,7 @@
 
 - `main`: the commands, in the order of use; `commands/` holds those that need more than a page
 - `options`: options that commands share (store, filters, format)
-- `results`: the rows that a command answers with, and the columns that people see of them
-- `output`: where results go (terminal, standard output, a file); `report_text` and `check_text` draw on a terminal
+- `output`: where answers go (terminal, standard output, a file); `report_text` and `check_text` draw on a terminal
 - `terminal`: notes on stderr, progress bars, exit codes
 - `ingest_paths`, `doctor`, `claims_extract`: the work behind the commands of these names
 """

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from app.cli.results import Answer
 from app.reports.budgets import Check, cells
 from app.reports.exports.markdown import escaped, write_markdown
 from app.reports.exports.values import json_text
+from app.text.answers import Answer
 from app.text.text_tables import draw
+from schemas.catalogue.columns import CHECKS
 
 WIDTH = 120
 """A log of CI has no width of its own."""
@@ -28,11 +29,11 @@ def _table(check: Check) -> pa.Table:
 
 def _markdown(check: Check, _encoding: str) -> bytes:
     sign = "✅" if check.passed else "❌"
-    return f"### {sign} {check.headline}\n\n{escaped(check.covers)}\n\n".encode() + write_markdown(_table(check))
+    return f"### {sign} {check.headline}\n\n{escaped(check.covers)}\n\n".encode() + write_markdown(_table(check), of=CHECKS)
 
 
 _WRITERS: dict[str, Callable[[Check, str], bytes]] = {
-    "table": lambda check, encoding: draw(Answer(_table(check), ""), WIDTH, encoding).body,
+    "table": lambda check, encoding: draw(Answer(_table(check), "", of=CHECKS), WIDTH, encoding).body,
     "md": _markdown,
     "json": lambda check, _encoding: f"{json_text(check.as_dict())}\n".encode(),
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 
+from app.queries.read_transaction import read_transaction
 from app.text.formatting import human
 from ingest.store.database import Store
 from schemas.catalogue.unit_names import Unit
@@ -86,7 +87,7 @@ def examine(store: Store) -> Iterator[Finding]:
     yield from (_package(name) for name in PACKAGES)
     location = os.path.realpath(store.location) if store.is_file else store.location
     try:
-        with store.reading() as connection:
+        with read_transaction(store) as transaction, transaction.reading() as connection:
             yield Finding("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")
             yield Finding("holds", _counts(connection))
             yield from (_balance(connection, balance) for balance in BALANCES)

@@ -17,6 +17,7 @@ from ingest.reading.retries import retried
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
 from schemas.errors import InputUnreadable
+from schemas.text import one_line
 
 
 def ingest_paths(
@@ -45,9 +46,9 @@ def _rejected(store: Store) -> tuple[Path, ...]:
         if name == ITS_NAME:
             terminal.note(f"{name} was read to its end: to retry what was rejected of it, pipe it in again")
             continue
-        here = terminal.plain(str(Path.cwd()))
+        here = one_line(str(Path.cwd()))
         where = "no longer there" if Path(name).is_absolute() else f"not in {here} (run this from the folder it was first named in)"
-        terminal.note(f"{terminal.plain(name)} is {where}: what was rejected of it cannot be retried")
+        terminal.note(f"{one_line(name)} is {where}: what was rejected of it cannot be retried")
     return found.there
 
 

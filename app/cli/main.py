@@ -35,6 +35,7 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.errors import ExitCode
+from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
@@ -153,8 +154,8 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
 @with_store
 def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> None:
     """List runs, dearest first."""
-    from app.cli import results
     from app.cli.output import deliver
+    from app.reports import results
 
     deliver(results.runs(store, filters, limit), output)
 
@@ -165,8 +166,8 @@ def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> N
 @with_store
 def models(filters: Filters, output: Output, store: Store) -> None:
     """Show cost and tokens of each model, helpers included."""
-    from app.cli import results
     from app.cli.output import deliver
+    from app.reports import results
 
     deliver(results.models(store, filters), output)
 
@@ -182,8 +183,8 @@ cli.add_command(compare)
 @with_store
 def rejects(output: Output, store: Store) -> None:
     """List documents that could not be read as runs, and why."""
-    from app.cli import results
     from app.cli.output import deliver
+    from app.reports import results
 
     deliver(results.rejects(store), output)
 
@@ -193,8 +194,8 @@ def rejects(output: Output, store: Store) -> None:
 @with_store
 def sources(output: Output, store: Store) -> None:
     """List what was read and what became of it."""
-    from app.cli import results
     from app.cli.output import deliver
+    from app.reports import results
 
     deliver(results.sources(store), output)
 
@@ -232,9 +233,9 @@ def rebuild(store: Store) -> None:
 
         with terminal.progress("Rebuilding") as on_progress:
             done = rebuild_store(store, on_progress)
-        terminal.note(f"Made {terminal.plural(done.runs, 'run')} anew in {terminal.plain(store.location)}")
+        terminal.note(f"Made {plural(done.runs, 'run')} anew in {one_line(store.location)}")
         if done.rejects:
-            terminal.note(f"{terminal.plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
+            terminal.note(f"{plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
 
 
 cli.add_command(reprice)
@@ -253,8 +254,8 @@ def doctor(store: Store) -> ExitCode:
     lines = []
     for finding in findings:
         state = "problem" if finding.advice else "ok"
-        lines.append(f"{state:<8} {finding.subject:<11} {terminal.plain(finding.found)}\n")
-        lines += [f"{'':8} {'':11} → {terminal.plain(finding.advice)}\n"] if finding.advice else []
+        lines.append(f"{state:<8} {finding.subject:<11} {one_line(finding.found)}\n")
+        lines += [f"{'':8} {'':11} → {one_line(finding.advice)}\n"] if finding.advice else []
     terminal.put("".join(lines).encode(sys.stdout.encoding or "utf-8", errors="replace"))
     return max(finding.exit_code for finding in findings)
 

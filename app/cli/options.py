@@ -12,12 +12,13 @@ from typing import Any
 
 import click
 
-from app.cli.terminal import note, plain
+from app.cli.terminal import note
 from app.queries.filters import FILTERS, Filter, Kind, choose
-from app.queries.grouping import LABEL_PREFIX, groups
+from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
-from schemas.catalogue.dimensions import DIMENSIONS
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.errors import UsageError
+from schemas.text import one_line
 
 Command = Callable[..., Any]
 
@@ -97,7 +98,7 @@ def _told_once() -> Callable[[str], None]:
 
     def tell(message: str) -> None:
         if not told:
-            note(plain(message))
+            note(one_line(message))
         told.append(message)
 
     return tell

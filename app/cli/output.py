@@ -11,11 +11,12 @@ from pathlib import Path
 from app.cli import terminal
 from app.cli.options import TABLE, Output
 from app.cli.report_text import report_text
-from app.cli.results import Answer
 from app.reports.cost_report import Report
 from app.reports.exports import EXPORTS
+from app.text.answers import Answer
 from app.text.text_tables import draw, for_people
 from schemas.errors import UsageError
+from schemas.text import one_line, plural
 
 FILE_WIDTH = 160
 """Width of a table that is written to a file."""
@@ -29,9 +30,9 @@ def deliver(answer: Answer, output: Output) -> None:
     if output.path is not None:
         body = _table(answer, FILE_WIDTH) if output.format == TABLE else _export(answer, output.format)
         write_file(output.path, body)
-        terminal.note(f"Wrote {terminal.plain(str(output.path))}: {terminal.plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
+        terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
     elif output.format == TABLE:
-        terminal.note(terminal.short(terminal.plain(answer.heading)))
+        terminal.note(terminal.short(one_line(answer.heading)))
         _show(answer)
     else:
         _put(_export(answer, output.format), output.format)
@@ -42,8 +43,8 @@ def deliver_report(report: Report, output: Output) -> None:
     if output.path is not None:
         body = report_text(report, FILE_WIDTH) if output.format == TABLE else EXPORTS[output.format].write_report(report)
         write_file(output.path, body)
-        covered = terminal.plural(report.header.coverage["runs"], "run")
-        terminal.note(f"Wrote {terminal.plain(str(output.path))}: {covered}, {len(body):,} bytes")
+        covered = plural(report.header.coverage["runs"], "run")
+        terminal.note(f"Wrote {one_line(str(output.path))}: {covered}, {len(body):,} bytes")
     elif output.format == TABLE:
         terminal.put(report_text(report, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
     else:
@@ -75,7 +76,7 @@ def _put(body: bytes, format_: str) -> None:
 
 def _export(answer: Answer, format_: str) -> bytes:
     export = EXPORTS[format_]
-    return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading)
+    return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
 
 
 def _table(answer: Answer, width: int) -> bytes:

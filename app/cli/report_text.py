@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from app.cli.terminal import plain
 from app.reports.cost_report import Report, Section
 from app.text.text_tables import draw
+from schemas.text import one_line
 
 
 def report_text(report: Report, width: int, encoding: str = "utf-8", *, color: bool = False) -> bytes:
     """The report in at most `width` columns; what there is no room for is named beneath its table."""
-    words = [(word, plain(text)) for word, text in report.header.lines()]
+    words = [(word, one_line(text)) for word, text in report.header.lines()]
     about = "".join(f"{word:<8} {text}\n" for word, text in words)
     head = f"{_bold(report.header.title, color=color)}\n{about}".encode(encoding, errors="replace")
     return head + b"".join(_section(section, width, encoding, color=color) for section in report.shown)
@@ -18,8 +18,8 @@ def report_text(report: Report, width: int, encoding: str = "utf-8", *, color: b
 def _section(section: Section, width: int, encoding: str, *, color: bool) -> bytes:
     drawing = draw(section.answer, width, encoding, color=color)
     left_out = f"No room for: {', '.join(drawing.left_out)}.\n" if drawing.left_out else ""
-    note = f"{plain(section.note)}\n" if section.note else ""
-    title = f"\n{_bold(plain(section.title), color=color)}\n{note}"
+    note = f"{one_line(section.note)}\n" if section.note else ""
+    title = f"\n{_bold(one_line(section.title), color=color)}\n{note}"
     return title.encode(encoding, errors="replace") + drawing.body + left_out.encode(encoding, errors="replace")
 
 

@@ -21,7 +21,7 @@ import click
 
 from ingest.system.signals import interruptible, received, was_interrupted
 from schemas.errors import TachographError, UsageError
-from schemas.text import one_line, visible
+from schemas.text import one_line, plural, visible
 
 if TYPE_CHECKING:
     from ingest.pipeline import IngestReport, Progress
@@ -71,9 +71,9 @@ def note(message: str, **style: Any) -> None:
 
 def fail(error: TachographError) -> None:
     """Tell an error and what to do next."""
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {short(plain(error.message))}", err=True)
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {short(one_line(error.message))}", err=True)
     if error.hint:
-        note(short(plain(error.hint)))
+        note(short(one_line(error.hint)))
 
 
 def _show(error: click.ClickException) -> None:
@@ -131,11 +131,6 @@ def _cannot_put(error: OSError) -> UsageError:
     return UsageError(f"cannot write to the standard output: {error.strerror}.")
 
 
-def plain(text: str) -> str:
-    """The text on one line, without characters a terminal would act on."""
-    return one_line(text)
-
-
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on stderr, moved by calling it with (done, total). Nothing where stderr is no terminal."""
@@ -191,16 +186,16 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     for error in report.unreadable:
         fail(error)
     for name in report.superseded.changed:
-        note(f"{plain(name)} was changed since: what had been rejected of its former content is no longer kept")
+        note(f"{one_line(name)} was changed since: what had been rejected of its former content is no longer kept")
     for name in report.superseded.grown:
-        note(f"{plain(name)} has grown since: what had been rejected of it was read again, and is no longer counted twice")
+        note(f"{one_line(name)} has grown since: what had been rejected of it was read again, and is no longer counted twice")
     if not report.sources:
         note("Read nothing: there is no file in what was named." if not report.unreadable else "Read nothing.")
         return
     counts = [(name, report.total(name)) for name in ("accepted", "duplicates", "rejected", "ignored")]
     known = sum(source.known for source in report.sources)
     before = f" ({known:,} of them read before)" if known else ""
-    note(f"Read {plural(len(report.sources), 'source')}{before} in {report.seconds:.1f} s into {plain(location)}")
+    note(f"Read {plural(len(report.sources), 'source')}{before} in {report.seconds:.1f} s into {one_line(location)}")
     parts = " + ".join(f"{count:,} {name}" for name, count in counts)
     note(f"{plural(report.total('documents'), 'document')} = {parts}")
     if report.no_logs:
@@ -219,13 +214,8 @@ def _tell_nothing_found(report: IngestReport) -> None:
 
     [first, *others] = report.sources
     is_alone = not others and first.kind in file_kinds.WORDS
-    note(f"\nNo run in {plain(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo run was found.")
+    note(f"\nNo run in {one_line(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo run was found.")
     note(file_kinds.WHAT_IS_READ)
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 run`, `1,200 runs`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
@@ -233,10 +223,10 @@ def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
         return
     click.echo(f"\n{click.style('Rejected', bold=True)} (kept with their reason; nothing is lost):", err=True)
     for name, of_source in groupby(rejects[:REJECTS_SHOWN], key=itemgetter(0)):
-        note(f"  {plain(name)}")
+        note(f"  {one_line(name)}")
         for _, reject in of_source:
             reason = click.style(str(reject.reason), fg="yellow")
-            click.echo(f"    {plain(reject.position)}: {reason}: {plain(reject.detail)}", err=True)
+            click.echo(f"    {one_line(reject.position)}: {reason}: {one_line(reject.detail)}", err=True)
     if len(rejects) > REJECTS_SHOWN:
         note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. See all: tachograph rejects --db {shlex.quote(location)}")
 

@@ -4,5 +4,5 @@
 - `runs`: lists, totals and groups of runs; `claims`, `cost`, `distributions`, `quality`, `reports`, `screens`: one subject each
 - `cohorts`, `bootstrap`: two cohorts compared, with an interval for the difference
 - `what_if`: the same tokens at another model's list prices
-- `read_transaction`, `screen_connection`: several queries that see the same moment of the store
+- `read_transaction`: the queries of one request, which see one state of the store
 """

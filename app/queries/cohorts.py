@@ -1,4 +1,4 @@
-"""Two cohorts of runs, each chosen by filters, compared measure by measure: for the command line and for the screen."""
+"""Two cohorts of runs, each chosen by filters, compared measure by measure. `app.text.cohort_words` says it in words."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from app.queries import distributions as distribution_queries
-from app.queries.bootstrap import LEVEL, Comparison, Estimate, Verdict, compare
+from app.queries.bootstrap import Comparison, Estimate, compare
 from app.queries.filters import Filters
-from app.queries.read_transaction import held
-from app.text.columns import labelled, measured
-from app.text.formatting import UNKNOWN, human
+from app.queries.read_transaction import read_transaction
 from ingest.store.database import Store
-from schemas.catalogue.measures import MEASURES, Measure
-from schemas.catalogue.unit_names import Unit
+from schemas.catalogue.columns import COMPARED, MEASURES
+from schemas.catalogue.entry import Figure
 
 
 @dataclass(frozen=True)
@@ -32,15 +30,15 @@ class Cohorts:
 
 def compare_cohorts(store: Store, first: Filters, second: Filters, paired: Sequence[str] = tuple(MEASURES)) -> Cohorts:
     """Compare the runs that the filters choose; the measures in `paired` also task by task. Raises StoreError."""
-    with held(store) as moment:
-        tables = [distribution_queries.values(moment, filters, list(MEASURES.values())) for filters in (first, second)]
-        tasks = [distribution_queries.task_medians(moment, filters, [MEASURES[key] for key in paired]) for filters in (first, second)]
-        shared = distribution_queries.shared(moment, first, second)
+    with read_transaction(store) as transaction:
+        tables = [distribution_queries.values(transaction, filters, list(MEASURES.values())) for filters in (first, second)]
+        tasks = [distribution_queries.task_medians(transaction, filters, [MEASURES[key] for key in paired]) for filters in (first, second)]
+        shared = distribution_queries.shared(transaction, first, second)
     compared = {}
-    for key in MEASURES:
-        one, two = (np.asarray(table[key].to_numpy(), np.float64) for table in tables)
-        if found := compare(one, two, (tasks[0].get(key, {}), tasks[1].get(key, {}))):
-            compared[key] = found
+    for word, measure in MEASURES.items():
+        one, two = (np.asarray(table[measure.key].to_numpy(), np.float64) for table in tables)
+        if found := compare(one, two, (tasks[0].get(measure.key, {}), tasks[1].get(measure.key, {}))):
+            compared[word] = found
     return Cohorts((tables[0].num_rows, tables[1].num_rows), shared, compared)
 
 
@@ -49,89 +47,17 @@ def as_figures(cohorts: Cohorts) -> pa.Table:
     return pa.Table.from_pylist([_figures(MEASURES[key], found) for key, found in cohorts.compared.items()], _FIGURES)
 
 
-def as_words(cohorts: Cohorts, names: tuple[str, str]) -> pa.Table:
-    """The same for people."""
-    rows = [_words(MEASURES[key], found) for key, found in cohorts.compared.items()]
-    labels = {"measure": "Measure", "first": names[0], "second": names[1], "verdict": "Second against first"}
-    labels |= {"ratio": "Second ÷ first", "interval": f"{LEVEL:.0%} interval", "tasks": "Task by task"}
-    table = pa.Table.from_pylist(rows, pa.schema([(key, pa.string()) for key in labels]))
-    known = [key for key in labels if key != "tasks" or any(row["tasks"] != UNKNOWN for row in rows)]
-    return measured(labelled(table.select(known), labels), dict.fromkeys(known, Unit.TEXT))
-
-
-def finding(measure: Measure, found: Comparison, names: tuple[str, str]) -> str:
-    """What the comparison of one measure shows, as a title."""
-    first, second = (human(value, measure.unit) for value in found.medians)
-    if found.verdict is Verdict.TOO_FEW:
-        return f"{measure.label}: too few runs to compare, medians {first} and {second}"
-    if found.verdict is Verdict.UNCLEAR:
-        return f"{measure.label}: no clear difference, medians {first} and {second}"
-    return f"{measure.label}: {names[1]} is {found.verdict}, median {second} against {first}"
-
-
-def certainty(measure: Measure, found: Comparison) -> str:
-    """How sure the difference of one measure is."""
-    difference = found.difference
-    if difference.low is None:
-        return f"Known for {found.known[0]:,} and {found.known[1]:,} runs; an interval needs five on each side."
-    text = f"Difference of medians {signed(difference.value, measure)}, with {LEVEL:.0%} confidence {_interval(difference, measure)}"
-    return f"{text}; known for {found.known[0]:,} and {found.known[1]:,} runs."
-
-
-def task_words(measure: Measure, found: Comparison) -> str:
-    """What the tasks say that both cohorts have; empty where there is none."""
-    pairs = found.paired
-    if pairs is None:
-        return ""
-    text = f"Task by task, over {pairs.tasks:,} both have: lower in {pairs.lower:,}, higher in {pairs.higher:,}"
-    interval = f", with {LEVEL:.0%} confidence {_interval(pairs.difference, measure)}" if pairs.difference.low is not None else ""
-    return f"{text}; median difference {signed(pairs.difference.value, measure)}{interval}."
-
-
 def command(cohorts: Sequence[Filters]) -> str:
     """The same comparison on the command line, for a place that shows code."""
     return " ".join(["tachograph compare", *(shlex.quote(filters.as_words()) for filters in cohorts)]).replace("`", "")
 
 
-def signed(value: float, measure: Measure) -> str:
-    """`+12.3 s`, `−$0.0021`, `±0`."""
-    if not value:
-        return "±0"
-    return f"{'+' if value > 0 else '−'}{human(abs(value), measure.unit)}"
-
-
-def _interval(estimate: Estimate, measure: Measure) -> str:
-    return f"{signed(estimate.low or 0.0, measure)} to {signed(estimate.high or 0.0, measure)}"
-
-
-def _words(measure: Measure, found: Comparison) -> dict[str, str]:
-    first, second = (human(value, measure.unit) for value in found.medians)
-    pairs = found.paired
-    return {
-        "measure": measure.label,
-        "first": first,
-        "second": second,
-        "ratio": human(found.ratio.value, _RATIO) if found.ratio else UNKNOWN,
-        "interval": f"{human(found.ratio.low, _RATIO)} to {human(found.ratio.high, _RATIO)}"
-        if found.ratio and found.ratio.low is not None
-        else UNKNOWN,
-        "verdict": str(found.verdict),
-        "tasks": f"lower in {pairs.lower:,}, higher in {pairs.higher:,} of {pairs.tasks:,}" if pairs else UNKNOWN,
-    }
-
-
-_RATIO = Unit.RATIO
 _TEXTS, _COUNTS = ("measure", "unit", "better", "verdict"), ("first_known", "second_known", "tasks", "tasks_lower", "tasks_higher")
-_ESTIMATES = ("difference", "ratio", "task_difference", "task_ratio")
-_FIGURES = pa.schema(
-    [(name, pa.string()) for name in _TEXTS]
-    + [(name, pa.int64()) for name in _COUNTS]
-    + [(name, pa.float64()) for name in ("first_median", "second_median")]
-    + [(f"{name}{end}", pa.float64()) for name in _ESTIMATES for end in ("", "_low", "_high")]
-)
+_TYPES = dict.fromkeys(_TEXTS, pa.string()) | dict.fromkeys(_COUNTS, pa.int64())
+_FIGURES = pa.schema([(name, _TYPES.get(name, pa.float64())) for name in COMPARED])
 
 
-def _figures(measure: Measure, found: Comparison) -> dict[str, Any]:
+def _figures(measure: Figure, found: Comparison) -> dict[str, Any]:
     pairs = found.paired
     estimates = {
         "difference": found.difference,
@@ -139,7 +65,7 @@ def _figures(measure: Measure, found: Comparison) -> dict[str, Any]:
         "task_difference": pairs.difference if pairs else None,
         "task_ratio": pairs.ratio if pairs else None,
     }
-    texts = dict(zip(_TEXTS, (measure.column, str(measure.unit), measure.better, str(found.verdict)), strict=True))
+    texts = dict(zip(_TEXTS, (measure.key, str(measure.unit), measure.better, str(found.verdict)), strict=True))
     counts = (*found.known, *((pairs.tasks, pairs.lower, pairs.higher) if pairs else (None, None, None)))
     medians = {"first_median": found.medians[0], "second_median": found.medians[1]}
     return texts | dict(zip(_COUNTS, counts, strict=True)) | medians | _ends(estimates)

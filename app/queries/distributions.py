@@ -12,7 +12,7 @@ from app.queries.filters import Filters, where
 from app.queries.grouping import Group, group
 from app.queries.runs import fetch
 from ingest.store.database import Store
-from schemas.catalogue.measures import Measure
+from schemas.catalogue.entry import Figure
 
 FEWEST_BINS, MOST_BINS = 10, 48
 """Enough to see a second hump, few enough to see the first."""
@@ -48,7 +48,7 @@ def joined(scales: Sequence[Scale]) -> Scale | None:
     return Scale(low, high, is_logarithmic, min(one.count for one in scales))
 
 
-def scale(store: Store, filters: Filters, measure: Measure) -> Scale | None:
+def scale(store: Store, filters: Filters, measure: Figure) -> Scale | None:
     """A scale that all known values of the measure lie on. None where there is none; a logarithmic one leaves out zeros."""
     condition = where(filters)
     value = _value(measure)
@@ -67,19 +67,19 @@ def _fitting(known: int) -> int:
     return min(MOST_BINS, max(FEWEST_BINS, round(2 * math.cbrt(known))))
 
 
-def bins(store: Store, filters: Filters, measure: Measure, on: Scale) -> pa.Table:
+def bins(store: Store, filters: Filters, measure: Figure, on: Scale) -> pa.Table:
     """`bin` (from 0) and `runs` of each bin with runs in it."""
     condition = where(filters)
     value = f"ln({_value(measure)})" if on.logarithmic else _value(measure)
     low, high = (math.log(on.low), math.log(on.high)) if on.logarithmic else (on.low, on.high)
     sql = f"""select least($last, greatest(0, floor(({value} - $low) * $per_unit)))::bigint as bin, count(*) as runs
-              from v_runs where {condition.sql} and {measure.column} is not null {f"and {measure.column} > 0" if on.logarithmic else ""}
+              from v_runs where {condition.sql} and {measure.key} is not null {f"and {measure.key} > 0" if on.logarithmic else ""}
               group by bin order by bin"""
     bound = {"low": low, "per_unit": on.count / (high - low) if high > low else 0.0, "last": on.count - 1}
     return fetch(store, sql, condition.parameters | bound)
 
 
-def quantiles(store: Store, filters: Filters, measure: Measure, by: str | None = None, limit: int = 20) -> pa.Table:
+def quantiles(store: Store, filters: Filters, measure: Figure, by: str | None = None, limit: int = 20) -> pa.Table:
     """QUANTILES, `runs`, `known`, `least` and `most` of the measure; per `group` the most frequent ones, else over all runs."""
     condition = where(filters)
     grouped = group(by) if by else Group("group", "All", "'all runs'", {})
@@ -88,7 +88,7 @@ def quantiles(store: Store, filters: Filters, measure: Measure, by: str | None =
     sql = f"""
         select "group", runs, known, least, most, {listed}
         from (
-            select ({grouped.sql})::varchar as "group", count(*) as runs, count({measure.column}) as known,
+            select ({grouped.sql})::varchar as "group", count(*) as runs, count({measure.key}) as known,
                    min({_value(measure)}) as least, max({_value(measure)}) as most, quantile_cont({_value(measure)}, [{shares}]) as found
             from v_runs where {condition.sql} group by 1
         )
@@ -96,7 +96,7 @@ def quantiles(store: Store, filters: Filters, measure: Measure, by: str | None =
     return fetch(store, sql, condition.parameters | dict(grouped.parameters))
 
 
-def outliers(store: Store, filters: Filters, measure: Measure, times: float, limit: int) -> pa.Table:
+def outliers(store: Store, filters: Filters, measure: Figure, times: float, limit: int) -> pa.Table:
     """Runs whose measure is at least `times` the median of their model's runs, of which there are ten or more: the furthest first."""
     condition = where(filters)
     sql = f"""
@@ -109,14 +109,14 @@ def outliers(store: Store, filters: Filters, measure: Measure, times: float, lim
     return fetch(store, sql, condition.parameters | {"times": times})
 
 
-def values(store: Store, filters: Filters, measures: Sequence[Measure]) -> pa.Table:
+def values(store: Store, filters: Filters, measures: Sequence[Figure]) -> pa.Table:
     """Every run's value of each measure, one column per measure key."""
     condition = where(filters)
     listed = ", ".join(f'{_value(measure)} as "{measure.key}"' for measure in measures)
     return fetch(store, f"select {listed} from v_runs where {condition.sql}", condition.parameters)
 
 
-def task_medians(store: Store, filters: Filters, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
+def task_medians(store: Store, filters: Filters, measures: Sequence[Figure]) -> dict[str, dict[str, float]]:
     """Median of each measure (by its key) for each task, repository and task together being one; what is not known is left out."""
     if not measures:
         return {}
@@ -134,5 +134,5 @@ def shared(store: Store, first: Filters, second: Filters) -> int:
     return int(fetch(store, sql, one.parameters | two.parameters)["runs"][0].as_py())
 
 
-def _value(measure: Measure) -> str:
-    return f"{measure.column}::double"
+def _value(measure: Figure) -> str:
+    return f"{measure.key}::double"

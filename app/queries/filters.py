@@ -103,7 +103,7 @@ FOUND = Filter(
     "found",
     Kind.TEXT,
     "place in (select place from found where text = $value)",
-    "Runs that a search found (`app.queries.screen_connection`).",
+    "Runs that a search found (`app.queries.read_transaction`).",
 )
 """What `search` becomes where its text was looked for already: not a word that anybody writes."""
 

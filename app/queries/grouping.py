@@ -12,16 +12,14 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from schemas.catalogue.dimensions import DIMENSIONS, LABEL
-from schemas.catalogue.metric import Dimension
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX
+from schemas.catalogue.entry import Dimension
 from schemas.errors import UsageError
 
 UTC_ZONE = "UTC"
 """The zone of days where none is given: the same everywhere."""
 
 _LONGEST_ZONE = 100
-
-LABEL_PREFIX = f"{LABEL.key}:"
 
 
 @dataclass(frozen=True)

@@ -7,37 +7,30 @@ import pyarrow as pa
 from app.queries.filters import Filters, where
 from app.queries.runs import fetch
 from ingest.store.database import Store
+from schemas.catalogue.columns import RUNS
 from schemas.rows.source import NO_LOGS, FileKind
 
 OWN_TIME, ANY_TIME = "Time of its own", "Time, if only its file's"
 """What a file's date says may be when the file was copied."""
 
-KNOWN_COLUMNS = {
-    "cost_own_usd": "Reported cost",
-    "duration_ms": "Wall time",
-    "duration_api_own_ms": "API time",
-    "num_turns": "Turns",
-    "input_tokens": "Tokens",
-    "model": "Main model",
-    "result": "Summary",
-    "case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end": OWN_TIME,
-    "coalesce(started_at, ended_at)": ANY_TIME,
-    "repo": "Repository",
-    "task": "Task",
-    "experiment": "Experiment",
-    "agent_version": "Agent version",
-    "ttft_ms": "Time to first token",
+_TIMES = {
+    OWN_TIME: "case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end",
+    ANY_TIME: "coalesce(started_at, ended_at)",
 }
-"""What a run may tell of itself or not, by the column that tells it."""
+_COLUMNS = ("cost_own_usd", "duration_ms", "duration_api_own_ms", "num_turns", "input_tokens", "model", "result")
+_MORE_COLUMNS = ("repo", "task", "experiment", "agent_version", "ttft_ms")
+
+FACTS = {RUNS[key].label: key for key in _COLUMNS} | _TIMES | {RUNS[key].label: key for key in _MORE_COLUMNS}
+"""What a run may tell of itself or not, and the SQL that tells it."""
 
 
 def known(store: Store, filters: Filters) -> pa.Table:
-    """For each of KNOWN_COLUMNS the `fact`, how many runs tell it (`known`), and the `share` of runs."""
+    """For each of FACTS the `fact`, how many runs tell it (`known`), and the `share` of runs."""
     condition = where(filters)
-    counts = ", ".join(f"count({column})" for column in KNOWN_COLUMNS)
+    counts = ", ".join(f"count({column})" for column in FACTS.values())
     sql = f"select unnest([{counts}]) as known, count(*) as runs from v_runs where {condition.sql}"
     found = fetch(store, f"select known, known / runs as share from ({sql})", condition.parameters)
-    return found.add_column(0, "fact", pa.array(list(KNOWN_COLUMNS.values())))
+    return found.add_column(0, "fact", pa.array(list(FACTS)))
 
 
 def rejects_by_reason(store: Store) -> pa.Table:

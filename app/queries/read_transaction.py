@@ -1,34 +1,73 @@
-"""One moment of a store, held for several queries: the parts of a report agree although somebody ingests meanwhile."""
+"""The read transaction of one request: all its queries see one state of the store, although somebody ingests meanwhile.
+
+Requests are a command, one run of a screen, and a download. Each runs its queries on the store that `read_transaction` yields.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from threading import RLock
 
 import duckdb
 
+from app.queries.filters import SEARCH, Filters, where, with_found
 from ingest.store.database import Store
 
 
-class Moment(Store):
-    """A store that is open already. Every query of it reads in one transaction."""
+class ReadTransaction(Store):
+    """A store whose queries share one connection and one transaction: begun by the first of them, ended by `end`.
 
-    def __init__(self, location: str, connection: duckdb.DuckDBPyConnection) -> None:
-        super().__init__(location)
-        self._connection = connection
+    Writers wait from `begin` to `end`, as for any reader. Threads take turns: a DuckDB connection mixes up the answers of several.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.location)
+        self._store = store
+        self._open = ExitStack()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._searched: set[str] = set()
+        self._turn = RLock()
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The connection held."""
-        yield self._connection
+        """The connection of the transaction. Raises StoreError."""
+        with self._turn:
+            yield self._connection or self.begin(self._store)
+
+    def begin(self, store: Store) -> duckdb.DuckDBPyConnection:
+        """Open the store, waiting for it as `store` does. Raises StoreError."""
+        self._connection = self._open.enter_context(store.reading()).begin()
+        return self._connection
+
+    def end(self) -> None:
+        """Close the connection. A later query begins another transaction."""
+        self._connection = None
+        self._searched.clear()
+        self._open.close()
+
+    def searched(self, filters: Filters) -> Filters:
+        """The filters with each search replaced by the runs it found: summaries are read once, not by every query. Raises StoreError."""
+        for text in filters.values(SEARCH):
+            if text not in self._searched:
+                self._search(text)
+        return with_found(filters)
+
+    def _search(self, text: str) -> None:
+        condition = where(Filters(((SEARCH, (text,)),)))
+        with self.reading() as connection:
+            connection.execute("create temp table if not exists found (text varchar, place bigint)")
+            runs = f"select $text, place from v_runs where {condition.sql}"
+            connection.execute(f"insert into found {runs}", condition.parameters | {"text": text})
+        self._searched.add(text)
 
 
 @contextmanager
-def held(store: Store) -> Iterator[Store]:
-    """The store as it is now, until the end of the block. Writers wait meanwhile. Raises StoreError."""
-    with store.reading() as connection:
-        connection.begin()
-        try:
-            yield Moment(store.location, connection)
-        finally:
-            connection.rollback()
+def read_transaction(store: Store) -> Iterator[ReadTransaction]:
+    """A transaction on the store until the end of the block; the request's own where `store` is one already. Raises StoreError."""
+    if isinstance(store, ReadTransaction):
+        yield store
+        return
+    transaction = ReadTransaction(store)
+    with transaction._open:  # so that an error of DuckDB in the block becomes a StoreError there
+        yield transaction

@@ -13,6 +13,7 @@ import pyarrow as pa
 from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, Group, groups
 from ingest.store.database import Store
+from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
 from schemas.errors import UsageError
 
@@ -21,10 +22,10 @@ T = TypeVar("T")
 KNOWN_SUFFIX = "_known"
 """A metric's column `x` has a column `x_known` beside it: the number of rows it rests on."""
 
-RUN_COLUMNS = (
+RUN_COLUMNS = listed(
     "run_id", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd", "cost_own_usd", "duration_ms",
     "duration_api_ms", "parallelism", "num_turns", "cost_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens",
-    "cache_write_tokens", "cache_read_share", "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
+    "cache_write_tokens", "cache_read_share", MORE, "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
     "claimed_scope", "claimed_quote", "findings", "alarms", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
     "time_source", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name", "received_at",
 )  # fmt: skip

@@ -10,7 +10,8 @@ import pyarrow as pa
 from app.queries.filters import FILTERS, Filters, where
 from app.queries.runs import RUN_COLUMNS, fetch
 from ingest.store.database import Store
-from schemas.catalogue.measures import Measure
+from schemas.catalogue.entry import Figure
+from schemas.catalogue.figures import RUN_FIGURES
 
 BEFORE, EXCERPT = 24, 160
 """Characters of a summary before a match, and in all."""
@@ -49,7 +50,7 @@ ORDERS = {
     "received": Order("Last read first", "received_at desc nulls last, ordinal desc"),
     "findings": Order("Most findings first", "findings desc nulls last"),
     "speedup": Order("Highest claimed speedup first", "claimed_speedup desc nulls last"),
-}
+} | {figure.word: Order(figure.order, f"{figure.key} desc nulls last") for figure in RUN_FIGURES.values() if figure.order}
 """Orders of the list of runs."""
 
 
@@ -99,7 +100,7 @@ def _from_a_word(excerpt: str, *, is_start: bool) -> str:
     return excerpt.lstrip() if is_start else f"… {rest}" if blank and len(half) < BEFORE // 2 else f"…{excerpt}"
 
 
-def series(store: Store, filters: Filters, measure: Measure, axis: str) -> pa.Table:
+def series(store: Store, filters: Filters, measure: Figure, axis: str) -> pa.Table:
     """Every run that has the measure, along one of AXES: `run_id`, `model`, `outcome`, `task`, `x`, `value`, and `trend`.
 
     `trend` is the running median of the tenth of the runs around it.
@@ -108,22 +109,22 @@ def series(store: Store, filters: Filters, measure: Measure, axis: str) -> pa.Ta
     reach = max(2, count(store, filters) // 20)
     sql = f"""
         with points as (
-            select run_id, model, outcome, task, {AXES[axis].place} as x, {measure.column}::double as value
-            from v_runs where {condition.sql} and {measure.column} is not null
+            select run_id, model, outcome, task, {AXES[axis].place} as x, {measure.key}::double as value
+            from v_runs where {condition.sql} and {measure.key} is not null
         )
         select *, median(value) over (order by x, run_id rows between {reach} preceding and {reach} following) as trend
         from points where x is not null order by x, run_id"""
     return fetch(store, sql, condition.parameters)
 
 
-def bands(store: Store, filters: Filters, measure: Measure, axis: str, steps: int) -> pa.Table:
+def bands(store: Store, filters: Filters, measure: Figure, axis: str, steps: int) -> pa.Table:
     """The same where there are too many runs to draw, in `steps` even parts of the axis: `x`, `runs`, `low`, `middle`, `high`.
 
     A tenth of a part's runs lies below `low`, a tenth above `high`.
     """
     condition = where(filters)
     at = f"epoch({AXES[axis].moment})"
-    chosen = f"v_runs where {condition.sql} and {measure.column} is not null and {AXES[axis].moment} is not null"
+    chosen = f"v_runs where {condition.sql} and {measure.key} is not null and {AXES[axis].moment} is not null"
     [ends] = fetch(store, f"select min({at}) as first, max({at}) as last from {chosen}", condition.parameters).to_pylist()
     if ends["first"] is None:
         ends = {"first": 0.0, "last": 0.0}
@@ -131,7 +132,7 @@ def bands(store: Store, filters: Filters, measure: Measure, axis: str, steps: in
         select to_timestamp($first + step * $width) as x, runs, found[1] as low, found[2] as middle, found[3] as high
         from (
             select least($steps - 1, floor(({at} - $first) / $width)) as step, count(*) as runs,
-                   quantile_cont({measure.column}::double, [0.1, 0.5, 0.9]) as found
+                   quantile_cont({measure.key}::double, [0.1, 0.5, 0.9]) as found
             from {chosen} group by step
         ) order by x"""
     width = max((ends["last"] - ends["first"]) / steps, 1.0)

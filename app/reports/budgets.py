@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from app.cli.results import heading
-from app.cli.terminal import plural
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, known_zone
-from app.queries.read_transaction import held
+from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
+from app.text.answers import heading
 from app.text.formatting import exact, human
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS, Limit
@@ -25,6 +24,7 @@ from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.unit_names import Unit
 from schemas.errors import UsageError
 from schemas.money import amount, decimal
+from schemas.text import plural
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,11 @@ def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: 
     known_zone(zone)
     limits = [LIMITS[key] for key in allowed]
     metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits))))
-    with held(store) as moment:
-        [total] = run_queries.summary(moment, filters, (), metrics).to_pylist()
+    with read_transaction(store) as transaction:
+        [total] = run_queries.summary(transaction, filters, (), metrics).to_pylist()
         days = {
-            per: run_queries.summary(moment, filters, (per,), metrics, zone).to_pylist() for per in {limit.per for limit in limits} - {""}
+            per: run_queries.summary(transaction, filters, (per,), metrics, zone).to_pylist()
+            for per in {limit.per for limit in limits} - {""}
         }
     verdicts = [judge(limit, allowed[limit.key], total, days.get(limit.per)) for limit in limits]
     return Check(store.location, filters, zone, total["runs"], tuple(verdicts))
@@ -161,11 +162,11 @@ def cells(verdict: Verdict) -> dict[str, str]:
     found = "–" if verdict.found is None else write(verdict.found, verdict.unit)
     kept = "kept" if verdict.passed else "NOT KEPT"
     return {
-        "Limit": verdict.limit.label,
-        "Found": found,
-        "Allowed": f"{bound} {write(verdict.allowed, verdict.unit)}",
-        "Verdict": kept,
-        "Note": verdict.note,
+        "limit": verdict.limit.label,
+        "found": found,
+        "allowed": f"{bound} {write(verdict.allowed, verdict.unit)}",
+        "verdict": kept,
+        "note": verdict.note,
     }
 
 

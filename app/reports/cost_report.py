@@ -15,20 +15,21 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.cli.results import MODELS_SHOWN, RUNS_SHOWN, Answer, heading
-from app.cli.terminal import plural
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
-from app.queries.read_transaction import held
+from app.queries.read_transaction import read_transaction
 from app.queries.what_if import what_if
 from app.reports.exports import REPORT_RUNS
-from app.text.columns import labelled
+from app.reports.results import MODELS_SHOWN, RUNS_SHOWN
+from app.text.answers import Answer, heading
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
-from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, RUN_METRICS
+from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
+from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.catalogue.unit_names import Unit
+from schemas.text import plural
 
 TITLE = "Cost report"
 DRAWN_RUNS = 50
@@ -152,21 +153,27 @@ class Report:
 def report(store: Store, request: Request) -> Report:
     """The report. Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist."""
     known_zone(request.zone)
-    with held(store) as moment:
-        coverage = report_queries.coverage(moment, request.filters)
+    with read_transaction(store) as transaction:
+        coverage = report_queries.coverage(transaction, request.filters)
         header = Header(TITLE, store.location, request.filters, request.by, request.zone, made_at(), coverage)
-        spent = run_queries.summary(moment, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
-        totals = run_queries.summary(moment, request.filters, (), with_runs(request.metrics or TOTALS))
+        spent = run_queries.summary(transaction, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
+        totals = run_queries.summary(transaction, request.filters, (), with_runs(request.metrics or TOTALS))
         sections = (
-            Section("totals", "Totals", Answer(totals, "")),
-            _groups(moment, request),
-            _models(moment, request.filters, spent),
-            *_what_if(moment, request),
-            _dearest(moment, request, coverage["runs"], spent),
-            Section("unpriced", "Models without a list price", Answer(report_queries.unpriced_models(moment, request.filters), "")),
-            Section("findings", "Findings", Answer(report_queries.findings_by_rule(moment, request.filters), "", FINDINGS_SHOWN)),
+            Section("totals", "Totals", Answer(totals, "", of=GROUPS)),
+            _groups(transaction, request),
+            _models(transaction, request.filters, spent),
+            *_what_if(transaction, request),
+            _dearest(transaction, request, coverage["runs"], spent),
+            Section(
+                "unpriced",
+                "Models without a list price",
+                Answer(report_queries.unpriced_models(transaction, request.filters), "", of=MODELS),
+            ),
+            Section(
+                "findings", "Findings", Answer(report_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
+            ),
         )
-        return Report(header, sections, run_queries.model_rows(moment, request.filters, DRAWN_RUNS))
+        return Report(header, sections, run_queries.model_rows(transaction, request.filters, DRAWN_RUNS))
 
 
 def made_at() -> datetime:
@@ -183,9 +190,8 @@ def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
 def grouped(store: Store, filters: Filters, by: Sequence[str], metrics: Sequence[str], zone: str = UTC_ZONE) -> Answer:
     """Figures per group with their labels, always with the number of runs, and the total of all groups."""
     chosen = with_runs(metrics)
-    labels = {group.word: group.label for group in groups(by, zone)}
-    table = labelled(run_queries.summary(store, filters, by, chosen, zone), labels)
-    return Answer(table, "", total=run_queries.summary(store, filters, (), chosen, zone))
+    total = run_queries.summary(store, filters, (), chosen, zone)
+    return Answer(run_queries.summary(store, filters, by, chosen, zone), "", total=total, of=GROUPS)
 
 
 def _groups(store: Store, request: Request) -> Section:
@@ -202,16 +208,15 @@ def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
         return ()
     found = what_if(store, request.filters, request.by, request.reprice, request.zone)
     total = what_if(store, request.filters, (), request.reprice, request.zone).table if request.by else None
-    labels = {group.word: group.label for group in groups(request.by, request.zone)}
-    answer = Answer(labelled(found.table, labels), "", total=total)
+    answer = Answer(found.table, "", total=total, of=GROUPS)
     return (Section("what_if", f"What if it had been {request.reprice}", answer, found.words),)
 
 
 def _models(store: Store, filters: Filters, spent: Decimal | None) -> Section:
-    table = labelled(run_queries.models(store, filters), {key: dimension.label for key, dimension in MODEL_DIMENSIONS.items()})
+    table = run_queries.models(store, filters)
     total = run_queries.models(store, filters, by=())
     note = f"Each model's own share, helper models included; a run may use several.{_unassigned(total, spent)}"
-    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total), note)
+    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS), note)
 
 
 def _unassigned(total: pa.Table, spent: Decimal | None) -> str:
@@ -226,4 +231,4 @@ def _dearest(store: Store, request: Request, covered: int, spent: Decimal | None
     if note and spent:
         listed = sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
         note += f", {human(listed / spent, Unit.SHARE)} of the reported cost."
-    return Section("runs", "Dearest runs", Answer(table, "", RUNS_SHOWN), note)
+    return Section("runs", "Dearest runs", Answer(table, "", RUNS_SHOWN, of=RUNS), note)

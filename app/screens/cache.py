@@ -1,6 +1,6 @@
 """What the screens know of the store: cached answers, fresh as long as the store has not changed. The only `st.cache_*`.
 
-Every answer is keyed by a `Snapshot` of the store, so that a run ingested by another process shows on the next rerun.
+Every answer is keyed by the state of the store, so that a run ingested by another process shows on the next rerun.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -20,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.queries.filters import Filters
-from app.queries.screen_connection import HeldStore
+from app.queries.read_transaction import ReadTransaction, read_transaction
 from app.server import received, serve
 from app.server.uploads import Upload, as_sources
 from app.text.presentation import plain
@@ -55,15 +54,10 @@ SHOWN = 200
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_held: ContextVar[HeldStore | None] = ContextVar("held", default=None)
+State = tuple[str, tuple[int, ...]]
+"""Where a store is, and marks of its files that change with every write."""
 
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A store at one moment: where it is, and marks of its file that change with every write."""
-
-    location: str
-    marks: tuple[int, ...]
+_current: ContextVar[ReadTransaction | None] = ContextVar("current", default=None)
 
 
 def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
@@ -89,24 +83,22 @@ def is_read_only() -> bool:
 
 
 @contextmanager
-def one_look() -> Iterator[None]:
-    """All queries of one run of a screen share a connection, made by the first that no cache answers."""
-    held = HeldStore(store().location)
-    token = _held.set(held)
-    try:
-        yield
-    finally:
-        _held.reset(token)
-        held.release()
+def request() -> Iterator[ReadTransaction]:
+    """One run of a screen: all its queries share a read transaction, begun by the first that no cache answers. Raises StoreError."""
+    with read_transaction(_current.get() or store(wait_seconds=0)) as transaction:
+        token = _current.set(transaction)
+        try:
+            yield transaction
+        finally:
+            _current.reset(token)
 
 
-def snapshot() -> Snapshot:
+def _state(of: Store) -> State:
     """The store as it is now. Asks the file system, never the store."""
-    here = store()
-    if not here.is_file:
-        return Snapshot(here.location, (int(time.time()) // REMOTE_SECONDS,))
-    files = (Path(here.location), Path(f"{here.location}.wal"))
-    return Snapshot(str(files[0].absolute()), tuple(mark for file in files for mark in _marks(file)))
+    if not of.is_file:
+        return of.location, (int(time.time()) // REMOTE_SECONDS,)
+    files = (Path(of.location), Path(f"{of.location}.wal"))
+    return str(files[0].absolute()), tuple(mark for file in files for mark in _marks(file))
 
 
 def _marks(file: Path) -> tuple[int, ...]:
@@ -120,24 +112,15 @@ def _marks(file: Path) -> tuple[int, ...]:
 def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **named: P.kwargs) -> T:
     """The answer of a function of `app.queries`, asked once as long as the store does not change. Raises StoreError."""
     name = f"{question.__module__}.{question.__qualname__}"
-    while True:
-        try:
-            answer: T = _answer(snapshot(), name, arguments, named, question)
-        except StoreBusy:  # the cache would keep what is said meanwhile with the answer: we wait outside it
-            _wait_until_free()
-        else:
-            return answer
-
-
-def _wait_until_free() -> None:
-    """Wait for the store, and say so. What shares a connection has it open then. Raises StoreError."""
-    with _said() as say:
-        waiting = store(on_wait=say)
-        if held := _held.get():
-            held.open_by(waiting)
-        else:
-            with waiting.reading():
-                pass
+    with request() as transaction:
+        while True:
+            try:
+                answer: T = _answer(_state(transaction), name, arguments, named, question, transaction)
+            except StoreBusy:  # we wait outside the cache, which would keep what is said meanwhile with the answer
+                with _said() as say:
+                    transaction.begin(store(on_wait=say))
+            else:
+                return answer
 
 
 @contextmanager
@@ -151,12 +134,17 @@ def _said() -> Iterator[Callable[[str], object]]:
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
-def _answer(at: Snapshot, name: str, arguments: tuple[Any, ...], named: dict[str, Any], _question: Callable[..., Any]) -> Any:  # noqa: ARG001
-    """`name` stands for the question in the cache's key."""
-    store = _store(at)
-    if isinstance(store, HeldStore):
-        arguments = tuple(store.looked_up(value) if isinstance(value, Filters) else value for value in arguments)
-    return _question(store, *arguments, **named)
+def _answer(
+    state: State,  # noqa: ARG001
+    name: str,  # noqa: ARG001
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+    _question: Callable[..., Any],
+    _transaction: ReadTransaction,
+) -> Any:
+    """The answer by `state` and `name` of the question: what begins with an underscore is no part of the cache's key."""
+    sought = (_transaction.searched(value) if isinstance(value, Filters) else value for value in arguments)
+    return _question(_transaction, *sought, **named)
 
 
 def count(filters: Filters) -> int:
@@ -182,18 +170,11 @@ def ingest_samples() -> IngestReport:
         return _ingest(list(read_paths(samples())), None, say, Options())
 
 
-def open_upload() -> None:
-    """Let this page send files: the server takes none from others."""
+def let_upload(*, allowed: bool) -> None:
+    """Let this page send files, or no more: the server takes none from others."""
     here, page = received.current(), get_script_run_ctx()
     if here and page:
-        here.admit(page.session_id)
-
-
-def close_upload() -> None:
-    """Let this page send files no more."""
-    here, page = received.current(), get_script_run_ctx()
-    if here and page:
-        here.dismiss(page.session_id)
+        (here.admit if allowed else here.dismiss)(page.session_id)
 
 
 def ingest_uploads(
@@ -220,13 +201,6 @@ def _ingest(
 ) -> IngestReport:
     if is_read_only():
         raise UsageError("this dashboard is read-only.", "Ask whoever serves it to ingest the logs, or to leave --read-only out.")
-    if held := _held.get():
-        held.release()  # who reads shuts out who writes, also in one process
+    if current := _current.get():
+        current.end()  # who reads shuts out who writes, also in one process
     return ingest(sources, store(on_wait=on_wait), options, on_progress)
-
-
-def _store(at: Snapshot) -> Store:
-    held = _held.get()
-    if held is not None and Path(held.location).absolute() == Path(at.location).absolute():
-        return held
-    return Store(at.location, wait_seconds=0)

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from app.charts.base import counted
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import CLAIM_FILTERS, FILTERS
@@ -11,6 +10,7 @@ from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards
 from schemas.rows.claim import ClaimKind
+from schemas.text import plural
 
 FIGURES = ("runs_with_claim", "runs_benchmarked", "claimed_speedup_median", "claims")
 GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "agent-version")
@@ -50,7 +50,7 @@ if row["runs_with_claim"]:
 
 is_few = found <= LISTED
 in_figures = "all in figures" if quantified == found else f"{quantified:,} of them in figures" if quantified else "none in figures"
-said = f"{counted(found, 'claim')}, {in_figures}" if is_few else f"More than {LISTED:,} claims"
+said = f"{plural(found, 'claim')}, {in_figures}" if is_few else f"More than {LISTED:,} claims"
 st.header(f"{said}, as written", anchor=False)
 # which of millions of claims are the largest takes longer to find out than a screen should take unasked
 name = "As a list" if is_few else f"The {LISTED:,} with the largest ratios"

@@ -8,8 +8,9 @@ from app.queries import distributions as distribution_queries
 from app.queries import screens as screen_queries
 from app.queries.filters import FILTERS
 from app.screens import cache, filter_bar, widgets
+from app.text import cohort_words, grid_columns
 from app.text.presentation import fact_words, plain
-from schemas.catalogue.measures import MEASURES
+from schemas.catalogue.columns import MEASURES, compared
 from schemas.text import visible
 
 COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "label")
@@ -46,21 +47,25 @@ if first == second:
     st.info("Both are the same. Choose two that differ.")
 if found.shared and first != second:
     st.caption(f":material/info: {found.shared:,} runs are in both cohorts.")
-compared = found.compared.get(key)
+known = found.compared.get(key)
 with st.container(border=True):
-    if compared is None:
+    if known is None:
         st.markdown(f"**{plain(measure.label)}** is known in one of the two at most, so there is nothing to compare.")
     else:
         on = distribution_queries.joined([scale for side in sides if (scale := cache.ask(distribution_queries.scale, side, measure))])
         tables = [cache.ask(distribution_queries.bins, side, measure, on) for side in sides] if on else []
         drawn = distributions.histogram(measure, on, distributions.outlines(tables, names), {}, st.context.theme.type)
         widgets.drawing(
-            cohorts.finding(measure, compared, names),
+            cohort_words.finding(measure, known, names),
             f"Share of each cohort's runs by {measure.label.lower()}. {measure.meaning}",
             drawn,
             "compared",
-            " ".join(filter(None, (cohorts.certainty(measure, compared), cohorts.task_words(measure, compared)))),
+            " ".join(filter(None, (cohort_words.certainty(measure, known), cohort_words.task_words(measure, known)))),
         )
 st.header("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
-widgets.table(cohorts.as_words(found, names), "Each measure in both cohorts, with what can be said of the difference")
+words = cohort_words.as_words(found)
+widgets.table(
+    grid_columns.grid(words, grid_columns.Listing(compared(names), tuple(words.column_names))),
+    "Each measure in both cohorts, with what can be said of the difference",
+)
 st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: `{visible(cohorts.command(sides))}`")

@@ -8,10 +8,12 @@ from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS
-from app.queries.grouping import LABEL_PREFIX, group
+from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import cost_grids, cost_words
+from app.text.grid_columns import grid
 from app.text.presentation import plain
+from schemas.catalogue.dimensions import LABEL_PREFIX
 
 CARDS = (
     "cost_usd", "cost_list_usd", "cost_delta_usd", "cache_saved_usd",
@@ -28,7 +30,7 @@ colours = looks(options.get("model", ()))
 widgets.card_grid(cost_words.cost_cards(totals, CARDS))
 
 words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
-words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in dict.fromkeys(one.partition("=")[0] for one in options.get("label", ()))}
+words |= {word: group(word).label for word in (f"{LABEL_PREFIX}{one.partition('=')[0]}" for one in options.get("label", ()))}
 by = widgets.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
 found, about = cache.ask(cost_queries.groups, filters, by, DRAWN), cache.ask(cost_queries.times, filters)
@@ -53,7 +55,7 @@ details = st.expander(f"All figures by {name} · {found.total:,}", icon=":materi
 if details.open:
     listed = cache.ask(cost_queries.groups, filters, by, LISTED, cost_queries.GROUP_METRICS)
     with details:
-        widgets.table(cost_grids.group_grid(listed, words[by]), f"Cost, list cost, savings and tokens by {name}")
+        widgets.table(cost_grids.group_grid(listed), f"Cost, list cost, savings and tokens by {name}")
         st.caption(plain(cost_words.groups_note(listed, words[by], about)))
 
 with st.container(border=True):
@@ -90,11 +92,11 @@ details = st.expander("Every model: reported cost, list cost, cause", icon=":mat
 if details.open:
     with details:
         models = cache.ask(cost_queries.models, filters)
-        widgets.table(cost_grids.model_grid(models), "Each model's reported cost, list cost and the cause of their difference")
+        widgets.table(grid(models, cost_grids.MODELS), "Each model's reported cost, list cost and the cause of their difference")
 unpriced = cache.ask(report_queries.unpriced_models, filters) if totals["unpriced_runs"] else None
 if unpriced and unpriced.num_rows:
     with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
-        widgets.table(cost_grids.unpriced_grid(unpriced), "Models that no price list knows, with their tokens")
+        widgets.table(grid(unpriced, cost_grids.UNPRICED), "Models that no price list knows, with their tokens")
         st.caption("Their list cost is unknown and counted nowhere. A price file can name them: `tachograph reprice --prices FILE`.")
 
 with st.container(border=True):
@@ -114,4 +116,4 @@ if dearest.num_rows:
         widgets.drawing(
             cost_words.dearest_finding(dearest, totals), "Reported cost per run, by model. A click opens the run.", drawn, "dearest"
         )
-        widgets.run_table(cost_grids.run_grid(dearest), dearest, "dearest-runs", "The dearest runs, with list cost, cause and savings")
+        widgets.run_table(grid(dearest, cost_grids.DEAREST), dearest, "dearest-runs", "The dearest runs, with list cost, cause and savings")

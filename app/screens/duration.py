@@ -10,7 +10,7 @@ from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, plain
-from schemas.catalogue.measures import MEASURES, TIMES
+from schemas.catalogue.columns import MEASURES, TIMES
 
 FIGURES = ("duration_median_ms", "duration_ms", "duration_api_ms", "parallelism")
 GROUPS = ("model", "outcome", "repo", "task", "experiment", "agent", "agent-version")

@@ -2,20 +2,22 @@
 
 import streamlit as st
 
-from app.charts import density, looks, over
+from app.charts import looks, over
+from app.charts.runs import CELLS, SCATTERS
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, plain
-from schemas.catalogue.measures import MEASURES
+from schemas.catalogue.columns import MEASURES
 
 FIGURES = ("runs", "cost_usd", "duration_ms", "turns", "sessions", "error_rate", "parallelism", "cost_per_turn_usd")
 STEPS = 60
 
 st.title("Overview", anchor=False)
 filters, page = filter_bar.chosen(), st.context.theme.type
-row, options = cache.ask(run_queries.summary, filters, (), FIGURES).to_pylist()[0], cache.options()
+asked = tuple(dict.fromkeys((*FIGURES, *(scatter.metric for scatter in SCATTERS.values() if scatter.metric))))
+row, options = cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0], cache.options()
 widgets.card_grid(cards(row, FIGURES))
 widgets.claims_line(filters)
 colours, is_few = looks(options.get("model", ())), row["runs"] <= cache.MARKS
@@ -27,14 +29,14 @@ with st.container(border=True):
     )
 if is_few:
     runs = cache.ask(run_queries.runs, filters, cache.MARKS)
-for column, key in zip(st.columns(2), density.AXES, strict=True):
-    with column.container(border=True, height="stretch"):
+columns = st.columns(2)
+for number, (key, scatter) in enumerate(SCATTERS.items()):
+    with columns[number % len(columns)].container(border=True, height="stretch"):
         if is_few:
             widgets.chart(key, runs, colours)
         else:
-            x, y = density.AXES[key]
-            cells = cache.ask(screen_queries.density, filters, x.column, y.column, density.CELLS)
-            widgets.drawing(density.finding(key, row), density.TITLES[key], density.cells(cells, key, page), key)
+            squares = cache.ask(screen_queries.density, filters, scatter.x.column, scatter.y.column, CELLS)
+            widgets.drawing(scatter.said(row.get(scatter.metric)), scatter.squares_title, scatter.draw_squares(squares, page), key)
 with st.container(border=True):
     with st.container(horizontal=True, gap="small"):
         key = widgets.pick("What", {key: measure.label for key, measure in MEASURES.items()}, "show")
@@ -54,5 +56,5 @@ with st.container(border=True):
 with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
     if models.open:
         found = cache.ask(run_queries.models, filters, grid_columns.MODEL_GROUPS, grid_columns.MODEL_FIGURES)
-        widgets.table(grid_columns.grid(found, grid_columns.MODELS, model="Model"), "What each model cost and its tokens, dearest first")
+        widgets.table(grid_columns.grid(found, grid_columns.MODELS), "What each model cost and its tokens, dearest first")
 st.caption(f"Store: {plain(cache.store().location)}")

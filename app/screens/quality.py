@@ -40,16 +40,8 @@ if ignored := file_kinds.no_logs(cache.ask(quality_queries.no_logs)):
     st.caption(ignored)
 if documents["rejected"]:
     with st.expander(f"Rejected documents · {documents['rejected']:,}", icon=":material/block:", expanded=documents["rejected"] < 50):
-        widgets.table(
-            grid_columns.grid(cache.ask(quality_queries.rejects_by_reason), grid_columns.REASONS, detail="For example"),
-            "Rejected documents by reason",
-        )
-        widgets.table(
-            grid_columns.grid(
-                cache.ask(quality_queries.rejects, cache.SHOWN), grid_columns.REJECTS, detail="Why", position="Where", excerpt="Beginning"
-            ),
-            "Rejected documents",
-        )
+        widgets.table(grid_columns.grid(cache.ask(quality_queries.rejects_by_reason), grid_columns.REASONS), "Rejected documents by reason")
+        widgets.table(grid_columns.grid(cache.ask(quality_queries.rejects, cache.SHOWN), grid_columns.REJECTS), "Rejected documents")
 with st.expander(f"Sources · {documents['sources']:,}", icon=":material/folder_open:"):
     if documents["sources"] > cache.SHOWN:
         st.caption(f"The newest {cache.SHOWN:,}. All of them: `tachograph sources --format csv`")

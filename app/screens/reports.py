@@ -6,14 +6,14 @@ from zoneinfo import available_timezones
 import streamlit as st
 
 from app.queries.filters import Filters
-from app.queries.grouping import LABEL_PREFIX, UTC_ZONE
+from app.queries.grouping import UTC_ZONE, group
 from app.queries.what_if import require_price
 from app.reports import report_files, report_grids
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.screens import cache, filter_bar, widgets
 from app.text.presentation import plain
-from schemas.catalogue.dimensions import DIMENSIONS
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.text import visible
 
 NOT_OFFERED = ("session", "source", "run")
@@ -24,7 +24,7 @@ st.title("Reports", anchor=False)
 filters, options = filter_bar.chosen(), cache.options()
 labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
 words = {key: dimension.label for key, dimension in DIMENSIONS.items() if key not in NOT_OFFERED}
-words |= {f"{LABEL_PREFIX}{key}": f"Label {key}" for key in labels}
+words |= {f"{LABEL_PREFIX}{key}": group(f"{LABEL_PREFIX}{key}").label for key in labels}
 with st.container(border=True):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         by = st.multiselect(

@@ -45,7 +45,7 @@ with origin.container(border=True, height="stretch"):
 if usage.num_rows:
     with st.container(border=True):
         widgets.chart("run-tokens", usage, looks(cache.options().get("model", ())))
-        widgets.table(grid_columns.grid(usage, grid_columns.USAGE, model="Model"), "Tokens and reported cost of each model of this run")
+        widgets.table(grid_columns.grid(usage, grid_columns.USAGE), "Tokens and reported cost of each model of this run")
 if run["tool_calls"].num_rows:
     with st.container(border=True):
         st.header("Tool calls", anchor=False, help="Counted in the event stream around the record.")

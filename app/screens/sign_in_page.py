@@ -21,7 +21,7 @@ def require_sign_in() -> None:
     try:
         allowed = read_allowed(Path(path))
     except UsageError:
-        cache.close_upload()
+        cache.let_upload(allowed=False)
         raise
     if not st.user.get("is_logged_in", False):
         _ask()
@@ -38,7 +38,7 @@ def offer_sign_out() -> None:
 
 
 def _ask() -> None:
-    cache.close_upload()
+    cache.let_upload(allowed=False)
     with st.container(border=True):
         st.header("Sign in to see the runs", anchor=False)
         st.markdown("This dashboard is open to the people its owner has listed.")
@@ -47,7 +47,7 @@ def _ask() -> None:
 
 
 def _refuse(who: str) -> None:
-    cache.close_upload()
+    cache.let_upload(allowed=False)
     with st.container(border=True):
         st.header("Not on the list", anchor=False)
         st.markdown(plain(f"You are signed in as {who}, who may not see this dashboard. Ask its owner, or sign in as somebody else."))

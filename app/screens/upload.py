@@ -10,7 +10,7 @@ from app.text.presentation import plain, short_id
 st.title("Upload", anchor=False)
 st.markdown("Result records as the agent wrote them: JSON, event streams, logs with text around them, archives of all that.")
 st.markdown('What counts is the content, not the name. For example what `claude -p "…" --output-format json > run.json` writes.')
-cache.open_upload()
+cache.let_upload(allowed=True)
 of_folder = widgets.choice("What to upload", {"files": "Files and archives", "folder": "A folder"}, "what") == "folder"
 files = st.file_uploader(
     "Drop a folder here, or choose one: all below it is read" if of_folder else "Drop logs here, or choose them",
@@ -56,6 +56,6 @@ if arrived.run_ids:
         st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
     st.page_link("screens/overview.py", label="See the overview", icon=":material/speed:")
 rejects = grid_columns.reject_grid(arrived.reports)
-if rejects.num_rows:
+if rejects.rows.num_rows:
     st.header("Rejected, and why", anchor=False)
     widgets.table(rejects, "Each rejected document with the reason")

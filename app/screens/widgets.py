@@ -15,14 +15,17 @@ from app.queries import distributions as distribution_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters
+from app.queries.grouping import group
 from app.queries.screens import AXES
 from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.text.claim_words import overview_line
 from app.text.columns import Column
-from app.text.grid_columns import chosen_run, clicked_run, columns_of, grid_columns, grid_height
+from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height
 from app.text.presentation import Card, Shown, fact_words, plain
-from schemas.catalogue.measures import Measure
+from schemas.catalogue.columns import FACTS
+from schemas.catalogue.dimensions import LABEL_PREFIX
+from schemas.catalogue.entry import Figure
 from schemas.catalogue.unit_names import Unit
 from schemas.errors import StoreBusy, StoreMissing, TachographError
 from schemas.text import visible
@@ -144,7 +147,7 @@ def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") ->
         st.caption(plain(note))
 
 
-def groups(measure: Measure, by: str, filters: Filters, models: Looks) -> None:
+def groups(measure: Figure, by: str, filters: Filters, models: Looks) -> None:
     """A measure per group: boxes of quantiles, in the colours of models or outcomes where these are the groups."""
     quantiles = worded(cache.ask(distribution_queries.quantiles, filters, measure, by), by)
     drawing(
@@ -168,17 +171,23 @@ def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     named = {key: AXES[key].label for key in along if key != "time" or facts[quality_queries.ANY_TIME]}
     tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
     labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
-    return named | tasks | {"outcome": "Outcome", "model": "Main model"} | {f"label:{key}": f"Label {key}" for key in labels}
+    return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}
 
 
-def columns_picker(usual: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
     """Which columns the list of runs shows; stands in the address."""
-    names = {column.name: column.label for column in columns_of([*usual, *more])}
+    names = {key: usual.of[key].header for key in (*usual.keys, *more)}
     with st.popover("Columns", icon=":material/view_column:"):
         picked = st.multiselect(
-            "Columns", list(names), default=list(usual), format_func=lambda key: names[key], key="columns", width=420, bind="query-params"
+            "Columns",
+            list(names),
+            default=list(usual.keys),
+            format_func=lambda key: names[key],
+            key="columns",
+            width=420,
+            bind="query-params",
         )
-    return tuple(picked) or tuple(usual)
+    return tuple(picked) or usual.keys
 
 
 def download_runs(filters: Filters) -> None:
@@ -229,15 +238,15 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
     return str(picked)
 
 
-def run_table(rows: pa.Table, runs: pa.Table, key: str, alt: str) -> None:
+def run_table(rows: Grid, runs: pa.Table, key: str, alt: str) -> None:
     """A grid of runs (`runs` has their ids, row for row); a chosen one opens."""
     chosen = st.dataframe(
-        rows,
+        rows.rows,
         key=key,
         hide_index=True,
         column_config=column_config(rows),
         placeholder="–",
-        height=grid_height(rows),
+        height=grid_height(rows.rows),
         on_select="rerun",
         selection_mode=["single-row", "single-cell"],
         alt=alt,
@@ -253,30 +262,32 @@ def open_run(run_id: str) -> None:
     st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **kept})
 
 
-def column_config(table: pa.Table) -> dict[str, Any]:
-    """How a grid shows the columns of `grids.grid`."""
-    return {column.name: _config(column, meaning) for column, meaning in grid_columns(table)}
+def column_config(rows: Grid) -> dict[str, Any]:
+    """How a grid shows its columns."""
+    return {column.name: _config(column) for column in rows.columns}
 
 
-def _config(column: Column, meaning: str) -> Any:
+def _config(column: Column) -> Any:
+    about = plain(column.meaning) or None
     if column.unit in FORMATS:
-        return st.column_config.NumberColumn(column.label, help=plain(meaning) or None, format=FORMATS[column.unit])
+        return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
     if column.unit is Unit.TIME:
-        return st.column_config.DatetimeColumn(column.label, help=plain(meaning) or None, format="YYYY-MM-DD HH:mm", timezone="UTC")
-    return st.column_config.TextColumn(column.label, help=plain(meaning) or None)
+        return st.column_config.DatetimeColumn(column.header, help=about, format="YYYY-MM-DD HH:mm", timezone="UTC")
+    return st.column_config.TextColumn(column.header, help=about)
 
 
-def table(rows: pa.Table, alt: str) -> None:
+def table(rows: Grid, alt: str) -> None:
     """A grid to read."""
-    st.dataframe(rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=grid_height(rows), alt=alt)
+    height = grid_height(rows.rows)
+    st.dataframe(rows.rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=height, alt=alt)
 
 
 def share_table(rows: pa.Table, alt: str) -> None:
     """Facts with the share of runs that tell them, as bars."""
     config = {
-        "fact": st.column_config.TextColumn("Fact", width="medium"),
-        "known": st.column_config.NumberColumn("Runs", format="localized", width="small"),
-        "share": st.column_config.ProgressColumn("Share of runs", format="percent", min_value=0, max_value=1, width="large"),
+        "fact": st.column_config.TextColumn(FACTS["fact"].label, width="medium"),
+        "known": st.column_config.NumberColumn(FACTS["known"].label, format="localized", width="small"),
+        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="percent", min_value=0, max_value=1, width="large"),
     }
     st.dataframe(rows, hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
 

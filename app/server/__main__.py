@@ -23,11 +23,10 @@ from streamlit.runtime import get_instance
 from streamlit.starlette import App
 from uvicorn.config import LOGGING_CONFIG
 
-from app.cli import terminal
 from app.server import received
 from app.server.addresses import Addresses, addresses
 from app.server.guard import Guard, protecting_headers
-from app.server.serve import is_read_only
+from app.server.serve import is_read_only, note
 from app.server.upload_route import UploadRoute
 from ingest.system.held_folder import held_folder
 
@@ -70,7 +69,7 @@ def _open_uploads(stack: ExitStack) -> None:
     try:
         folder = stack.enter_context(held_folder(Path(tempfile.gettempdir()), "tachograph-uploads-"))
     except OSError as error:
-        terminal.note(f"Uploads are off: there is no place for them in the temporary folder ({error.strerror or error}).")
+        note(f"Uploads are off: there is no place for them in the temporary folder ({error.strerror or error}).")
     else:
         stack.enter_context(received.opened(folder))
 

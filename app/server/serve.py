@@ -15,10 +15,12 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from app.cli import terminal
+import click
+
 from app.server.addresses import EVERYWHERE, LOOPBACK, addresses
 from app.server.sign_in import read_allowed
 from schemas.errors import TachographError, UsageError
+from schemas.text import one_line, visible
 
 _PATIENCE_SECONDS = 10
 
@@ -48,15 +50,20 @@ def is_read_only() -> bool:
     return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
 
 
+def note(message: str) -> None:
+    """Say something on stderr."""
+    click.echo(visible(message), err=True)
+
+
 def serve(location: str, host: str, port: int, access: Access = Access(), *, browser: bool) -> None:
     """Serve the dashboard until Ctrl-C. Raises UsageError where the address or the settings of the sign-in cannot be used."""
     addresses(host, access.hosts)
     require_free(host, port)
     if access.sign_in:
         read_allowed(access.sign_in)
-    terminal.note(f"Dashboard of {terminal.plain(location)} on {_url(host, port)} (Ctrl-C ends it)")
+    note(f"Dashboard of {one_line(location)} on {_url(host, port)} (Ctrl-C ends it)")
     if host not in LOOPBACK and access.warning():
-        terminal.note(access.warning())
+        note(access.warning())
     signal.signal(signal.SIGTERM, _interrupt)
     environment = os.environ | {"TACHOGRAPH_DB": location} | access.environment()
     child = subprocess.Popen(command(host, port, access), env=environment, stdout=sys.stderr.fileno())  # noqa: S603  our own
@@ -66,7 +73,7 @@ def serve(location: str, host: str, port: int, access: Access = Access(), *, bro
         code = child.wait()
     except KeyboardInterrupt:
         _end(child)
-        terminal.note("Dashboard ended.")
+        note("Dashboard ended.")
         return
     if code:
         raise TachographError(f"the dashboard ended by itself with exit code {code}.", "Its own messages are above.")

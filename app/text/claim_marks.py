@@ -9,8 +9,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.charts.looks import EVIDENCE
-from app.text.claim_words import EVIDENCE_MEANINGS, claim_title, expectation, statement
+from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, expectation, statement
 from app.text.highlights import Mark
 from app.text.presentation import plain
 from schemas.text import visible

@@ -13,6 +13,7 @@ from app.queries.cost import RECEIVED, TIME, Groups
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import exact, human, known_of
 from app.text.presentation import Card, cards, fact_words, plain
+from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.unit_names import Unit
 from schemas.rows.cost import CAUSES, CostCause
@@ -24,19 +25,8 @@ NOT_KNOWN = "not known"
 NAMED = 5
 """Names that a note lists before it only says that there are more."""
 
-SHORT_LABELS = {
-    "cost_per_completed_usd": "Cost per completed run",
-    "cost_median_usd": "Cost per run, median",
-    "cost_per_turn_usd": "Cost per turn",
-}
-"""Names that fit on a card; its help says the whole."""
-
-TOKEN_CLASSES = {
-    "cache_read_tokens": "Cache read",
-    "cache_write_tokens": "Cache write",
-    "input_tokens": "Input",
-    "output_tokens": "Output",
-}
+TOKEN_CLASSES = {key: GROUPS[key].label for key in ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")}
+"""Classes of tokens and what charts call them, those of which there are most first."""
 
 Row = Mapping[str, Any]
 
@@ -251,7 +241,7 @@ def _cause(cause: str | None) -> str:
 def cost_cards(row: Row, keys: Sequence[str]) -> list[Card]:
     """Figures for people, the exact amount in the help of each."""
     made = zip(cards(row, keys), keys, strict=True)
-    return [replace(card, label=SHORT_LABELS.get(key, card.label), help=_with_exact(card, row, key)) for card, key in made]
+    return [replace(card, label=RUN_METRICS[key].header, help=_with_exact(card, row, key)) for card, key in made]
 
 
 def _with_exact(card: Card, row: Row, key: str) -> str:

@@ -12,39 +12,6 @@ from schemas.text import visible
 UNKNOWN = "–"
 """What stands for a value that is not known; never 0."""
 
-UNITS_OF_COLUMNS = {
-    "cost_reported_usd": Unit.USD,
-    "cost_own_usd": Unit.USD,
-    "cost_list_usd": Unit.USD,
-    "cost_per_turn_usd": Unit.USD,
-    "cost_what_if_usd": Unit.USD,
-    "cost_what_if_delta_usd": Unit.USD,
-    "duration_ms": Unit.MILLISECONDS,
-    "duration_api_ms": Unit.MILLISECONDS,
-    "duration_per_turn_ms": Unit.MILLISECONDS,
-    "ttft_ms": Unit.MILLISECONDS,
-    "parallelism": Unit.RATIO,
-    "ratio": Unit.RATIO,
-    "ratio_low": Unit.RATIO,
-    "ratio_high": Unit.RATIO,
-    "claimed_speedup": Unit.RATIO,
-    "num_turns": Unit.COUNT,
-    "input_tokens": Unit.TOKENS,
-    "output_tokens": Unit.TOKENS,
-    "thinking_tokens": Unit.TOKENS,
-    "cache_read_tokens": Unit.TOKENS,
-    "cache_write_tokens": Unit.TOKENS,
-    "cache_write_5m_tokens": Unit.TOKENS,
-    "cache_write_1h_tokens": Unit.TOKENS,
-    "total_tokens": Unit.TOKENS,
-    "context_window": Unit.TOKENS,
-    "cache_read_share": Unit.SHARE,
-    "permission_denials": Unit.COUNT,
-    "bytes": Unit.BYTES,
-    "calls": Unit.COUNT,
-}
-"""Units of the stored columns that are shown; metrics carry their own."""
-
 
 def human(value: Any, unit: Unit = Unit.TEXT) -> str:
     """The value for a reader: `$2.8251`, `4 min 14 s`, `3.95 M`, `1.21×`, `25 %`; `–` where it is not known."""

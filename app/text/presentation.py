@@ -13,16 +13,17 @@ import simplejson
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
-from app.text.formatting import UNITS_OF_COLUMNS, human, known_of
+from app.text.formatting import human, known_of
 from ingest.findings.rules import RULES
 from ingest.pipeline import SourceReport
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
+from schemas.catalogue.columns import RUNS
+from schemas.catalogue.entry import Entry
+from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.unit_names import Unit
 from schemas.rows.cost import CAUSES, CostCause
-from schemas.rows.run import ModelUsageRow, RunRow
-from schemas.rows.source import NO_LOGS, RejectRow, SourceRow
-from schemas.rows.tables import arrow_schema, comment
+from schemas.rows.source import NO_LOGS
 from schemas.text import in_json, paired, visible
 
 SHOWN_CHARACTERS = 100_000
@@ -30,20 +31,6 @@ SHOWN_CHARACTERS = 100_000
 
 LONGEST_RUN_ID = 200
 """A run's id is a uuid or a hash; a longer text in a link is no id of ours."""
-
-_ROWS = (RejectRow, SourceRow, ModelUsageRow, RunRow)
-MEANINGS = {field.name: comment(field) for row in _ROWS for field in arrow_schema(row)} | {
-    "parallelism": RUN_METRICS["parallelism"].meaning,
-    "cost_per_turn_usd": RUN_METRICS["cost_per_turn_usd"].meaning,
-    "cost_own_usd": "What the agent says the run cost: its own estimate, without what earlier records of the session cost already.",
-    "duration_ms": "Time from start to end of the run.",
-    "duration_api_ms": "Time in API calls; above the wall time where calls ran in parallel.",
-    "cost_usd": "What the agent says it cost: its own estimate.",
-    "cache_read_share": "Share of the input that was read from the cache.",
-    "source_name": "File the record was read from.",
-    "runs": "Runs that used the model; a run may use several.",
-}
-"""What the columns of tables and views mean, in a sentence each; a run's word for a column counts before a source's."""
 
 
 @dataclass(frozen=True)
@@ -64,46 +51,17 @@ class Shown:
     note: str = ""
 
 
-RUN_FIGURES = {
-    "cost_own_usd": "Reported cost",
-    "duration_ms": "Wall time",
-    "duration_api_ms": "API time",
-    "parallelism": "API ÷ wall time",
-    "num_turns": "Turns",
-    "cost_per_turn_usd": "Reported cost per turn",
-    "output_tokens": "Output tokens",
-    "cache_read_share": "Input from cache",
-}
-RUN_ENDING = {
-    "outcome": "Outcome",
-    "is_error": "Marked as error",
-    "subtype": "Subtype",
-    "stop_reason": "Stop reason",
-    "terminal_reason": "Terminal reason",
-    "api_error_status": "API status",
-    "permission_denials": "Permission denials",
-    "errors": "Errors",
-}
-RUN_ORIGIN = {
-    "agent": "Agent",
-    "agent_version": "Agent version",
-    "model": "Main model",
-    "repo": "Repository",
-    "task": "Task",
-    "experiment": "Experiment",
-    "started_at": "Started (UTC)",
-    "ended_at": "Ended (UTC)",
-    "time_source": "Times from",
-    "cwd": "Working directory",
-    "permission_mode": "Permission mode",
-    "base_commit": "Base commit",
-    "chain_position": "Place in its chain",
-    "source_name": "Source",
-    "received_at": "Read (UTC)",
-    "session_id": "Session",
-    "run_id": "Run",
-}
-_TIMES = dict.fromkeys(("started_at", "ended_at", "received_at"), Unit.TIME)
+RUN_CARDS = listed(
+    "cost_own_usd", "duration_ms", "duration_api_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
+    "cache_read_share", MORE,
+)  # fmt: skip
+RUN_ENDING = (
+    "outcome", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",
+)  # fmt: skip
+RUN_ORIGIN = (
+    "agent", "agent_version", "model", "repo", "task", "experiment", "started_at", "ended_at", "time_source", "cwd", "permission_mode",
+    "base_commit", "chain_position", "source_name", "received_at", "session_id", "run_id",
+)  # fmt: skip
 
 
 def cards(row: Mapping[str, Any], metrics: Sequence[str]) -> list[Card]:
@@ -119,7 +77,8 @@ def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:
 
 def run_cards(run: Mapping[str, Any]) -> list[Card]:
     """The figures of one run."""
-    return [Card(label, human(run[key], UNITS_OF_COLUMNS[key]), MEANINGS[key], _note(run, key)) for key, label in RUN_FIGURES.items()]
+    figures = [RUNS[key] for key in RUN_CARDS]
+    return [Card(one.label, human(run[one.key], one.unit), one.meaning, _note(run, one.key)) for one in figures]
 
 
 def _note(run: Mapping[str, Any], key: str) -> str:
@@ -129,14 +88,18 @@ def _note(run: Mapping[str, Any], key: str) -> str:
     return f"logged with earlier ones: {human(run['cost_reported_usd'], Unit.USD)}"
 
 
-def facts_html(run: Mapping[str, Any], facts: Mapping[str, str], labels: Mapping[str, str] | None = None) -> str:
-    """What is known of one run as a description list. Values are strangers' text: escaped, and never read as Markdown.
+def facts_html(run: Mapping[str, Any], facts: Sequence[str], labels: Mapping[str, str] | None = None) -> str:
+    """What is known of one run, columns of RUNS, as a description list. Values are strangers' text: escaped, never read as Markdown.
 
     `labels` are those given at ingest; one that repeats a fact is left out.
     """
-    known = [(label, MEANINGS.get(key, ""), fact_words(run[key], key)) for key, label in facts.items() if run[key] is not None]
-    given = [(key, MEANINGS["labels"], value) for key, value in (labels or {}).items() if key not in facts]
+    known = [(_fact_label(RUNS[key]), RUNS[key].meaning, fact_words(run[key], key)) for key in facts if run[key] is not None]
+    given = [(key, RUNS["labels"].meaning, value) for key, value in (labels or {}).items() if key not in facts]
     return f'<dl style="{_LIST}">{"".join(_fact(*fact) for fact in known + given)}</dl>'
+
+
+def _fact_label(entry: Entry) -> str:
+    return f"{entry.label} (UTC)" if entry.unit is Unit.TIME else entry.label
 
 
 _LIST = "display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:0.4rem 1.25rem;margin:0;padding:0"
@@ -160,7 +123,7 @@ def fact_words(value: Any, key: str) -> str:
         return ", ".join(CAUSES[CostCause(cause)].label if cause in set(CostCause) else cause for cause in str(value).split(", "))
     if key == "time_source":
         return _TIME_SOURCES.get(str(value), str(value))
-    return str(value).replace("_", " ") if key == "outcome" else human(value, (UNITS_OF_COLUMNS | _TIMES).get(key, Unit.TEXT))
+    return str(value).replace("_", " ") if key == "outcome" else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
 
 
 def upload_words(report: SourceReport) -> str:

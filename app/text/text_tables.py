@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.cli.results import Answer
-from app.cli.terminal import plain
 from app.queries.runs import KNOWN_SUFFIX
+from app.text.answers import Answer
 from app.text.columns import Column, columns
 from app.text.formatting import UNKNOWN
+from schemas.text import one_line
 
 IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
 ID_WIDTH = 8
@@ -58,7 +58,7 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
     """The answer as a table of at most `width` columns; a single row of figures stands upright instead."""
     table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
     rows = table.to_pylist()
-    shown = columns(table)
+    shown = columns(table, answer.of)
     if table.num_rows == 1 and all(column.is_figure for column in shown):
         return Drawing(_printed(_upright(shown, rows[0]), width, encoding, color=color), ())
     cells = {column.name: [_cell(column, row) for row in rows] for column in shown}
@@ -86,7 +86,7 @@ def _says_something(column: pa.ChunkedArray) -> bool:
 
 
 def _cell(column: Column, row: Mapping[str, Any]) -> str:
-    text = plain(column.cell(row))
+    text = one_line(column.cell(row))
     if column.name in IDS and text != TOTAL:
         text = text[:ID_WIDTH]
     note = column.note(row)
@@ -151,7 +151,7 @@ def _upright(shown: Sequence[Column], row: Mapping[str, Any]) -> Table:
     table.add_column(justify="left", style="dim")
     for column in shown:
         note = column.note(row)
-        table.add_row(column.label, plain(column.exact(row)), f"known for {note}" if note else "")
+        table.add_row(column.label, one_line(column.exact(row)), f"known for {note}" if note else "")
     return table
 
 

@@ -1,15 +1,18 @@
-"""The store's DDL, written from `schemas.rows.tables`: `python -m ingest.store.ddl > ingest/store/sql/schema.sql` (or `make schema`).
+"""The store's DDL: tables from `schemas.rows.tables`, views from `schemas.catalogue.figures`. `make schema` writes the files.
 
-The written file is what the store runs and what a reader opens; a test compares it with what this module writes.
+The written files are what the store runs and what a reader opens; a test compares them with what this module writes.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pyarrow as pa
 
+from schemas.catalogue.columns import RUNS
+from schemas.catalogue.entry import Entry, Figure
+from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.rows.row import Row
 from schemas.rows.tables import SCHEMA_VERSION, TABLES, arrow_schema, comment, is_compressed
 
@@ -17,6 +20,51 @@ _HEADER = f"""\
 -- The tables of the store, version {SCHEMA_VERSION}. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 """
+
+
+_RUNS = """\
+-- One row per run: the record's figures and those that follow from them. Never aggregates over runs.
+{written}
+create or replace view v_runs as
+select
+    runs.* exclude (raw, result),
+    result,
+    -- where the run stands in this store, as it is now: a short name for it within one look at the store
+    runs.rowid as place,
+{figures},
+    sources.name as source_name,
+    sources.received_at
+from runs
+left join sources using (source_id);
+{comments}"""
+
+_MODEL_ROWS = """\
+-- One row per model of a run, with the figures that follow from its own: what sums over models are made of.
+{written}
+create or replace view v_model_rows as
+select
+    model_usage.*,
+{figures}
+from model_usage;
+{comments}"""
+
+_WRITTEN = "-- Written by `make schema` from schemas/catalogue/figures.py; do not edit."
+
+
+def files() -> Mapping[str, str]:
+    """Every written file by its path in the folder of SQL."""
+    joined = {key: RUNS[key] for key in ("source_name", "received_at")}
+    return {
+        "schema.sql": schema_sql(),
+        "views/v_runs.sql": _view("v_runs", _RUNS, RUN_FIGURES, joined),
+        "views/v_model_rows.sql": _view("v_model_rows", _MODEL_ROWS, MODEL_FIGURES, {}),
+    }
+
+
+def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry]) -> str:
+    derived = ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())
+    comments = "".join(_comment(name, key, entry.meaning) for key, entry in {**figures, **joined}.items())
+    return sql.format(written=_WRITTEN, figures=derived, comments=comments)
 
 
 def schema_sql() -> str:
@@ -39,7 +87,11 @@ def _comments(name: str, row: type[Row], fields: list[pa.Field]) -> Iterator[str
     summary = (row.__doc__ or "").partition("\n")[0]
     yield f"comment on table {name} is {_literal(summary)};\n"
     for field in fields:
-        yield f'comment on column {name}."{field.name}" is {_literal(comment(field))};\n'
+        yield _comment(name, field.name, comment(field))
+
+
+def _comment(table: str, column: str, text: str) -> str:
+    return f'comment on column {table}."{column}" is {_literal(text)};\n'
 
 
 def _literal(text: str) -> str:
@@ -67,4 +119,5 @@ _SIMPLE_TYPES = {
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_sql())
+    for path, text in files().items():
+        (Path(__file__).parent / "sql" / path).write_text(text)

@@ -1,1 +1,10 @@
-"""Every figure and every grouping, once: key, label, unit, meaning, SQL. Screens, reports, exports and help texts read it."""
+"""Every column and every figure, once: what it is called, what it counts, what it means and, where it is derived, its SQL.
+
+- `entry`: what an entry says; `unit_names`: what a figure counts
+- `figures`: figures of one run or one model of a run, which the views derive: one entry is a column of the view, of the lists and exports
+  of runs, a card, a distribution, a line of `compare`
+- `metrics` (with `metrics_cost`, `metrics_claims`): figures of groups; `dimensions`: the groupings; `limits`: bounds on figures
+- `columns`: every column by what a row of its table is: RUNS, GROUPS, MODELS, CLAIMS, …; stored ones are described in `schemas.rows`
+
+Screens, reports, exports, commands, the comments of the store and help texts read it.
+"""

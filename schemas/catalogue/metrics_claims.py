@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-from schemas.catalogue.metric import Metric, over, table
+from schemas.catalogue.entry import Metric, by_key, over
 from schemas.catalogue.unit_names import Unit
 
 _HEADLINE = "the run's headline claim (own, faster; measured before stated, then broadest scope)"
+_WITH_CLAIM = "Runs whose summary claims, in figures, that its work made something faster."
+_BENCHMARKED = "Runs whose headline claim says how its numbers came about: a benchmark, a profile, measured runs."
+_MEDIAN = f"Half of the runs with a claimed speedup claim less: {_HEADLINE}. Claimed, not measured."
+_FINDINGS = "Things that the rules noticed about the runs; see `tachograph findings`."
 
-CLAIM_METRICS = table(
+CLAIM_METRICS = by_key(
     over("claims", "claims", "Claims in figures", Unit.COUNT, "neither", "Quantified claims that summaries make about their own work."),
     Metric(
-        "runs_with_claim",
-        "Runs with a claimed speedup",
-        "count(claimed_speedup)",
-        "count(claims)",
-        Unit.COUNT,
-        "neither",
-        "Runs whose summary claims, in figures, that its work made something faster.",
+        "runs_with_claim", "Runs with a claimed speedup", Unit.COUNT, "neither", _WITH_CLAIM,
+        sql="count(claimed_speedup)", known="count(claims)",
     ),
     Metric(
-        "runs_benchmarked",
-        "Benchmarked in runs",
-        "count(claimed_speedup) filter (claimed_evidence = 'benchmarked')",
-        "count(claims)",
-        Unit.COUNT,
-        "neither",
-        "Runs whose headline claim says how its numbers came about: a benchmark, a profile, measured runs.",
+        "runs_benchmarked", "Benchmarked in runs", Unit.COUNT, "neither", _BENCHMARKED,
+        sql="count(claimed_speedup) filter (claimed_evidence = 'benchmarked')", known="count(claims)",
     ),
-    over(
-        "claimed_speedup",
-        "claimed_speedup_median",
-        "Claimed speedup, median",
-        Unit.RATIO,
-        "neither",
-        f"Half of the runs with a claimed speedup claim less: {_HEADLINE}. Claimed, not measured.",
-        "median({})",
-    ),
-    over(
-        "findings", "findings", "Findings", Unit.COUNT, "lower", "Things that the rules noticed about the runs; see `tachograph findings`."
-    ),
+    over("claimed_speedup", "claimed_speedup_median", "Claimed speedup, median", Unit.RATIO, "neither", _MEDIAN, "median"),
+    over("findings", "findings", "Findings", Unit.COUNT, "lower", _FINDINGS),
     over("alarms", "alarms", "Alarms", Unit.COUNT, "lower", "Findings about figures that cannot be right."),
-)
+)  # fmt: skip
 """Claims are what agents say; nothing here was measured by Tachograph."""

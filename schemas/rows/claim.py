@@ -8,7 +8,7 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import Field
 
-from schemas.rows.row import Row
+from schemas.rows.row import Row, optional
 from schemas.rows.units import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Text
 
 
@@ -73,22 +73,22 @@ ScopeName = Annotated[Scope, ArrowType(pa.string())]
 class ClaimRow(Row):
     """One performance claim of a summary. Offsets are Unicode code points into runs.result, the end exclusive."""
 
-    run_id: Text = Field(description="The run (runs.run_id).")
-    claim_no: Count = Field(description="Number of the claim in its summary, from 1.")
-    start: Offset = Field(description="Where the value expression starts in runs.result.")
-    end: Offset = Field(description="Where the value expression ends in runs.result, exclusive.")
-    quote: LongText = Field(description="The value expression.")
-    kind: Annotated[ClaimKind, ArrowType(pa.string())] = Field(description="quantified or qualitative.")
-    metric: ClaimMetricName = Field(description="The quantity claimed to have changed.")
-    direction: Annotated[Direction, ArrowType(pa.string())] = Field(description="better, worse or same.")
-    ratio: Ratio | None = Field(default=None, description="Improvement factor, above 1 = better. NULL where the change is no ratio.")
-    ratio_low: Ratio | None = Field(default=None, description="Lower end of a claimed range.")
-    ratio_high: Ratio | None = Field(default=None, description="Upper end of a claimed range.")
-    before: Quantity | None = Field(default=None, description="Figure before the change, as written, in `unit`.")
-    after: Quantity | None = Field(default=None, description="Figure after the change, as written, in `unit`.")
-    unit: Text | None = Field(default=None, description="Unit of before and after, as written.")
-    evidence: EvidenceName = Field(description="What the claim rests on.")
-    scope: ScopeName = Field(description="How much of the software the claim covers.")
-    hedged: Flag = Field(description="Whether the text hedges the number (~, about, up to).")
-    origin: Annotated[Origin, ArrowType(pa.string())] = Field(description="own, or cited from somebody else.")
-    subject: Text | None = Field(default=None, description="What the claim is about.")
+    run_id: Text = Field(title="Run", description="The run (runs.run_id).")
+    claim_no: Count = Field(title="Claim no", description="Number of the claim in its summary, from 1.")
+    start: Offset = Field(title="Start", description="Where the value expression starts in runs.result.")
+    end: Offset = Field(title="End", description="Where the value expression ends in runs.result, exclusive.")
+    quote: LongText = Field(title="Claim, as written", description="The value expression.")
+    kind: Annotated[ClaimKind, ArrowType(pa.string())] = Field(title="Kind", description="quantified or qualitative.")
+    metric: ClaimMetricName = Field(title="Metric", description="The quantity claimed to have changed.")
+    direction: Annotated[Direction, ArrowType(pa.string())] = Field(title="Direction", description="better, worse or same.")
+    ratio: Ratio | None = optional("Claimed ratio", "Improvement factor, above 1 = better. NULL where the change is no ratio.")
+    ratio_low: Ratio | None = optional("From", "Lower end of a claimed range.")
+    ratio_high: Ratio | None = optional("To", "Upper end of a claimed range.")
+    before: Quantity | None = optional("Before", "Figure before the change, as written, in `unit`.")
+    after: Quantity | None = optional("After", "Figure after the change, as written, in `unit`.")
+    unit: Text | None = optional("Unit", "Unit of before and after, as written.")
+    evidence: EvidenceName = Field(title="Evidence", description="What the claim rests on.")
+    scope: ScopeName = Field(title="Scope", description="How much of the software the claim covers.")
+    hedged: Flag = Field(title="Hedged", description="Whether the text hedges the number (~, about, up to).")
+    origin: Annotated[Origin, ArrowType(pa.string())] = Field(title="Origin", description="own, or cited from somebody else.")
+    subject: Text | None = optional("About", "What the claim is about.")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Row(BaseModel):
@@ -40,6 +40,11 @@ class Row(BaseModel):
         object.__setattr__(row, "__pydantic_extra__", None)
         object.__setattr__(row, "__pydantic_private__", None)
         return row
+
+
+def optional(title: str, description: str) -> Any:
+    """A field that may be unknown: what people call its column, and what it means."""
+    return Field(default=None, title=title, description=description)
 
 
 @cache

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from schemas.errors import RejectReason
-from schemas.rows.row import Row
+from schemas.rows.row import Row, optional
 from schemas.rows.units import ArrowType, Bytes, Count, LongText, Offset, Text, UtcTime
 
 
@@ -45,30 +45,35 @@ MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON)
 class SourceRow(Row):
     """One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored."""
 
-    source_id: Text = Field(description="sha256 of the bytes.")
-    name: Text = Field(description="Path or file name it was read under.")
-    bytes: Bytes = Field(description="Size in bytes.")
+    source_id: Text = Field(title="Source id", description="sha256 of the bytes.")
+    name: Text = Field(title="Source", description="Path or file name it was read under.")
+    bytes: Bytes = Field(title="Size", description="Size in bytes.")
     kind: Annotated[FileKind, ArrowType(pa.string())] = Field(
-        description="What it is: log, archive, sidecar; or no log and ignored: text, source, patch, json, csv, picture, binary or empty."
+        title="Kind",
+        description="What it is: log, archive, sidecar; or no log and ignored: text, source, patch, json, csv, picture, binary or empty.",
     )
-    container: Text = Field(description="How the documents lay in it: object, array, jsonl, concatenated, mixed or none.")
-    received_at: UtcTime = Field(description="When it was first read (UTC).")
-    documents: Count = Field(description="Documents found in it.")
-    accepted: Count = Field(description="Documents that became runs.")
-    duplicates: Count = Field(description="Documents whose run was known already.")
-    rejected: Count = Field(description="Documents that could not be read; see rejects.")
-    ignored: Count = Field(description="Events that are no result record; 1 for a file that is no log.")
+    container: Text = Field(
+        title="Container", description="How the documents lay in it: object, array, jsonl, concatenated, mixed or none."
+    )
+    received_at: UtcTime = Field(title="First read", description="When it was first read (UTC).")
+    documents: Count = Field(title="Documents", description="Documents found in it.")
+    accepted: Count = Field(title="Accepted", description="Documents that became runs.")
+    duplicates: Count = Field(title="Duplicates", description="Documents whose run was known already.")
+    rejected: Count = Field(title="Rejected", description="Documents that could not be read; see rejects.")
+    ignored: Count = Field(title="Ignored", description="Events that are no result record; 1 for a file that is no log.")
 
 
 class RejectRow(Row):
     """One document that could not be read as a run."""
 
-    source_id: Text = Field(description="The source (sources.source_id).")
-    ordinal: Offset = Field(description="Number of the document within its source, from 0.")
-    position: Text = Field(description="Where in the source it starts: line and byte offset.")
-    reason: Annotated[RejectReason, ArrowType(pa.string())] = Field(description="Why, as a word (schemas.errors.RejectReason).")
-    detail: LongText = Field(description="Why, in words: the field and what was wrong with it.")
-    excerpt: LongText = Field(description="The beginning of the document.")
+    source_id: Text = Field(title="Source id", description="The source (sources.source_id).")
+    ordinal: Offset = Field(title="Ordinal", description="Number of the document within its source, from 0.")
+    position: Text = Field(title="Where", description="Where in the source it starts: line and byte offset.")
+    reason: Annotated[RejectReason, ArrowType(pa.string())] = Field(
+        title="Reason", description="Why, as a word (schemas.errors.RejectReason)."
+    )
+    detail: LongText = Field(title="Why", description="Why, in words: the field and what was wrong with it.")
+    excerpt: LongText = Field(title="Beginning", description="The beginning of the document.")
 
 
 class Severity(StrEnum):
@@ -82,12 +87,12 @@ class Severity(StrEnum):
 class FindingRow(Row):
     """Something a rule noticed about a run: what was expected and what was found."""
 
-    run_id: Text = Field(description="The run (runs.run_id).")
-    rule: Text = Field(description="Name of the rule (ingest.findings.rules).")
-    severity: Annotated[Severity, ArrowType(pa.string())] = Field(description="info, warning or alarm.")
-    message: LongText = Field(description="What was noticed, in plain words.")
-    expected: Text | None = Field(default=None, description="What the rule expected.")
-    actual: Text | None = Field(default=None, description="What it found.")
+    run_id: Text = Field(title="Run", description="The run (runs.run_id).")
+    rule: Text = Field(title="Rule", description="Name of the rule (ingest.findings.rules).")
+    severity: Annotated[Severity, ArrowType(pa.string())] = Field(title="Severity", description="info, warning or alarm.")
+    message: LongText = Field(title="Message", description="What was noticed, in plain words.")
+    expected: Text | None = optional("Expected", "What the rule expected.")
+    actual: Text | None = optional("Actual", "What it found.")
 
 
 class StoreMetaRow(Row):

@@ -15,6 +15,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from schemas.catalogue.entry import Entry
+from schemas.catalogue.unit_names import Unit
 from schemas.rows.claim import ClaimRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.row import Row
@@ -25,7 +27,8 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 
 SCHEMA_VERSION = 4
-"""Raised with every change of a table that is written. A store of another version is refused, never migrated: `rebuild` makes it anew."""
+"""Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
+makes it anew."""
 
 TABLES: dict[str, type[Row]] = {
     "store_meta": StoreMetaRow,
@@ -138,13 +141,30 @@ def _reason(error: Exception) -> str:
     return str(error.errors(include_url=False, include_context=False)[0]["msg"]) if isinstance(error, ValidationError) else str(error)
 
 
+def entries(row: type[Row]) -> dict[str, Entry]:
+    """The catalogue's entries of the columns that people see: those that have a title. Their unit is that of their type."""
+    named = {name: info for name, info in row.model_fields.items() if info.title}
+    return {name: Entry(name, info.title or "", _typed(row, name).unit, meaning=info.description or "") for name, info in named.items()}
+
+
 def _arrow_field(row: type[Row], name: str) -> pa.Field:
+    info = row.model_fields[name]
+    arrow = _typed(row, name)
+    told = f"{info.description}{_IN_UNITS.get(arrow.unit, '')}"
+    metadata = {"comment": told} | ({"compressed": "zstd"} if arrow.compressed else {})
+    return pa.field(name, arrow.type, nullable=_is_optional(info.annotation), metadata=metadata)
+
+
+_IN_UNITS = {Unit.USD: " In USD.", Unit.MILLISECONDS: " In ms."}
+"""What a comment adds to what a column means: whoever reads the store sees bare numbers."""
+
+
+def _typed(row: type[Row], name: str) -> ArrowType:
     info = row.model_fields[name]
     arrow = _arrow_type(info.annotation, info.metadata)
     if arrow is None:
         raise TypeError(f"{row.__name__}.{name} names no ArrowType")
-    metadata = {"comment": info.description or ""} | ({"compressed": "zstd"} if arrow.compressed else {})
-    return pa.field(name, arrow.type, nullable=_is_optional(info.annotation), metadata=metadata)
+    return arrow
 
 
 def _arrow_type(annotation: Any, metadata: Iterable[Any] = ()) -> ArrowType | None:

@@ -14,6 +14,8 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import AwareDatetime, Field
 
+from schemas.catalogue.unit_names import Unit
+
 NANODOLLAR = Decimal("1e-9")
 """The smallest amount that is stored. Costs are rounded to it once, when a record is read."""
 
@@ -24,9 +26,10 @@ LARGEST_INT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class ArrowType:
-    """The Arrow type a value is stored as. `compressed` asks the store for zstd: meant for long text."""
+    """The Arrow type a value is stored as, and what it counts. `compressed` asks the store for zstd: meant for long text."""
 
     type: pa.DataType
+    unit: Unit = Unit.TEXT
     compressed: bool = False
 
 
@@ -35,21 +38,21 @@ LongText = Annotated[str, ArrowType(pa.string(), compressed=True)]
 RawText = Annotated[str | bytes, ArrowType(pa.string(), compressed=True)]
 """Text, or its UTF-8 bytes where it was not decoded."""
 Flag = Annotated[bool, ArrowType(pa.bool_())]
-Count = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64())]
-Tokens = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64())]
-Bytes = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64())]
-Milliseconds = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64())]
-Offset = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64())]
-Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False), ArrowType(pa.decimal128(18, 9))]
-SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal128(18, 9))]
-Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64())]
-Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64())]
+Count = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.COUNT)]
+Tokens = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.TOKENS)]
+Bytes = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.BYTES)]
+Milliseconds = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.MILLISECONDS)]
+Offset = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.COUNT)]
+Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False), ArrowType(pa.decimal128(18, 9), Unit.USD)]
+SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal128(18, 9), Unit.USD)]
+Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64(), Unit.RATIO)]
+Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64(), Unit.COUNT)]
 UtcTime = Annotated[
     AwareDatetime,
     Field(ge=datetime.min.replace(tzinfo=UTC), le=datetime.max.replace(tzinfo=UTC)),  # what Python can read again, in whatever zone
-    ArrowType(pa.timestamp("us", tz="UTC")),
+    ArrowType(pa.timestamp("us", tz="UTC"), Unit.TIME),
 ]
-UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(pa.decimal128(18, 9)))]
+UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(pa.decimal128(18, 9)), Unit.USD)]
 Names = Annotated[tuple[str, ...], ArrowType(pa.list_(pa.string()))]
 Labels = Annotated[dict[str, str], ArrowType(pa.map_(pa.string(), pa.string()))]
 
@@ -60,29 +63,3 @@ LARGEST_USD = Decimal(10**9) - NANODOLLAR
 def usd(amount: Decimal) -> Decimal:
     """Round an amount in US dollars to whole nanodollars, halves to even."""
     return amount.quantize(NANODOLLAR, rounding=ROUND_HALF_EVEN)
-
-
-__all__ = [
-    "LARGEST_INT",
-    "LARGEST_USD",
-    "NANODOLLAR",
-    "ArrowType",
-    "Bytes",
-    "Count",
-    "Flag",
-    "Labels",
-    "LongText",
-    "Milliseconds",
-    "Names",
-    "Offset",
-    "Quantity",
-    "Ratio",
-    "RawText",
-    "SignedUsd",
-    "Text",
-    "Tokens",
-    "Usd",
-    "UsdParts",
-    "UtcTime",
-    "usd",
-]

@@ -21,11 +21,11 @@ from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe
 
-from app.cli.results import Answer
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.exports.values import is_formula
 from app.screens import cache
+from app.text.answers import Answer
 from app.text.grid_columns import reject_grid, upload_grid
 from app.text.text_tables import draw
 from ingest.store.database import Store
@@ -298,9 +298,9 @@ def test_d5_files_under_such_names_are_uploaded(store: Store, monkeypatch: pytes
     uploads = [Uploaded(NASTY, json.dumps(nasty_record(2)).encode()), Uploaded(f"{NASTY}/{NASTY}.json", broken)]
     made = cache.ingest_uploads(uploads, lambda _share, _name: None)
     assert (made.total("accepted"), made.total("rejected")) == (1, 1)
-    for grid in (upload_grid(made.sources), reject_grid(made.sources)):
-        assert not found_in("".join(str(row) for row in grid["source_name"].to_pylist()))
-        assert not found_in(str(grid.to_pylist()))
+    for rows in (upload_grid(made.sources).rows, reject_grid(made.sources).rows):
+        assert not found_in("".join(str(row) for row in rows["source_name"].to_pylist()))
+        assert not found_in(str(rows.to_pylist()))
 
 
 @pytest.mark.xdist_group("browser")

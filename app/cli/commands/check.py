@@ -13,6 +13,7 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
 from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode
+from schemas.text import one_line
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
@@ -54,7 +55,7 @@ def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any
     from app.reports.budgets import parse_allowed
 
     done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone)
-    terminal.note(terminal.plain(done.covers))
+    terminal.note(one_line(done.covers))
     terminal.put(write_check(done, format_, sys.stdout.encoding or "utf-8"))
     terminal.note(done.headline, fg="green" if done.passed else "red", bold=True)
     return ExitCode.OK if done.passed else ExitCode.CHECK_FAILED

@@ -38,8 +38,8 @@ def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filter
     """
     if ctx.invoked_subcommand is not None:
         return
-    from app.cli import results
     from app.cli.output import deliver
+    from app.reports import results
 
     deliver(results.claims(store, filters, kinds, limit), output)
 
@@ -74,7 +74,7 @@ def findings(
     An alarm is a figure that cannot be right, a warning asks to be looked at, info says how much stands behind a claim. A rule
     compares; it does not accuse.
     """
-    from app.cli import results
     from app.cli.output import deliver
+    from app.reports import results
 
     deliver(results.findings(store, filters, severities, rules, limit), output)

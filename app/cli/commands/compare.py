@@ -10,6 +10,7 @@ from app.cli import terminal
 from app.cli.options import TABLE, Output, examples, utf8, with_output, with_store
 from app.queries.filters import parse
 from app.reports.exports import EXPORTS
+from schemas.text import plural
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
@@ -34,8 +35,10 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
     one by one.
     """
     from app.cli.output import deliver
-    from app.cli.results import Answer
-    from app.queries.cohorts import as_figures, as_words, compare_cohorts
+    from app.queries.cohorts import as_figures, compare_cohorts
+    from app.text.answers import Answer
+    from app.text.cohort_words import as_words
+    from schemas.catalogue.columns import COMPARED, compared
 
     filters = parse(first), parse(second)
     cohorts = compare_cohorts(store, *filters)
@@ -44,7 +47,8 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
         f"{name}: {count:,} runs ({words.as_words() or 'all'})" for name, count, words in zip(names, cohorts.runs, filters, strict=True)
     ]
     is_for_people = output.format == TABLE or EXPORTS[output.format].is_for_people
-    table = as_words(cohorts, names) if is_for_people else as_figures(cohorts)
-    deliver(Answer(table, " · ".join([*sides, store.location])), output)
+    table = as_words(cohorts) if is_for_people else as_figures(cohorts)
+    columns = compared() if is_for_people else COMPARED
+    deliver(Answer(table, " · ".join([*sides, store.location]), of=columns), output)
     if cohorts.shared:
-        terminal.note(f"{terminal.plural(cohorts.shared, 'run')} in both.")
+        terminal.note(f"{plural(cohorts.shared, 'run')} in both.")

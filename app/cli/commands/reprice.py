@@ -9,6 +9,7 @@ import click
 
 from app.cli import terminal
 from app.cli.options import examples, with_store
+from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
@@ -39,4 +40,4 @@ def reprice(prices: Path | None, store: Store, *, forget: bool) -> None:
 
         own = read_price_file(prices) if prices else None
         done = reprice_store(store, own, forget=forget)
-        terminal.note(f"Priced {terminal.plural(done, 'run')} anew in {terminal.plain(store.location)}")
+        terminal.note(f"Priced {plural(done, 'run')} anew in {one_line(store.location)}")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
+from schemas.catalogue.entry import UNNAMED, Columns
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -22,9 +24,9 @@ REPORT_RUNS = 10
 
 
 class TableWriter(Protocol):
-    """Writes a table. `heading` says what it is about; formats for programs have no place for it."""
+    """Writes a table. `heading` says what it is about and `of` what its columns are called; formats for programs need neither."""
 
-    def __call__(self, table: pa.Table, heading: str = "") -> bytes:
+    def __call__(self, table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
         """The table as bytes of the format."""
 
 
@@ -50,8 +52,8 @@ class Export:
 
 
 def _table(module: str, function: str) -> TableWriter:
-    def write(table: pa.Table, heading: str = "") -> bytes:
-        return cast("bytes", getattr(import_module(f"app.reports.exports.{module}"), function)(table, heading))
+    def write(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
+        return cast("bytes", getattr(import_module(f"app.reports.exports.{module}"), function)(table, heading, of))
 
     return write
 

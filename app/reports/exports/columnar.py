@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.reports.exports.values import json_text
+from schemas.catalogue.entry import UNNAMED, Columns
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report
@@ -16,7 +17,7 @@ ABOUT = b"tachograph"
 """Key of the file's metadata that says what it covers."""
 
 
-def write_parquet(table: pa.Table, heading: str = "") -> bytes:
+def write_parquet(table: pa.Table, heading: str = "", _of: Columns = UNNAMED) -> bytes:
     """The table, compressed with zstd. Without rows it keeps its columns."""
     about = {ABOUT: heading.encode()} if heading else {}
     sink = pa.BufferOutputStream()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from app.reports.exports.values import decimal_text, is_formula, json_text, rows, time_text
+from schemas.catalogue.entry import UNNAMED, Columns
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _NEEDS_QUOTES = frozenset(',"\r\n')
 
 
-def write_csv(table: pa.Table, _heading: str = "") -> bytes:
+def write_csv(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
     """A header and a line per row. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON."""
     lines = [_line([_text(name) for name in table.column_names])]
     lines += (_line([_cell(value) for value in row.values()]) for row in rows(table))

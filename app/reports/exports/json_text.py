@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from app.reports.exports.values import json_text, rows
+from schemas.catalogue.entry import UNNAMED, Columns
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report
 
 
-def write_json(table: pa.Table, _heading: str = "") -> bytes:
+def write_json(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
     """An array of objects, one to a line so that two exports can be compared by `diff`."""
     objects = ",\n".join(map(json_text, rows(table)))
     return (f"[\n{objects}\n]\n" if objects else "[]\n").encode()
 
 
-def write_jsonl(table: pa.Table, _heading: str = "") -> bytes:
+def write_jsonl(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
     """One object per line; no rows give no bytes."""
     return "".join(f"{json_text(row)}\n" for row in rows(table)).encode()
 

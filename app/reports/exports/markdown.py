@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from app.text.columns import Column, columns
 from app.text.text_tables import for_people
+from schemas.catalogue.columns import TOTALS
+from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import visible
 
 if TYPE_CHECKING:
@@ -19,9 +21,9 @@ _MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """What Markdown would act on. An underscore within a word is plain text, so `limit_reached` stays readable."""
 
 
-def write_markdown(table: pa.Table, _heading: str = "") -> bytes:
+def write_markdown(table: pa.Table, _heading: str = "", of: Columns = UNNAMED) -> bytes:
     """A header, a line of alignments and a line per row; a figure that rests on some runs only says on how many."""
-    shown = columns(table)
+    shown = columns(table, of)
     lines = [_line(escaped(column.label) for column in shown), _line("---:" if column.is_figure else "---" for column in shown)]
     lines += (_line(_cell(column, row) for column in shown) for row in table.to_pylist())
     return "".join(lines).encode()
@@ -36,15 +38,19 @@ def write_report(report: Report) -> bytes:
 
 def _section(section: Section) -> str:
     note = f"{escaped(section.note)}\n\n" if section.note else ""
-    table = _totals(section.table) if section.key == "totals" else write_markdown(for_people(section.answer)).decode()
+    table = (
+        _totals(section.table, section.answer.of)
+        if section.key == "totals"
+        else write_markdown(for_people(section.answer), of=section.answer.of).decode()
+    )
     return f"\n## {escaped(section.title)}\n\n{note}{table}"
 
 
-def _totals(table: pa.Table) -> str:
+def _totals(table: pa.Table, of: Columns) -> str:
     """Figures one below the other, each exactly."""
     [row] = table.to_pylist()
-    lines = [_line(("Figure", "Total", "Known for")), _line(("---", "---:", "---"))]
-    lines += (_line((escaped(column.label), escaped(column.exact(row)), column.note(row))) for column in columns(table))
+    lines = [_line((TOTALS["figure"].label, TOTALS["value"].label, TOTALS["known"].label)), _line(("---", "---:", "---"))]
+    lines += (_line((escaped(column.label), escaped(column.exact(row)), column.note(row))) for column in columns(table, of))
     return "".join(lines)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ import pyarrow as pa
 from app.charts.embedded import Embedded, plotly_script, report_charts
 from app.text.columns import Column, columns
 from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
-from schemas.catalogue.metrics import MODEL_METRICS, RUN_METRICS
+from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import one_line
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 LONG = 32
 """Text of more characters than this wraps."""
-
-_MEANINGS = {key: metric.meaning for key, metric in (MODEL_METRICS | RUN_METRICS).items()}
 
 
 @dataclass(frozen=True)
@@ -56,19 +54,19 @@ class Part:
     chart: Embedded | None = None
 
 
-def write_page(table: pa.Table, heading: str = "") -> bytes:
+def write_page(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
     """A page with one table."""
-    return _page(one_line(heading) or "Tachograph", parts=[_part("table", "", "", table)])
+    return _page(one_line(heading) or "Tachograph", parts=[_part("table", "", "", table, of)])
 
 
 def write_report(report: Report) -> bytes:
     """A page with what the report covers, its totals, and a table per section, with charts where there is something to compare."""
     charts = _charts(report)
-    totals = report.section("totals").table
-    [row] = totals.to_pylist()
+    totals = report.section("totals").answer
+    [row] = totals.table.to_pylist()
     parts = [_section(section, charts.get(section.key)) for section in report.shown if section.key != "totals"]
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
-    return _page(one_line(report.header.title), lines, [_cell(column, row) for column in columns(totals)], parts)
+    return _page(one_line(report.header.title), lines, [_cell(column, row) for column in columns(totals.table, totals.of)], parts)
 
 
 def _charts(report: Report) -> Mapping[str, Embedded]:
@@ -77,20 +75,22 @@ def _charts(report: Report) -> Mapping[str, Embedded]:
 
 
 def _section(section: Section, chart: Embedded | None) -> Part:
-    return _part(section.key, section.title, section.note, for_people(section.answer), chart, has_total=section.answer.total is not None)
+    answer = section.answer
+    part = _part(section.key, section.title, section.note, for_people(answer), answer.of)
+    return replace(part, has_total=answer.total is not None, chart=chart)
 
 
-def _part(key: str, title: str, note: str, table: pa.Table, chart: Embedded | None = None, *, has_total: bool = False) -> Part:
-    shown = columns(table)
+def _part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
+    shown = columns(table, of)
     rows = [[_cell(column, row) for column in shown] for row in table.to_pylist()]
-    header = [Cell(column.label, "", "", "", _MEANINGS.get(column.name, ""), "figure" if column.is_figure else "") for column in shown]
-    return Part(key, one_line(title), one_line(note), header, rows, has_total, chart)
+    header = [Cell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "") for column in shown]
+    return Part(key, one_line(title), one_line(note), header, rows)
 
 
 def _cell(column: Column, row: Mapping[str, Any]) -> Cell:
     text = _short(column.name, one_line(column.cell(row)))
     kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
-    return Cell(one_line(column.label), text, one_line(column.exact(row)), column.note(row), _MEANINGS.get(column.name, ""), kind)
+    return Cell(one_line(column.label), text, one_line(column.exact(row)), column.note(row), column.meaning, kind)
 
 
 def _short(name: str, text: str) -> str:

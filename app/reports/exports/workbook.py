@@ -22,12 +22,14 @@ from xlsxwriter.worksheet import Worksheet
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.values import is_formula
 from app.text.columns import Column, columns
+from schemas.catalogue.columns import TOTALS
+from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.catalogue.unit_names import Unit
 from schemas.text import REPLACEMENT, visible
 
 if TYPE_CHECKING:
-    from app.cli.results import Answer
     from app.reports.cost_report import Report
+    from app.text.answers import Answer
 
 MOST_ROWS = 1_048_575
 """Rows of a sheet beneath its header."""
@@ -87,11 +89,11 @@ class Book:
         return self.file.getvalue()
 
 
-def write_workbook(table: pa.Table, heading: str = "") -> bytes:
+def write_workbook(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
     """One sheet with every column of the table."""
     book = Book()
     book.workbook.set_properties({"title": visible(heading), "created": datetime(2000, 1, 1, tzinfo=UTC)})
-    _grid(book, book.workbook.add_worksheet("Table"), table)
+    _grid(book, book.workbook.add_worksheet("Table"), table, of)
     return book.finished()
 
 
@@ -103,10 +105,11 @@ def write_report(report: Report) -> bytes:
     _summary(book, summary, report)
     sheets = [section for section in report.sections if section.key != "totals" and section.table.num_columns]
     for section in sheets:
-        _grid(book, book.workbook.add_worksheet(section.key.capitalize()), _in_order(section.answer), section.answer.total)
+        answer = section.answer
+        _grid(book, book.workbook.add_worksheet(section.key.capitalize()), _in_order(answer), answer.of, answer.total)
     charted = next(section for section in sheets if section.key in ("groups", "models"))
     if charted.table.num_rows and "cost_usd" in charted.table.column_names:
-        _chart(book, summary, charted.key.capitalize(), charted.title, _in_order(charted.answer))
+        _chart(book, summary, charted.key.capitalize(), charted.title, charted.answer)
     return book.finished()
 
 
@@ -123,11 +126,12 @@ def _summary(book: Book, sheet: Worksheet, report: Report) -> None:
     for line, (word, text) in enumerate(report.header.lines(), 1):
         sheet.write_string(line, 0, word, bold)
         _text(book, sheet, line, 1, text)
-    [row] = report.section("totals").table.to_pylist()
+    totals = report.section("totals").answer
+    [row] = totals.table.to_pylist()
     top = len(report.header.lines()) + 2
-    for place, label in enumerate(("Figure", "Total", "Known for", "Exactly")):
-        sheet.write_string(top, place, label, book.style(bold=True, bottom=1))
-    for line, column in enumerate(columns(report.section("totals").table), top + 1):
+    for place, key in enumerate(("figure", "value", "known", "exactly")):
+        sheet.write_string(top, place, TOTALS[key].label, book.style(bold=True, bottom=1))
+    for line, column in enumerate(columns(totals.table, totals.of), top + 1):
         sheet.write_string(line, 0, column.label + SUFFIXES.get(column.unit, ""))
         _cell(book, sheet, (line, 1), column, row, exact=True)
         for place, text in enumerate((column.note(row), _beyond(column, row)), 2):
@@ -146,10 +150,11 @@ def _beyond(column: Column, row: Mapping[str, Any]) -> str:
     return column.exact(row) if isinstance(value, Decimal) and Decimal(f"{float(value):.16G}") != value else ""
 
 
-def _grid(book: Book, sheet: Worksheet, table: pa.Table, total: pa.Table | None = None) -> None:
+def _grid(book: Book, sheet: Worksheet, table: pa.Table, of: Columns, total: pa.Table | None = None) -> None:
     """A header that stays in sight and filters, a line per row, and the total beneath, which no filter hides."""
     rows = table.slice(0, MOST_ROWS - 1).to_pylist()
-    shown = [*columns(table), *_counts(table, rows)]
+    shown = columns(table, of)
+    shown += _counts(shown, rows)
     for place, column in enumerate(shown):
         _text(book, sheet, 0, place, column.label + SUFFIXES.get(column.unit, ""), bold=True, bottom=1, text_wrap=True, valign="top")
         for line, row in enumerate(rows, 1):
@@ -173,9 +178,9 @@ def _total(book: Book, sheet: Worksheet, line: int, shown: Sequence[Column], tot
             sheet.write_string(line, place, "" if place else "Total", book.style(bold=True, top=1))
 
 
-def _counts(table: pa.Table, rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+def _counts(shown: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     """Columns for the numbers of runs that figures rest on, of those that do not rest on all."""
-    noted = [column for column in columns(table) if column.known and any(row[column.known] != row.get("runs") for row in rows)]
+    noted = [column for column in shown if column.known and any(row[column.known] != row.get("runs") for row in rows)]
     return [Column(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT) for column in noted]
 
 
@@ -209,19 +214,19 @@ def _time(sheet: Worksheet, line: int, place: int, value: datetime, style: Forma
     sheet.write_datetime(line, place, value.astimezone(UTC) if value.tzinfo else value, style)
 
 
-def _chart(book: Book, sheet: Worksheet, name: str, title: str, table: pa.Table) -> None:
+def _chart(book: Book, sheet: Worksheet, name: str, title: str, answer: Answer) -> None:
     """Bars of the reported cost of each row, at most 30, beside the totals."""
-    shown = [column.name for column in columns(table)]
-    last = min(table.num_rows, 30)
-    labels = next(place for place, column in enumerate(columns(table)) if column.is_figure)
+    shown = columns(_in_order(answer), answer.of)
+    last = min(answer.table.num_rows, 30)
+    labels = next(place for place, column in enumerate(shown) if column.is_figure)
     chart = book.workbook.add_chart({"type": "bar"})
-    cost = shown.index("cost_usd")
+    place, cost = next((place, column) for place, column in enumerate(shown) if column.name == "cost_usd")
     chart.add_series(
-        {"categories": [name, 1, 0, last, max(labels - 1, 0)], "values": [name, 1, cost, last, cost], "fill": {"color": "#0072B2"}}
+        {"categories": [name, 1, 0, last, max(labels - 1, 0)], "values": [name, 1, place, last, place], "fill": {"color": "#0072B2"}}
     )
-    chart.set_title({"name": visible(f"Reported cost, {title[0].lower()}{title[1:]}"), "name_font": {"size": 12}})
+    chart.set_title({"name": visible(f"{cost.label}, {title[0].lower()}{title[1:]}"), "name_font": {"size": 12}})
     chart.set_legend({"none": True})
-    chart.set_x_axis({"num_format": "$#,##0.00", "name": "Reported cost (USD)"})
+    chart.set_x_axis({"num_format": "$#,##0.00", "name": f"{cost.label} (USD)"})
     chart.set_y_axis({"reverse": True})
     chart.set_size({"width": 640, "height": 120 + 24 * last})
     sheet.insert_chart(1, 5, chart)

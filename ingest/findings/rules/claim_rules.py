@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import chain
 
 from ingest.claims import Claim
-from ingest.findings.rules.rule import MEASURED, SPEED, Facts, Noticed, is_own_improvement, ratio
+from ingest.findings.rules.rule import MEASURED, SPEED, Facts, Noticed, is_own_improvement, ratio, rule
 from schemas.rows.claim import Evidence, Origin, Scope
+from schemas.rows.source import Severity
 
 BELIEVABLE = 100.0
 """Above this factor a claim needs figures."""
@@ -29,6 +30,7 @@ _INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?
 Interval = tuple[float, float]
 
 
+@rule(Severity.WARNING, "Before and after say another ratio than the percentage beside.")
 def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
     """Before and after have one ratio, the percentage or factor beside them another; rounding does not explain the difference."""
     for claim in facts.claims:
@@ -44,6 +46,23 @@ def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
             )
 
 
+@rule(Severity.WARNING, "A claimed factor above 100 without any figures.")
+def beyond_belief(facts: Facts) -> Iterator[Noticed]:
+    """A factor above BELIEVABLE with neither figures nor a benchmark anywhere; the largest, where there are several.
+
+    A percentage does not count: leaving something out saves 99.6 % of it.
+    """
+    large = [claim for claim in facts.claims if (claim.ratio or 0) > BELIEVABLE and "%" not in claim.quote and is_own_improvement(claim)]
+    if large and not any(claim.evidence in MEASURED for claim in large):
+        most = max(large, key=_ratio_of)
+        yield Noticed(
+            f"The summary claims “{_short(most.quote)}” and gives no figures for it.",
+            f"at most {ratio(BELIEVABLE)} without figures",
+            ratio(_ratio_of(most)),
+        )
+
+
+@rule(Severity.INFO, "The claimed speedup rests on a micro-benchmark alone.")
 def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
     """A speedup that was benchmarked on a part of the software only: it does not say how much users gain.
 
@@ -66,6 +85,7 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
         )
 
 
+@rule(Severity.INFO, "None of the claimed improvements has a measurement behind it.")
 def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
     """Claimed numbers, none of which was measured."""
     claims = []
@@ -81,21 +101,6 @@ def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
     yield Noticed(
         f"The summary claims “{_short(claims[0].quote)}” {how}.", "a measurement", Evidence.ESTIMATED if is_estimate else Evidence.STATED
     )
-
-
-def beyond_belief(facts: Facts) -> Iterator[Noticed]:
-    """A factor above BELIEVABLE with neither figures nor a benchmark anywhere; the largest, where there are several.
-
-    A percentage does not count: leaving something out saves 99.6 % of it.
-    """
-    large = [claim for claim in facts.claims if (claim.ratio or 0) > BELIEVABLE and "%" not in claim.quote and is_own_improvement(claim)]
-    if large and not any(claim.evidence in MEASURED for claim in large):
-        most = max(large, key=_ratio_of)
-        yield Noticed(
-            f"The summary claims “{_short(most.quote)}” and gives no figures for it.",
-            f"at most {ratio(BELIEVABLE)} without figures",
-            ratio(_ratio_of(most)),
-        )
 
 
 def _ratio_of(claim: Claim) -> float:

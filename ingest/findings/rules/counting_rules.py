@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.findings.rules.rule import Facts, Noticed
+from ingest.findings.rules.rule import Facts, Noticed, rule
+from schemas.rows.source import Severity
 
 _THINGS = (
     r"(?:instances?|occurrences?|places|locations?|call\ssites?|usages?|allocations?|replacements?|calls|changes|edits|conversions?|fixes)"
@@ -32,6 +33,7 @@ LIST_READ = 100_000
 """Characters after a line that are read for its list."""
 
 
+@rule(Severity.WARNING, "A count in the text differs from the sum of the items it lists.")
 def headline_count(facts: Facts) -> Iterator[Noticed]:
     """`14 instances` above a list whose items each count the same things: the sum of the items differs."""
     text, lines = facts.text, facts.lines
@@ -49,6 +51,7 @@ def headline_count(facts: Facts) -> Iterator[Noticed]:
             return
 
 
+@rule(Severity.WARNING, "A heading counts more or fewer items than its list has.")
 def list_length(facts: Facts) -> Iterator[Noticed]:
     """A heading with `(6 total)` at its end, above a numbered list of another length."""
     text = facts.text

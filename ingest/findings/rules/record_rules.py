@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from operator import attrgetter
 
-from ingest.findings.rules.rule import Facts, Noticed
+from ingest.findings.rules.rule import Facts, Noticed, rule
 from schemas.rows.run import TOKEN_CLASSES, Outcome
+from schemas.rows.source import Severity
 
 COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are the same: agents add in binary floats."""
@@ -17,6 +18,7 @@ _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 _ZERO = Decimal(0)
 
 
+@rule(Severity.ALARM, "The models' costs do not add up to the reported total.")
 def cost_sum(facts: Facts) -> Iterator[Noticed]:
     """Σ modelUsage.costUSD = total_cost_usd, in every real record where both are given."""
     total = facts.run.cost_reported_usd
@@ -29,6 +31,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
         yield Noticed("The costs of the models do not add up to the total the record reports.", _usd(summed), _usd(total))
 
 
+@rule(Severity.WARNING, "The main loop used more tokens than all models together.")
 def usage_above_total(facts: Facts) -> Iterator[Noticed]:
     """`usage` is a part of `modelUsage`, token class by token class."""
     for name, part, whole in zip(TOKEN_CLASSES, _main_loop_tokens(facts.run), _all_models_tokens(facts.run), strict=True):
@@ -41,6 +44,7 @@ def usage_above_total(facts: Facts) -> Iterator[Noticed]:
             )
 
 
+@rule(Severity.WARNING, "Cache writes by their lifetime exceed all cache writes.")
 def cache_split(facts: Facts) -> Iterator[Noticed]:
     """Cache writes for 5 minutes and for 1 hour are parts of all cache writes."""
     for row in facts.usage:
@@ -53,6 +57,7 @@ def cache_split(facts: Facts) -> Iterator[Noticed]:
             )
 
 
+@rule(Severity.WARNING, "Tokens were used, but the reported cost is zero.")
 def free_of_charge(facts: Facts) -> Iterator[Noticed]:
     """A cost of zero although tokens were used: resumed sessions reported it (claude-code #15418)."""
     run = facts.run
@@ -60,6 +65,7 @@ def free_of_charge(facts: Facts) -> Iterator[Noticed]:
         yield Noticed(f"The record reports no cost for {run.output_tokens:,} output tokens.", "a cost", "$0")
 
 
+@rule(Severity.WARNING, "The agent says that it guessed the price of a model.")
 def guessed_price(facts: Facts) -> Iterator[Noticed]:
     """`costBasis: unknown`: the agent had no price for the model and took that of another one."""
     for row in facts.usage:
@@ -67,6 +73,7 @@ def guessed_price(facts: Facts) -> Iterator[Noticed]:
             yield Noticed(f"The agent did not know the price of {row.model_id} and reports a guess.", "a known price", "costBasis: unknown")
 
 
+@rule(Severity.WARNING, "The run failed, and its record gives no reason.")
 def silent_failure(facts: Facts) -> Iterator[Noticed]:
     """A failed run without a reason: errors may be missing (claude-code #19912, SDK #1031)."""
     run = facts.run

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from ingest.claims.extraction import MOST_TRIGGERS
 from ingest.claims.find.multi_search import LiteralSearch
 from ingest.claims.find.triggers import find_triggers
-from ingest.findings.rules.rule import Facts, Noticed
+from ingest.findings.rules.rule import Facts, Noticed, rule
 from schemas.rows.run import Outcome
+from schemas.rows.source import Severity
 
 MANY_TURNS = 10
 """A run with so many turns should have a summary."""
@@ -45,6 +46,7 @@ _SENTENCE_LENGTH = 120
 _FAILURES = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.UNKNOWN}
 
 
+@rule(Severity.WARNING, "The summary speaks of success; the run ended otherwise.")
 def success_claimed(facts: Facts) -> Iterator[Noticed]:
     """A summary that begins with success, although the run ended otherwise."""
     if facts.run.outcome in _FAILURES and (found := _SUCCESS.search(facts.text, 0, _OPENING)):
@@ -54,6 +56,7 @@ def success_claimed(facts: Facts) -> Iterator[Noticed]:
         )
 
 
+@rule(Severity.WARNING, "The run counts as completed; its summary says it was held up.")
 def work_held_up(facts: Facts) -> Iterator[Noticed]:
     """A summary that says that the work was held up, although the record says that the run completed.
 
@@ -72,6 +75,7 @@ def work_held_up(facts: Facts) -> Iterator[Noticed]:
         )
 
 
+@rule(Severity.WARNING, "A long run that completed left no summary.")
 def empty_summary(facts: Facts) -> Iterator[Noticed]:
     """Many turns without a summary (claude-code #38706)."""
     run = facts.run
@@ -79,6 +83,23 @@ def empty_summary(facts: Facts) -> Iterator[Noticed]:
         yield Noticed(f"The run completed after {run.num_turns} turns without a summary.", "a summary", "none")
 
 
+@rule(Severity.WARNING, "The summary's line counts differ from the patch's.")
+def patch_size(facts: Facts) -> Iterator[Noticed]:
+    """Insertions and deletions per file against the patch beside the record, where the text lists as many files as the patch has."""
+    run, changes = facts.run, facts.statements.file_changes
+    if not changes or len(changes) != run.patch_files:
+        return
+    said = [sum(counts) for counts in zip(*((change.insertions or 0, change.deletions or 0) for change in changes), strict=True)]
+    is_whole = all(change.insertions is not None and change.deletions is not None for change in changes)
+    if is_whole and said != [run.patch_insertions, run.patch_deletions]:
+        yield Noticed(
+            "The lines that the summary says it changed are not those of the patch beside the record.",
+            f"{run.patch_insertions} insertions, {run.patch_deletions} deletions",
+            f"{said[0]} insertions, {said[1]} deletions",
+        )
+
+
+@rule(Severity.INFO, "The summary is too long to be read whole for claims.")
 def read_in_part(facts: Facts) -> Iterator[Noticed]:
     """A summary that is too long, or has too many figures, to be read to its end: data rather than words."""
     length, most = len(facts.run.result or ""), len(facts.text)
@@ -96,25 +117,11 @@ def read_in_part(facts: Facts) -> Iterator[Noticed]:
         )
 
 
+@rule(Severity.INFO, "The summary's characters were damaged and were repaired.")
 def text_repaired(facts: Facts) -> Iterator[Noticed]:
     """The summary was damaged: the repaired text is shown and searched."""
     if facts.run.result_repaired:
         yield Noticed("The summary's characters were damaged on the way (“â†’” for “→”) and are shown repaired; the raw record is kept.")
-
-
-def patch_size(facts: Facts) -> Iterator[Noticed]:
-    """Insertions and deletions per file against the patch beside the record, where the text lists as many files as the patch has."""
-    run, changes = facts.run, facts.statements.file_changes
-    if not changes or len(changes) != run.patch_files:
-        return
-    said = [sum(counts) for counts in zip(*((change.insertions or 0, change.deletions or 0) for change in changes), strict=True)]
-    is_whole = all(change.insertions is not None and change.deletions is not None for change in changes)
-    if is_whole and said != [run.patch_insertions, run.patch_deletions]:
-        yield Noticed(
-            "The lines that the summary says it changed are not those of the patch beside the record.",
-            f"{run.patch_insertions} insertions, {run.patch_deletions} deletions",
-            f"{said[0]} insertions, {said[1]} deletions",
-        )
 
 
 def _not_permitted(text: str) -> re.Match[str] | None:

@@ -1,4 +1,5 @@
--- One row per run: the record's figures and the ratios between them. Never aggregates over runs.
+-- One row per run: the record's figures and those that follow from them. Never aggregates over runs.
+-- Written by `make schema` from schemas/catalogue/figures.py; do not edit.
 create or replace view v_runs as
 select
     runs.* exclude (raw, result),
@@ -6,11 +7,9 @@ select
     -- where the run stands in this store, as it is now: a short name for it within one look at the store
     runs.rowid as place,
     input_tokens + output_tokens + cache_read_tokens + cache_write_tokens as total_tokens,
-    -- share of the input that came from the cache
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
     duration_api_own_ms / nullif(duration_ms, 0) as parallelism,
-    -- a quotient is a float: one turn costs what the run costs, to the last digit
     case when num_turns = 1 then cost_own_usd else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_per_turn_usd,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     outcome = 'completed' as is_completed,
@@ -18,3 +17,12 @@ select
     sources.received_at
 from runs
 left join sources using (source_id);
+comment on column v_runs."total_tokens" is 'All tokens this record added: input, output, cache reads and cache writes.';
+comment on column v_runs."cache_read_share" is 'Share of the input that was read from the cache.';
+comment on column v_runs."cache_saved_usd" is 'What caching saved at list prices: the cost without it, less the cost with it; below 0 where writes cost more than reads saved.';
+comment on column v_runs."parallelism" is 'API time divided by wall time: above 1 where calls ran in parallel.';
+comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns.';
+comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.';
+comment on column v_runs."is_completed" is 'Whether the outcome is completed.';
+comment on column v_runs."source_name" is 'File the record was read from.';
+comment on column v_runs."received_at" is 'When it was first read (UTC).';

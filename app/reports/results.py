@@ -1,0 +1,97 @@
+"""What the commands that read the store answer: rows, the columns people see of them, and what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from app.queries import claims as claim_queries
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from app.queries.read_transaction import read_transaction
+from app.text.answers import Answer, heading
+from ingest.store.database import Store
+from schemas.catalogue.columns import CLAIMS, FINDINGS, MODELS, REJECTS, RUNS, SOURCES
+from schemas.catalogue.figures import MORE, listed
+from schemas.catalogue.metrics import MODEL_METRICS
+from schemas.errors import UsageError
+from schemas.text import plural
+
+RUNS_SHOWN = listed(
+    "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
+    "parallelism", MORE, "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "permission_denials", "labels",
+    "source_name",
+)  # fmt: skip
+MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
+REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
+SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
+CLAIMS_SHOWN = (
+    "run_id", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "task",
+    "origin", "kind",
+)  # fmt: skip
+FINDINGS_SHOWN = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "model")
+
+
+def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
+    """The dearest runs, or all of them."""
+    with read_transaction(store) as transaction:
+        table = run_queries.runs(transaction, filters, limit)
+        covered = _runs(run_queries.summary(transaction, filters, metrics=("runs",)))
+    cut = f"the {table.num_rows:,} dearest of " if table.num_rows < covered else ""
+    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN, of=RUNS)
+
+
+def models(store: Store, filters: Filters) -> Answer:
+    """Every model's own share, helper models included."""
+    with read_transaction(store) as transaction:
+        table = run_queries.models(transaction, filters)
+        total = run_queries.models(transaction, filters, by=())
+    return Answer(table, heading(plural(_runs(total), "run"), store.location, filters), MODELS_SHOWN, total, MODELS)
+
+
+def rejects(store: Store) -> Answer:
+    """Every document that could not be read as a run."""
+    table = run_queries.rejects(store)
+    return Answer(table, heading(plural(table.num_rows, "reject"), store.location), REJECTS_SHOWN, of=REJECTS)
+
+
+def sources(store: Store) -> Answer:
+    """Every file that was read."""
+    table = run_queries.sources(store)
+    return Answer(table, heading(plural(table.num_rows, "source"), store.location), SOURCES_SHOWN, of=SOURCES)
+
+
+def _runs(total: pa.Table) -> int:
+    return int(total["runs"][0].as_py())
+
+
+def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
+    """The largest claims, or all of them."""
+    with read_transaction(store) as transaction:
+        table = claim_queries.claims(transaction, filters, kinds, limit)
+        found, runs = claim_queries.count_claims(transaction, filters, kinds)
+    cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
+    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, as the agents state them"
+    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS)
+
+
+def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
+    """The severest findings, or all of them. Raises UsageError for a rule that does not exist."""
+    with read_transaction(store) as transaction:
+        _check_rules(transaction, rules)
+        table = claim_queries.findings(transaction, filters, severities, rules, limit)
+        found, runs = claim_queries.count_findings(transaction, filters, severities, rules)
+    cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
+    what = f"{cut}{plural(found, 'finding')} about {plural(runs, 'run')}"
+    return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN, of=FINDINGS)
+
+
+def _check_rules(store: Store, chosen: Sequence[str]) -> None:
+    """Rules of other places (prices) write findings as well: those the store holds are known, too."""
+    from ingest.findings.rules import RULES
+
+    is_ours = RULES.keys() >= set(chosen)
+    known = [*RULES] if is_ours else [*dict.fromkeys([*RULES, *claim_queries.rules(store)])]
+    if missing := next((rule for rule in chosen if rule not in known), None):
+        raise UsageError(f"there is no rule {missing!r}.", f"Rules are: {', '.join(known)}.")

@@ -1,0 +1,32 @@
+"""Answers: rows, the columns people see of them, and what they are about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from app.queries.filters import NO_FILTERS, Filters
+from schemas.catalogue.entry import Columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command found. `shown` names the columns for people, most important first (none: all of them).
+
+    `total` is the row of all groups together, from a query of its own: medians and shares do not add up. `heading` says how
+    many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean.
+    """
+
+    table: pa.Table
+    heading: str
+    shown: tuple[str, ...] = ()
+    total: pa.Table | None = None
+    of: Columns = field(default_factory=dict)
+
+
+def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
+    """`57 runs · --model claude-opus-4-6 · tachograph.duckdb`."""
+    return " · ".join(filter(None, (what, filters.as_words(), location)))

@@ -1,0 +1,145 @@
+"""What the catalogue says of a column: what it is called, what it counts, what it means and, where it is derived, its SQL.
+
+An `Entry` is any column. A `Figure` is one of a single row, a `Metric` adds up many rows, a `Dimension` groups them. The lists are in the
+files beside this one; all but `columns` do without pydantic and Arrow, so that help texts cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, Self, TypeVar
+
+from schemas.catalogue.unit_names import Unit
+
+Better = Literal["lower", "higher", "neither"]
+E = TypeVar("E", bound="Entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One column. `short` is its name where there is little room, on grids and cards; `meaning` is one sentence."""
+
+    key: str
+    label: str
+    unit: Unit = Unit.TEXT
+    better: Better = "neither"
+    meaning: str = ""
+    short: str = field(default="", kw_only=True)
+
+    @property
+    def header(self) -> str:
+        """Its name on a grid or a card."""
+        return self.short or self.label
+
+
+Columns = Mapping[str, Entry]
+"""The columns of a table by their names (`schemas.catalogue.columns`)."""
+
+UNNAMED: Columns = MappingProxyType({})
+"""Of a table that is none of ours: its columns are called by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure(Entry):
+    """A figure of one row of a table: a column that is stored, or one that a view derives by `sql`, NULL where it is not known.
+
+    `word` names it in links; a figure with a word is drawn as a distribution and compared. One that is `listed` is a column of the
+    lists of runs and a card on a run's page; where it has an `order`, that is what sorting by it is called, largest first.
+    `aggregates` are words of AGGREGATES: each makes a metric of it.
+    """
+
+    sql: str = field(default="", kw_only=True)
+    word: str = field(default="", kw_only=True)
+    listed: bool = field(default=False, kw_only=True)
+    order: str = field(default="", kw_only=True)
+    aggregates: tuple[str, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric(Entry):
+    """A figure of a group: `sql` aggregates its rows, `known` counts the rows it rests on; unknown ones are left out.
+
+    Where `sql` divides money, it casts the quotient to `decimal(38, 9)`: a float has other last digits in a workbook than in JSON.
+    Over `v_model_rows`, where a run may have several rows, `known` is a condition instead: the figure rests on the runs with a row
+    that meets it.
+    """
+
+    sql: str = field(kw_only=True)
+    known: str = field(kw_only=True)
+
+    @classmethod
+    def of(cls, entry: Entry, *, sql: str, known: str, key: str = "", meaning: str = "") -> Self:
+        """A metric that is called like another entry and counts the same."""
+        about = entry.label, entry.unit, entry.better, meaning or entry.meaning
+        return cls(key or entry.key, *about, short=entry.short, sql=sql, known=known)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension(Entry):
+    """One way to group rows: `sql` gives a row's group, NULL where it is not known.
+
+    `$zone` in it stands for the name of a time zone, `$key` for what the word of the grouping says after its colon (`label:team`);
+    both only ever travel as bound parameters. Groups of an `in_order` dimension follow one another, others go by what they cost.
+    """
+
+    sql: str = field(kw_only=True)
+    in_order: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A way to add up a column. `label` and `meaning` are for metrics that follow from a figure of a run."""
+
+    sql: str
+    label: str
+    meaning: str
+
+
+_MONEY = "cast({} as decimal(38, 9))"
+"""A mean or a quantile of money is a float else, and its digits are not those of money."""
+
+AGGREGATES = {
+    "sum": Aggregate("sum({})", "{}, added up", "{} Added up over the runs."),
+    "mean": Aggregate("avg({})", "{} per run, mean", "{} The mean of the runs."),
+    "median": Aggregate("median({})", "{} per run, median", "{} Half of the runs are below."),
+    "p90": Aggregate("quantile_cont({}, 0.9)", "{} per run, p90", "{} Nine of ten runs are below."),
+    "max": Aggregate("max({})", "{}, largest of a run", "{} The largest of the runs."),
+}
+
+
+def by_key(*entries: E) -> dict[str, E]:
+    """Entries by their keys. Raises ValueError where two have one."""
+    found = {entry.key: entry for entry in entries}
+    if len(found) < len(entries):
+        raise ValueError(f"two entries of one key among {', '.join(entry.key for entry in entries)}: give each its own.")
+    return found
+
+
+def over(column: str, key: str, label: str, unit: Unit, better: Better, meaning: str, how: str = "sum") -> Metric:
+    """A metric over one column by one of AGGREGATES, resting on the rows that have it."""
+    sql = AGGREGATES[how].sql.format(column)
+    sql = _MONEY.format(sql) if unit is Unit.USD and how in ("mean", "p90") else sql
+    return Metric(key, label, unit, better, meaning, sql=sql, known=f"count({column})")
+
+
+def aggregates_of(figure: Figure) -> list[Metric]:
+    """The metrics that follow from a figure of a run."""
+    return [_aggregate(figure, how, AGGREGATES[how]) for how in figure.aggregates]
+
+
+def _aggregate(figure: Figure, how: str, words: Aggregate) -> Metric:
+    label, meaning = words.label.format(figure.label), words.meaning.format(figure.meaning)
+    return over(figure.key, f"{figure.key}_{how}", label, figure.unit, figure.better, meaning, how)
+
+
+def quotient(above: str, below: str) -> tuple[str, str]:
+    """The sum of one column by that of another, over the rows that have both, and how many these are."""
+    sums = f"sum({above}) filter ({below} > 0)", f"sum({below}) filter ({below} > 0 and {above} is not null)"
+    return " / ".join(sums), f"count(*) filter ({below} > 0 and {above} is not null)"
+
+
+def of_model(column: str, like: Entry, key: str = "", meaning: str = "") -> Metric:
+    """The sum of one column of model rows, resting on the runs that have it; called like the same figure of runs."""
+    return Metric.of(like, key=key or column, meaning=meaning, sql=f"sum({column})", known=f"{column} is not null")

@@ -1,0 +1,271 @@
+"""The catalogue alone says what columns are called: all that is shown has an entry, and a figure of a run is one entry."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import openpyxl
+import pytest
+
+from app.queries.cohorts import as_figures, compare_cohorts
+from app.queries.filters import NO_FILTERS
+from app.queries.quality import FACTS as KNOWN_FACTS
+from app.reports import results
+from app.reports.budgets import cells, check
+from app.reports.cost_report import Request, report
+from app.text import cost_grids, grid_columns, presentation
+from app.text.answers import Answer
+from app.text.cohort_words import as_words
+from app.text.columns import columns
+from app.text.grid_columns import Listing
+from ingest.store.database import Store
+from schemas.catalogue import columns as catalogue
+from schemas.catalogue.columns import CHECKS, COMPARED, GROUPS, RUNS, compared
+from schemas.catalogue.entry import AGGREGATES, Columns, Figure, aggregates_of, by_key
+from schemas.catalogue.figures import RUN_FIGURES
+from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.unit_names import Unit
+from tests.conftest import ROOT, SAMPLES, environment
+
+SCOPES: dict[str, Columns] = {
+    name: scope
+    for name, scope in vars(catalogue).items()
+    if isinstance(scope, dict) and name.isupper() and name[0] != "_" and name != "MEASURES"
+}
+
+
+@pytest.fixture(scope="module")
+def samples(samples_read: object) -> Store:
+    return Store(samples_read(branch="main"))  # type: ignore[operator]
+
+
+def answers(store: Store) -> Iterator[tuple[str, Answer]]:
+    """Everything that a command shows or an export writes."""
+    yield "runs", results.runs(store, NO_FILTERS, None)
+    yield "models", results.models(store, NO_FILTERS)
+    yield "rejects", results.rejects(store)
+    yield "sources", results.sources(store)
+    yield "claims", results.claims(store, NO_FILTERS, (), None)
+    yield "findings", results.findings(store, NO_FILTERS, (), (), None)
+    made = report(store, Request(by=("label:branch", "day"), reprice="claude-opus-4-6"))
+    yield from ((f"report: {section.key}", section.answer) for section in made.sections)
+    cohorts = compare_cohorts(store, NO_FILTERS, NO_FILTERS)
+    yield "compare", Answer(as_figures(cohorts), "", of=COMPARED)
+    yield "compare in words", Answer(as_words(cohorts), "", of=compared())
+
+
+def test_every_column_that_a_command_shows_has_an_entry(samples: Store) -> None:
+    for name, answer in answers(samples):
+        told = [column.name for column in columns(answer.table, answer.of)]
+        assert not [key for key in told if key not in answer.of], name
+        assert not [key for key in answer.shown if key not in answer.of], name
+    assert all(list(cells(verdict)) == list(CHECKS) for verdict in check(samples, NO_FILTERS, {"min-runs": 1}).verdicts)  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("module", [grid_columns, cost_grids], ids=lambda module: module.__name__)
+def test_every_column_of_a_grid_has_an_entry(module: object) -> None:
+    listings = [listing for listing in vars(module).values() if isinstance(listing, Listing)]
+    assert listings
+    assert not [key for listing in listings for key in listing.keys if key not in listing.of]
+    more = (*grid_columns.MORE_RUNS, *presentation.RUN_CARDS, *presentation.RUN_ENDING, *presentation.RUN_ORIGIN)
+    assert not [key for key in more if key not in RUNS]
+    assert not [key for key in grid_columns.CLAIMS if key not in catalogue.CLAIMS]
+    assert len(KNOWN_FACTS) == 14, "two facts of one name are one line"
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_entries_explain_themselves(scope: str) -> None:
+    for key, entry in SCOPES[scope].items():
+        assert entry.key == key
+        assert entry.label[:1].isupper() or entry.label.startswith("95"), entry
+        assert not entry.meaning or entry.meaning.endswith((".", "…")), entry
+    assert all(RUNS[figure.key] is figure for figure in catalogue.MEASURES.values())
+
+
+def test_a_label_of_any_key_is_a_column_of_groups() -> None:
+    assert (GROUPS["label:team"].label, "label:team" in GROUPS, "team" in GROUPS) == ("Label team", True, False)
+    with pytest.raises(KeyError):
+        GROUPS["team"]
+
+
+def test_the_unit_of_a_stored_column_is_that_of_its_type() -> None:
+    units = {key: RUNS[key].unit for key in ("cost_own_usd", "duration_ms", "num_turns", "output_tokens", "started_at", "claimed_speedup")}
+    assert list(units.values()) == [Unit.USD, Unit.MILLISECONDS, Unit.COUNT, Unit.TOKENS, Unit.TIME, Unit.RATIO]
+    suffixes = {"_usd": Unit.USD, "_ms": Unit.MILLISECONDS, "_tokens": Unit.TOKENS, "_share": Unit.SHARE}
+    for scope in SCOPES.values():
+        wrong = [entry for key, entry in scope.items() for end, unit in suffixes.items() if key.endswith(end) and entry.unit is not unit]
+        assert not wrong
+
+
+@pytest.mark.parametrize("how", AGGREGATES)
+def test_an_aggregate_of_a_figure_is_one_word(how: str, samples: Store) -> None:
+    for unit, key in ((Unit.USD, "cost_own_usd"), (Unit.RATIO, "parallelism")):
+        [metric] = aggregates_of(Figure(key, "Cost", unit, "lower", "What it cost.", aggregates=(how,)))
+        with samples.reading() as connection:
+            [(value, known)] = connection.sql(f"select {metric.sql}, {metric.known} from v_runs").fetchall()
+        assert (value is not None, known, metric.unit, metric.better) == (True, 3, unit, "lower")
+        assert metric.meaning.startswith("What it cost. ")
+
+
+def words_of_columns(path: Path) -> Iterator[str]:
+    """Dicts of a file that say words or units of columns: {"num_turns": "Turns"}, {"num_turns": Unit.COUNT}."""
+    known = {key for scope in SCOPES.values() for key in scope}
+    for node in ast.walk(ast.parse(path.read_text())):
+        pairs = list(zip(node.keys, node.values, strict=True)) if isinstance(node, ast.Dict) else []
+        pairs += [(ast.Constant(word.arg), word.value) for word in node.keywords] if isinstance(node, ast.Call) else []
+        for key, value in ((key.value, value) for key, value in pairs if isinstance(key, ast.Constant) and key.value in known):
+            is_unit = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "Unit"
+            is_words = isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value[:1].isupper()
+            if is_unit or is_words:
+                yield f"{path.name}:{value.lineno}: {key}"
+
+
+@pytest.mark.parametrize("code", ['{"num_turns": "Turns"}', '{"model": 1, "num_turns": Unit.COUNT}', 'grid(table, num_turns="Turns")'])
+def test_words_of_columns_are_found(code: str, tmp_path: Path) -> None:
+    (file := tmp_path / "words.py").write_text(code)
+    assert len(list(words_of_columns(file))) == 1
+
+
+def test_two_entries_of_one_key_are_refused() -> None:
+    with pytest.raises(ValueError, match="two entries of one key among cost_usd, runs, cost_usd"):
+        by_key(RUN_METRICS["cost_usd"], RUN_METRICS["runs"], RUN_METRICS["cost_usd"])
+
+
+def test_no_file_of_the_app_has_its_own_words_for_columns() -> None:
+    assert not [found for path in sorted((ROOT / "app").rglob("*.py")) for found in words_of_columns(path)]
+
+
+ENTRY = """
+    Figure(
+        "output_per_turn", "Output tokens per turn", Unit.TOKENS, "lower", "Output tokens divided by turns.", short="Output per turn",
+        sql="output_tokens / nullif(num_turns, 0)", word="turn-output", order="Most output per turn first", listed=True,
+        aggregates=("median",),
+    ),
+"""
+LABEL, HEADER, MEANING = "Output tokens per turn", "Output per turn", "Output tokens divided by turns."
+SCREENS = """
+import json, sys
+from streamlit.testing.v1 import AppTest
+
+def opened(screen, **query):
+    app = AppTest.from_file("app/dashboard.py", default_timeout=120)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.switch_page(f"screens/{screen}.py") if screen != "overview" else None
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+runs, overview = opened("runs", order="turn-output"), opened("overview", show="turn-output", along="received")
+run_id = runs.dataframe[0].value["run_id"].iloc[0]
+card = {one.label: [one.value, one.help] for one in opened("run", run=run_id).metric}
+compare = opened("compare", **{"compare-by": "outcome", "compared": "turn-output"})
+print(json.dumps({
+    "grid": json.loads(runs.dataframe[0].proto.columns)["output_per_turn"],
+    "sorted": list(runs.dataframe[0].value["output_per_turn"]),
+    "card": card["LABEL"],
+    "overview": [one.value for one in overview.header] + [one.value for one in overview.caption],
+    "compare": [one.value for one in compare.header],
+    "measures": list(compare.dataframe[-1].value["measure"]),
+}))
+""".replace("LABEL", LABEL)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with one more entry in one file, its views written anew, and a store with the sample runs and a failed one."""
+    home = tmp_path_factory.mktemp("house")
+    for room in ("app", "ingest", "schemas"):
+        shutil.copytree(ROOT / room, home / room, ignore=shutil.ignore_patterns("__pycache__"))
+    file = home / "schemas" / "catalogue" / "figures.py"
+    head, mark, tail = file.read_text().partition("RUN_FIGURES = by_key(")
+    file.write_text(f"{head}{mark}{ENTRY}{tail}")
+    python(home, "-m", "ingest.store.ddl")
+    failed = next(SAMPLES.glob("002*")).read_text().replace('"is_error":false', '"is_error":true').replace('"uuid":"', '"uuid":"0')
+    (home / "failed.json").write_text(failed)
+    python(home, "-m", "app.cli.main", "ingest", str(SAMPLES), "failed.json")
+    return home
+
+
+def python(home: Path, *arguments: str, **variables: str) -> str:
+    """What the code of the copy prints."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=home,
+        env=environment(PYTHONPATH=str(home), **variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def tachograph(home: Path, *arguments: str) -> str:
+    return python(home, "-m", "app.cli.main", *arguments, COLUMNS="400")
+
+
+@pytest.mark.slow
+def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: Path) -> None:
+    with duckdb.connect(str(house / "tachograph.duckdb"), read_only=True) as connection:
+        found = connection.execute("select sum(output_per_turn), sum(output_tokens / num_turns) from v_runs").fetchall()
+        comments = connection.execute("select comment from duckdb_columns() where column_name = 'output_per_turn'").fetchall()
+    assert found[0][0] == found[0][1] > 0
+    assert comments == [(MEANING,)]
+
+
+@pytest.mark.slow
+def test_a_figure_per_run_is_one_entry_for_commands_and_exports(house: Path) -> None:
+    assert LABEL in " ".join(tachograph(house, "runs", "--format", "md").splitlines()[0].split())
+    [row, *_] = csv.DictReader(io.StringIO(tachograph(house, "runs", "--format", "csv")))
+    assert float(row["output_per_turn"]) == int(row["output_tokens"]) / int(row["num_turns"])
+    tachograph(house, "runs", "-o", "runs.xlsx")
+    sheet = openpyxl.load_workbook(house / "runs.xlsx").worksheets[0]
+    header = {cell.value: cell.column for cell in sheet[1]}
+    assert sheet.cell(2, header[LABEL]).number_format == "#,##0"
+
+
+@pytest.mark.slow
+def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: Path) -> None:
+    [row] = json.loads(tachograph(house, "report", "--metrics", "output_per_turn_median", "--format", "jsonl").join("[]"))
+    runs = csv.DictReader(io.StringIO(tachograph(house, "runs", "--format", "csv")))
+    values = sorted(float(run["output_per_turn"]) for run in runs)
+    assert row["output_per_turn_median"] == pytest.approx((values[1] + values[2]) / 2)
+    assert f"{LABEL} per run, median" in tachograph(house, "report")
+    assert "output_per_turn_median" in tachograph(house, "report", "--help")
+
+
+@pytest.mark.slow
+def test_a_figure_per_run_is_one_entry_for_compare(house: Path) -> None:
+    rows = json.loads(tachograph(house, "compare", "outcome=completed", "agent=claude-code", "--format", "json"))
+    assert [(row["unit"], row["better"]) for row in rows if row["measure"] == "output_per_turn"] == [("tokens", "lower")]
+    assert LABEL in tachograph(house, "compare", "outcome=completed", "agent=claude-code")
+
+
+@pytest.mark.slow
+def test_a_figure_per_run_is_one_entry_for_the_screens(house: Path) -> None:
+    """The grid of runs and its order, the run's own page, the distribution on Overview, and Compare."""
+    told = json.loads(python(house, "-c", SCREENS, TACHOGRAPH_DB=str(house / "tachograph.duckdb")).splitlines()[-1])
+    assert (told["grid"]["label"], told["grid"]["help"]) == (HEADER, MEANING)
+    assert told["sorted"] == sorted(told["sorted"], reverse=True)
+    assert told["card"][1] == MEANING
+    assert any(text.startswith(LABEL) for text in told["overview"])
+    assert any(text.startswith(LABEL) for text in told["compare"])
+    assert LABEL in told["measures"]
+
+
+def test_every_figure_of_a_run_that_is_listed_is_named_in_every_list() -> None:
+    for key in (figure.key for figure in RUN_FIGURES.values() if figure.listed):
+        assert key in results.RUNS_SHOWN
+        assert key in grid_columns.RUNS.keys
+        assert key in presentation.RUN_CARDS
+    assert {metric.key for metric in RUN_METRICS.values()} <= set(GROUPS)

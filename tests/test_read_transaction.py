@@ -1,0 +1,71 @@
+"""A request reads one state of the store in one transaction: begun late, ended early, and right from several threads."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import duckdb
+import pytest
+
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from app.queries.read_transaction import ReadTransaction, read_transaction
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from schemas.errors import StoreBusy, StoreError
+from tests.conftest import record_text
+
+LATE = Source("late", record_text(uuid="late").encode())
+
+
+def count(store: Store) -> int:
+    return int(run_queries.summary(store, Filters(), metrics=("runs",))["runs"][0].as_py())
+
+
+def test_writers_are_shut_out_from_the_first_query_to_the_end_and_no_longer(sample_store: Store) -> None:
+    impatient = Store(sample_store.location, wait_seconds=0.05)
+    transaction = ReadTransaction(sample_store)
+    ingest([LATE], impatient)  # no query yet
+    assert count(transaction) == 4
+    with pytest.raises(StoreBusy):
+        ingest([Source("later", record_text(uuid="later").encode())], impatient)
+    transaction.end()
+    ingest([Source("later", record_text(uuid="later").encode())], impatient)
+    assert count(transaction) == 5, "a query after the end sees the store as it is then"
+    transaction.end()
+
+
+def test_a_transaction_within_a_request_is_the_request_s(sample_store: Store) -> None:
+    """A report on a screen: it must not end what the screen goes on with."""
+    with read_transaction(sample_store) as request:
+        with read_transaction(request) as report:
+            assert report is request
+            assert count(report) == 3
+        with pytest.raises(StoreBusy):
+            ingest([LATE], Store(sample_store.location, wait_seconds=0.05))
+    ingest([LATE], sample_store)
+
+
+def test_threads_of_one_request_get_right_answers(sample_store: Store) -> None:
+    """A connection that threads use at once gave 131 wrong answers of 900, without an error."""
+    threads, asked = 6, 60
+    together = threading.Barrier(threads)
+    with read_transaction(sample_store) as transaction:
+
+        def answers(number: int) -> list[int]:
+            together.wait()
+            sql = "select sum(range) + $number as answer from range(2000)"
+            return [run_queries.fetch(transaction, sql, {"number": number + turn})["answer"][0].as_py() for turn in range(asked)]
+
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(answers, range(threads)))
+    assert found == [[1_999_000 + number + turn for turn in range(asked)] for number in range(threads)]
+
+
+def test_an_error_of_the_database_is_told_as_one_of_the_store(sample_store: Store) -> None:
+    with pytest.raises(StoreError), read_transaction(sample_store) as transaction:
+        count(transaction)
+        raise duckdb.IOException("Could not read from file")
+    ingest([LATE], sample_store)  # it is closed all the same
