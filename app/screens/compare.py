@@ -9,9 +9,8 @@ from app.queries import screens as screen_queries
 from app.queries.filters import FILTERS
 from app.screens import cache, filter_bar, widgets
 from app.text import cohort_words, grid_columns
-from app.text.presentation import fact_words, plain
+from app.text.presentation import code_span, fact_words, plain
 from schemas.catalogue.columns import MEASURES, compared
-from schemas.text import visible
 
 COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "label")
 MOST_COHORTS = 200
@@ -68,4 +67,4 @@ widgets.table(
     grid_columns.grid(words, grid_columns.Listing(compared(names), tuple(words.column_names))),
     "Each measure in both cohorts, with what can be said of the difference",
 )
-st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: `{visible(cohorts.command(sides))}`")
+st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: {code_span(cohorts.command(sides))}")

@@ -13,7 +13,7 @@ import streamlit as st
 from app.queries import filter_urls
 from app.queries.filters import FILTERS, SEARCH, Filter, Filters, Kind
 from app.screens import cache, widgets
-from app.text.presentation import fact_words, plain
+from app.text.presentation import code_span, fact_words, plain
 from schemas.text import visible
 
 POPOVERS = {
@@ -249,8 +249,6 @@ def _chips(found: int, total: int) -> None:
 def _no_match() -> None:
     with st.container(border=True):
         st.header("No run matches these filters", anchor=False)
-        st.markdown(
-            f"Take one of them away above, or all of them. On the command line they are `{visible(chosen().as_words().replace('`', ''))}`."
-        )
+        st.markdown(f"Take one of them away above, or all of them. On the command line they are {code_span(chosen().as_words())}.")
         st.button("Clear all filters", type="primary", key="clear-no-match", on_click=_choose, args=(Filters(),))
     st.stop()

@@ -24,7 +24,7 @@ from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.unit_names import Unit
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.rows.source import NO_LOGS
-from schemas.text import in_json, paired, visible
+from schemas.text import in_json, one_line, paired, visible
 
 SHOWN_CHARACTERS = 100_000
 """The most of a text a screen shows: a browser is no place for a megabyte of one. The whole can be downloaded."""
@@ -170,6 +170,13 @@ def plain(text: str) -> str:
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s)")
 """What starts anything in Markdown or in Streamlit's additions to it; list marks count at the beginning of a line only."""
+
+
+def code_span(text: str) -> str:
+    """A stranger's text as code in a line of Markdown. Its lines become one, since a blank line would end the code."""
+    line = one_line(text)
+    fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", line)), default=0))
+    return f"{fence} {line} {fence}" if line.strip() else ""
 
 
 def rule_meaning(rule: str) -> str:

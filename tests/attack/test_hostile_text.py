@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe
@@ -27,6 +28,7 @@ from app.reports.exports.values import is_formula
 from app.screens import cache
 from app.text.answers import Answer
 from app.text.grid_columns import reject_grid, upload_grid
+from app.text.presentation import code_span
 from app.text.text_tables import draw
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
@@ -113,6 +115,17 @@ def test_what_is_needed_stays() -> None:
     assert (visible(KEPT), one_line(KEPT), json.loads(in_json(json.dumps(KEPT, ensure_ascii=False)))) == (KEPT, KEPT, KEPT)
     assert visible("text\ufe0f and ☂\ufe0e") == "text\ufe0f and ☂\ufe0e"
     assert visible("pay\u200dpal \U0001f3f4\U000e0041x") == "pay\ufffdpal \U0001f3f4\ufffdx"
+
+
+@given(st.text(alphabet="`ab \n\r\t[]()!:*$<>/.~#-_", max_size=40))
+@example("![x][ref]\n\n[ref]: http://canary.example/reference.png")
+@example("``\n\n# x `")
+def test_d13_text_in_a_code_span_is_code_and_nothing_else(text: str) -> None:
+    """A link's filter value is shown so: a blank line in it would end the code, and what follows would be Markdown."""
+    tokens = MarkdownIt("commonmark").parse(f"Run {code_span(text)}.")
+    codes = [child for token in tokens for child in token.children or () if child.type != "text"]
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    assert [(child.type, child.content.strip()) for child in codes] == ([("code_inline", one_line(text).strip())] if text.strip() else [])
 
 
 @pytest.fixture(scope="module")
