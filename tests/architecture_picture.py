@@ -19,7 +19,6 @@ Edge = tuple[str, str]
 
 UPWARD: Mapping[Edge, str] = {
     ("ingest/documents", "ingest/agents"): "the marks by which a record is found in text are declared by the agents",
-    ("ingest/store", "ingest/reading"): "commit and rebuild read the cards that reading makes",
     ("schemas/rows", "schemas/catalogue"): "the units of columns are those of figures",
 }
 """Imports against the direction of the picture, with their reason. None is added without one."""
