@@ -10,7 +10,7 @@ from typing import Any
 
 from app.text.formatting import human
 from schemas.catalogue.entry import Entry
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 WIDE = 100
 """From this ratio of largest to smallest on, an axis is logarithmic: else most points would lie on one another near zero."""

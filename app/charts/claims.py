@@ -20,7 +20,7 @@ from app.charts.looks import EVIDENCE, EVIDENCE_SIZES, SCOPES, Looks, name
 from app.text.claim_words import EVIDENCE_MEANINGS, claim_title, words
 from app.text.formatting import exact, human
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 ROW = 24
 HALVES = 10

@@ -12,7 +12,7 @@ from app.charts.axes import Axis, axis_layout
 from app.charts.base import figure, inked, nothing
 from app.charts.runs import API, COST, TURNS, WALL
 from app.text.formatting import human
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 CELLS = 16
 """Cells to a power of ten: a few hundred in all, whatever the number of runs."""

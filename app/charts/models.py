@@ -15,7 +15,7 @@ from app.charts.looks import Looks, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS, RUNS
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 MOST_BARS = 50
 """More bars than this can't be told apart; the rest is told in words."""

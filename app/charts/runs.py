@@ -15,7 +15,7 @@ from app.charts.base import Words, chart, figure, hover, left_out, nothing, safe
 from app.charts.looks import Look, Looks, name
 from app.text.formatting import human
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 MANY = 2_000
 """Above so many points, the graphics card draws them: as page elements they would take seconds."""

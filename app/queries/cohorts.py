@@ -18,7 +18,7 @@ from app.text.formatting import UNKNOWN, human
 from ingest.store.database import Store
 from schemas.catalogue.columns import COMPARED, MEASURES, compared
 from schemas.catalogue.entry import Figure
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 
 @dataclass(frozen=True)
