@@ -19,12 +19,10 @@ Edge = tuple[str, str]
 
 UPWARD: Mapping[Edge, str] = {
     ("ingest/documents", "ingest/agents"): "the marks by which a record is found in text are declared by the agents",
-    ("ingest/store", "ingest/reading"): "commit and rebuild read the cards that reading makes",
-    ("schemas/rows", "schemas/catalogue"): "the units of columns are those of figures",
 }
 """Imports against the direction of the picture, with their reason. None is added without one."""
 
-COMMON = ("schemas/errors", "schemas/money", "schemas/text")
+COMMON = ("schemas/errors", "schemas/money", "schemas/text", "schemas/unit_names")
 """Files that all may import, and that the picture leaves out."""
 
 _PICTURE = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)

@@ -19,7 +19,7 @@ from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 from tests.conftest import record_text
 
 FORMULAS = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1")

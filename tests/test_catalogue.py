@@ -33,7 +33,7 @@ from schemas.catalogue.columns import CHECKS, COMPARED, GROUPS, RUNS, compared
 from schemas.catalogue.entry import AGGREGATES, Columns, Figure, aggregates_of, by_key
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 from tests.conftest import ROOT, SAMPLES, environment
 
 SCOPES: dict[str, Columns] = {

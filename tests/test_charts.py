@@ -16,8 +16,8 @@ from app.queries.runs import model_rows, run, runs
 from app.text.formatting import exact
 from ingest.store.database import Store
 from schemas.catalogue.columns import MEASURES
-from schemas.catalogue.unit_names import Unit
 from schemas.rows.run import Outcome
+from schemas.unit_names import Unit
 from tests.conftest import record_text
 from tests.test_dashboard import add
 

@@ -15,8 +15,8 @@ from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from schemas.catalogue.metrics import DIMENSIONS, MODEL_METRICS, RUN_METRICS
-from schemas.catalogue.unit_names import Unit
 from schemas.errors import UsageError
+from schemas.unit_names import Unit
 from tests.conftest import StoreOnce, record_text
 
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 from app.charts.looks import Looks, looks
 from app.text.formatting import exact
 from schemas.catalogue.entry import Columns
-from schemas.catalogue.unit_names import Unit
 from schemas.text import one_line, plural
+from schemas.unit_names import Unit
 
 HEIGHT = 380
 LEGEND_ROW = 20

@@ -20,8 +20,8 @@ from app.charts.looks import EVIDENCE_SIZES, SCOPES, Looks, name
 from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, words
 from app.text.formatting import exact, human
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.unit_names import Unit
 from schemas.text import plural
+from schemas.unit_names import Unit
 
 ROW = 24
 HALVES = 10

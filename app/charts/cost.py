@@ -15,7 +15,7 @@ from app.charts.looks import TOKENS, Look, Looks, name
 from app.queries.cost import MOST_MODELS, Groups
 from app.text.cost_words import TOKEN_CLASSES, group_names
 from schemas.catalogue.columns import GROUPS, RUNS
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 COST, TOKEN_AXIS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
 OTHERS = "other models"

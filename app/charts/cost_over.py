@@ -17,7 +17,7 @@ from app.charts.cost import COST, Key, look_of, model_name
 from app.charts.looks import PLAIN, Looks
 from app.queries.cost import TIME
 from app.text.formatting import exact
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 TITLES = {TIME: "Time of the run (UTC)"}
 FEW = 20

@@ -16,8 +16,8 @@ from app.charts.looks import COHORTS, PLAIN, Looks, name
 from app.queries.distributions import Scale
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
-from schemas.catalogue.unit_names import Unit
 from schemas.text import plural
+from schemas.unit_names import Unit
 
 ROW = 34
 FEW = 5

@@ -16,8 +16,8 @@ from app.queries.cost import Groups
 from app.text.cost_words import comparable, group_names
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
-from schemas.catalogue.unit_names import Unit
 from schemas.rows.cost import CAUSES, CostCause
+from schemas.unit_names import Unit
 
 ROW = 34
 HOVER_WIDTH = 60

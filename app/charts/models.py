@@ -15,8 +15,8 @@ from app.charts.looks import Looks, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS, RUNS
-from schemas.catalogue.unit_names import Unit
 from schemas.text import plural
+from schemas.unit_names import Unit
 
 MOST_BARS = 50
 """The most bars that can be distinguished; a note mentions the other runs."""

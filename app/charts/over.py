@@ -15,7 +15,7 @@ from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.looks import PLAIN, Looks, name
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 LONG = 30
 """The fewest runs for a trend line and a finding."""

@@ -14,8 +14,8 @@ from app.charts.looks import PALETTE, name
 from app.text.cost_words import NOT_KNOWN
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
-from schemas.catalogue.unit_names import Unit
 from schemas.text import plural
+from schemas.unit_names import Unit
 
 MOST_BARS = 24
 """The most bars that fit on a printed page."""

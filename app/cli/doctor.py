@@ -14,9 +14,9 @@ import duckdb
 from app.queries.read_transaction import read_transaction
 from app.text.formatting import human
 from ingest.store.database import Store
-from schemas.catalogue.unit_names import Unit
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
 from schemas.rows.tables import SCHEMA_VERSION
+from schemas.unit_names import Unit
 
 PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
 

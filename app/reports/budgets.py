@@ -21,10 +21,10 @@ from app.text.formatting import exact, human
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS, Limit
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.catalogue.unit_names import Unit
 from schemas.errors import UsageError
 from schemas.money import amount, decimal
 from schemas.text import plural
+from schemas.unit_names import Unit
 
 
 @dataclass(frozen=True)

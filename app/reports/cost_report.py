@@ -28,8 +28,8 @@ from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
-from schemas.catalogue.unit_names import Unit
 from schemas.text import plural
+from schemas.unit_names import Unit
 
 TITLE = "Cost report"
 DRAWN_RUNS = 50

@@ -26,9 +26,9 @@ from app.text.presentation import Card, Shown, fact_words, plain
 from schemas.catalogue.columns import FACTS
 from schemas.catalogue.dimensions import LABEL_PREFIX
 from schemas.catalogue.entry import Figure
-from schemas.catalogue.unit_names import Unit
 from schemas.errors import StoreBusy, StoreMissing, TachographError
 from schemas.text import visible
+from schemas.unit_names import Unit
 
 FORMATS: dict[Unit, Any] = {
     Unit.USD: "$%.4f",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.text.formatting import UNKNOWN, human
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 Row = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from app.queries.cohorts import Cohorts
 from app.text.formatting import UNKNOWN, human
 from schemas.catalogue.columns import MEASURES, compared
 from schemas.catalogue.entry import Figure
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 
 def as_words(cohorts: Cohorts) -> pa.Table:

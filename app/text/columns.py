@@ -16,8 +16,8 @@ import pyarrow as pa
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import EXACT_UNITS, UNKNOWN, exact, human
 from schemas.catalogue.entry import UNNAMED, Columns, Entry
-from schemas.catalogue.unit_names import Unit
 from schemas.text import visible
+from schemas.unit_names import Unit
 
 
 @dataclass(frozen=True)

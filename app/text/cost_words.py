@@ -15,8 +15,8 @@ from app.text.formatting import exact, human, known_of
 from app.text.presentation import Card, cards, fact_words, plain
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.catalogue.unit_names import Unit
 from schemas.rows.cost import CAUSES, CostCause
+from schemas.unit_names import Unit
 
 MOST_OF = Decimal("0.8")
 """What makes so much of the cost is said to make most of it."""

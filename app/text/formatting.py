@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from schemas.catalogue.unit_names import Unit
 from schemas.text import visible
+from schemas.unit_names import Unit
 
 UNKNOWN = "–"
 """What stands for a value that is not known; never 0."""

@@ -15,8 +15,8 @@ from ingest.pipeline import SourceReport
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.entry import Columns, Figure
 from schemas.catalogue.figures import MORE, listed
-from schemas.catalogue.unit_names import Unit
 from schemas.text import visible
+from schemas.unit_names import Unit
 
 
 @dataclass(frozen=True)

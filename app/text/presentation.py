@@ -21,10 +21,10 @@ from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.catalogue.unit_names import Unit
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.rows.source import NO_LOGS
 from schemas.text import in_json, one_line, paired, visible
+from schemas.unit_names import Unit
 
 SHOWN_CHARACTERS = 100_000
 """The most of a text a screen shows: a browser is no place for a megabyte of one. The whole can be downloaded."""

@@ -1,6 +1,6 @@
 """Every column and every figure, once: what it is called, what it counts, what it means and, where it is derived, its SQL.
 
-- `entry`: what an entry says; `unit_names`: what a figure counts
+- `entry`: what an entry says
 - `figures`: figures of one run or one model of a run, which the views derive: one entry is a column of the view, of the lists and exports
   of runs, a card, a distribution, a line of `compare`
 - `metrics` (with `metrics_cost`, `metrics_claims`): figures of groups; `dimensions`: the groupings; `limits`: bounds on figures

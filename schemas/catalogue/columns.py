@@ -13,11 +13,12 @@ from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX, MODEL_
 from schemas.catalogue.entry import Better, Columns, Entry, Figure, by_key
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.catalogue.metrics import MODEL_METRICS, RUN_METRICS
-from schemas.catalogue.unit_names import Unit
 from schemas.rows.claim import ClaimRow
+from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.rows.source import FindingRow, RejectRow, SourceRow
-from schemas.rows.tables import entries
+from schemas.rows.tables import stored_type
+from schemas.unit_names import Unit
 
 
 class _Groups(dict[str, Entry]):
@@ -32,13 +33,19 @@ class _Groups(dict[str, Entry]):
         return super().__contains__(word) or str(word).startswith(LABEL_PREFIX)
 
 
+def _entries(row: type[Row]) -> dict[str, Entry]:
+    """The columns of a row model that people see: those with a title. Their unit is that of their type."""
+    named = [(name, info.title, info.description or "") for name, info in row.model_fields.items() if info.title]
+    return {name: Entry(name, title, stored_type(row, name).unit, meaning=meaning) for name, title, meaning in named}
+
+
 def _stored(key: str, word: str, better: Better) -> Figure:
     """A column of runs that is drawn as a distribution and compared."""
-    entry = entries(RunRow)[key]
+    entry = _entries(RunRow)[key]
     return Figure(key, entry.label, entry.unit, better, entry.meaning, word=word)
 
 
-_SOURCE = entries(SourceRow)
+_SOURCE = _entries(SourceRow)
 _SOURCE_NAME = Entry("source_name", "Source", meaning="File the record was read from.")
 
 _MEASURED = by_key(
@@ -60,7 +67,7 @@ TIMES = (*(word for word, figure in MEASURES.items() if figure.unit is Unit.MILL
 """The measures of the screen on durations."""
 
 RUNS: Columns = {
-    **entries(RunRow),
+    **_entries(RunRow),
     **_MEASURED,
     **RUN_FIGURES,
     **by_key(_SOURCE_NAME, _SOURCE["received_at"], Entry("excerpt", "Where the text stands")),
@@ -85,7 +92,7 @@ GROUPS: Columns = _Groups(
 )  # fmt: skip
 """One group of runs, or all of them: dimensions and RUN_METRICS."""
 
-USES: Columns = {**entries(ModelUsageRow), **MODEL_FIGURES}
+USES: Columns = {**_entries(ModelUsageRow), **MODEL_FIGURES}
 """One model of one run: columns of `v_model_rows`."""
 
 MODELS: Columns = {
@@ -105,10 +112,10 @@ MODELS: Columns = {
 }  # fmt: skip
 """One model over its runs: dimensions and MODEL_METRICS."""
 
-CLAIMS: Columns = {**_OF_ITS_RUN, **entries(ClaimRow)}
-FINDINGS: Columns = {**_OF_ITS_RUN, **entries(FindingRow)}
+CLAIMS: Columns = {**_OF_ITS_RUN, **_entries(ClaimRow)}
+FINDINGS: Columns = {**_OF_ITS_RUN, **_entries(FindingRow)}
 RULES: Columns = {
-    **entries(FindingRow),
+    **_entries(FindingRow),
     **by_key(
         Entry("runs", "Runs", Unit.COUNT, meaning="Runs in which the rule found something."),
         Entry("findings", "Findings", Unit.COUNT, meaning="How often the rule found something."),
@@ -118,7 +125,7 @@ RULES: Columns = {
 """One rule over its findings."""
 
 SOURCES: Columns = _SOURCE
-REJECTS: Columns = {**entries(RejectRow), **by_key(_SOURCE_NAME)}
+REJECTS: Columns = {**_entries(RejectRow), **by_key(_SOURCE_NAME)}
 REASONS: Columns = by_key(
     REJECTS["reason"],
     Entry("rejected", "Rejected", Unit.COUNT, meaning="Documents rejected for the reason."),
@@ -128,8 +135,8 @@ REASONS: Columns = by_key(
 """One reason over its rejects."""
 
 UPLOADS: Columns = {**_SOURCE, **by_key(_SOURCE_NAME, Entry("became", "What became of it"))}
-TOOL_CALLS: Columns = entries(ToolCallRow)
-FILE_CHANGES: Columns = entries(FileChangeRow)
+TOOL_CALLS: Columns = _entries(ToolCallRow)
+FILE_CHANGES: Columns = _entries(FileChangeRow)
 FACTS: Columns = by_key(Entry("fact", "Fact"), Entry("known", "Runs", Unit.COUNT), Entry("share", "Share of runs", Unit.SHARE))
 """One fact, and how many runs tell it."""
 

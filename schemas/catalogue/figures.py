@@ -8,7 +8,7 @@ figures of groups.
 from __future__ import annotations
 
 from schemas.catalogue.entry import Figure, by_key
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 _TOKENS = "All tokens this record added: input, output, cache reads and cache writes."
 _SAVED = "What caching saved at list prices: the cost without it, less the cost with it; below 0 where writes cost more than reads saved."

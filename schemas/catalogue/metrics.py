@@ -13,7 +13,7 @@ from schemas.catalogue.entry import Better, Dimension, Metric, aggregates_of, by
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.catalogue.metrics_claims import CLAIM_METRICS
 from schemas.catalogue.metrics_cost import MODEL_CACHE_METRICS, MODEL_COST_METRICS, RUN_COST_METRICS
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 __all__ = ["DEFAULT_REPORT", "DIMENSIONS", "MODEL_DIMENSIONS", "MODEL_METRICS", "RUN_METRICS", "Better", "Dimension", "Metric"]
 

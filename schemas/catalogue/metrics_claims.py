@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.catalogue.entry import Metric, by_key, over
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 _HEADLINE = "the run's headline claim (own, faster; measured before stated, then broadest scope)"
 _WITH_CLAIM = "Runs whose summary claims, in figures, that its work made something faster."

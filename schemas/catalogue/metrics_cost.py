@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from schemas.catalogue.entry import Metric, by_key, of_model, over
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 _LIST = "What the same tokens cost at list prices (base tier, per provider and region, of the day of the run); see `tachograph models`."
 _DELTA = "List cost less reported cost, where both are known: above 0 where the list is dearer than what the agent says."

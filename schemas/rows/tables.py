@@ -15,8 +15,6 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from schemas.catalogue.entry import Entry
-from schemas.catalogue.unit_names import Unit
 from schemas.rows.claim import ClaimRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.row import Row
@@ -25,6 +23,7 @@ from schemas.rows.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
 from schemas.rows.statement import StatementRow
 from schemas.rows.units import ArrowType
 from schemas.text import paired
+from schemas.unit_names import Unit
 
 SCHEMA_VERSION = 4
 """Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
@@ -141,15 +140,9 @@ def _reason(error: Exception) -> str:
     return str(error.errors(include_url=False, include_context=False)[0]["msg"]) if isinstance(error, ValidationError) else str(error)
 
 
-def entries(row: type[Row]) -> dict[str, Entry]:
-    """The catalogue's entries of the columns that people see: those that have a title. Their unit is that of their type."""
-    named = {name: info for name, info in row.model_fields.items() if info.title}
-    return {name: Entry(name, info.title or "", _typed(row, name).unit, meaning=info.description or "") for name, info in named.items()}
-
-
 def _arrow_field(row: type[Row], name: str) -> pa.Field:
     info = row.model_fields[name]
-    arrow = _typed(row, name)
+    arrow = stored_type(row, name)
     told = f"{info.description}{_IN_UNITS.get(arrow.unit, '')}"
     metadata = {"comment": told} | ({"compressed": "zstd"} if arrow.compressed else {})
     return pa.field(name, arrow.type, nullable=_is_optional(info.annotation), metadata=metadata)
@@ -159,7 +152,8 @@ _IN_UNITS = {Unit.USD: " In USD.", Unit.MILLISECONDS: " In ms."}
 """What a comment adds to what a column means: whoever reads the store sees bare numbers."""
 
 
-def _typed(row: type[Row], name: str) -> ArrowType:
+def stored_type(row: type[Row], name: str) -> ArrowType:
+    """How a column is stored, and what it counts. Raises TypeError where its annotation does not say it."""
     info = row.model_fields[name]
     arrow = _arrow_type(info.annotation, info.metadata)
     if arrow is None:

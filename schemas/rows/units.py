@@ -14,7 +14,7 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import AwareDatetime, Field
 
-from schemas.catalogue.unit_names import Unit
+from schemas.unit_names import Unit
 
 NANODOLLAR = Decimal("1e-9")
 """The smallest amount that is stored. Costs are rounded to it once, when a record is read."""

@@ -24,8 +24,8 @@ from app.reports.exports.values import is_formula
 from app.text.columns import Column, columns
 from schemas.catalogue.columns import TOTALS
 from schemas.catalogue.entry import UNNAMED, Columns
-from schemas.catalogue.unit_names import Unit
 from schemas.text import REPLACEMENT, visible
+from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report
