@@ -6,7 +6,6 @@ import ast
 import csv
 import io
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,6 +34,7 @@ from schemas.catalogue.figures import RUN_FIGURES
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.unit_names import Unit
 from tests.conftest import ROOT, SAMPLES, environment
+from tests.project_copy import Copy
 
 SCOPES: dict[str, Columns] = {
     name: scope
@@ -144,13 +144,6 @@ def test_no_file_of_the_app_has_its_own_words_for_columns() -> None:
     assert not [found for path in sorted((ROOT / "app").rglob("*.py")) for found in words_of_columns(path)]
 
 
-ENTRY = """
-    Figure(
-        "output_per_turn", "Output tokens per turn", Unit.TOKENS, "lower", "Output tokens divided by turns.", short="Output per turn",
-        sql="output_tokens / nullif(num_turns, 0)", word="turn-output", order="Most output per turn first", listed=True,
-        aggregates=("median",),
-    ),
-"""
 LABEL, HEADER, MEANING = "Output tokens per turn", "Output per turn", "Output tokens divided by turns."
 SCREENS = """
 import json, sys
@@ -182,13 +175,9 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with one more entry in one file, its views written anew, and a store with the sample runs and a failed one."""
+    """A copy of the project with the entry of the recipe, its views written anew, and a store with the sample runs and a failed one."""
     home = tmp_path_factory.mktemp("house")
-    for room in ("app", "ingest", "schemas"):
-        shutil.copytree(ROOT / room, home / room, ignore=shutil.ignore_patterns("__pycache__"))
-    file = home / "schemas" / "catalogue" / "figures.py"
-    head, mark, tail = file.read_text().partition("RUN_FIGURES = by_key(")
-    file.write_text(f"{head}{mark}{ENTRY}{tail}")
+    Copy(home).apply("A figure of a run")
     python(home, "-m", "ingest.store.ddl")
     failed = next(SAMPLES.glob("002*")).read_text().replace('"is_error":false', '"is_error":true').replace('"uuid":"', '"uuid":"0')
     (home / "failed.json").write_text(failed)

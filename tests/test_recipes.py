@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.architecture_picture import PAGE, ROOMS, ROOT
-from tests.conftest import SAMPLES, environment, record_text
+from tests.conftest import ROOT, SAMPLES, record_text
+from tests.project_copy import RECIPES, TEXT, Copy
 
 pytestmark = pytest.mark.slow
 
-PATIENCE_SECONDS = 120
-TEXT = PAGE.read_text()
-RECIPES = dict(re.findall(r"^### (.*?)\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE))
-BLOCK = re.compile(r"^```(?:python|toml)\n# (?P<file>\S+?)(?:, in (?P<list>\w+))?\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
 OVERVIEW = """
 from streamlit.testing.v1 import AppTest
 import app
@@ -28,57 +21,13 @@ print(*(heading.value for heading in app.header), *(error.value for error in app
 """
 
 
-class Copy:
-    """A copy of the project's packages, changed by recipes; its commands run on a store of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for room in ROOMS:
-            shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "pictures"))
-
-    def apply(self, recipe: str) -> None:
-        """Do what the recipe says."""
-        blocks = list(BLOCK.finditer(RECIPES[recipe]))
-        assert blocks
-        for block in blocks:
-            file = self.folder / block["file"]
-            text = file.read_text() if file.exists() else ""
-            file.write_text(_in_list(text, block["list"], block["code"]) if block["list"] else f"{text}\n\n{block['code']}".lstrip())
-
-    def python(self, *arguments: str | Path) -> str:
-        """What Python prints with the copy in front of everything installed."""
-        variables = environment(PYTHONPATH=str(self.folder), TACHOGRAPH_DB=str(self.folder / "runs.duckdb"))
-        command = [sys.executable, *map(str, arguments)]
-        done = subprocess.run(
-            command, cwd=self.folder, env=variables, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def tachograph(self, *arguments: str | Path) -> str:
-        """What the command prints."""
-        return self.python("-m", "app.cli.main", *arguments)
-
-    def rows(self, *arguments: str) -> list[dict[str, object]]:
-        """The rows that a command answers with."""
-        found: list[dict[str, object]] = json.loads(self.tachograph(*arguments, "--format", "json"))
-        return found
-
-
-def _in_list(text: str, name: str, entry: str) -> str:
-    """The text with an entry at the beginning of a list that opens on a line of its own."""
-    opening = re.search(rf"^{name} = \[\n", text, re.MULTILINE)
-    assert opening, name
-    return text[: opening.end()] + entry + text[opening.end() :]
-
-
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
 def test_every_recipe_has_a_test() -> None:
-    tested = {"A format", "A chart", "An export", "A finding", "A claim rule", "A figure"}
+    tested = {"A format", "A chart", "An export", "A finding", "A claim rule", "A figure of a run", "A figure of a group"}
     assert RECIPES.keys() == tested
 
 
@@ -131,6 +80,15 @@ def test_a_claim_rule(copy: Copy) -> None:
     copy.apply("A claim rule")
     after = json.loads(copy.tachograph("claims", "extract", texts))
     assert (before["claims"], [(claim["metric"], claim["ratio"]) for claim in after["claims"]]) == ([], [("memory", 2)])
+
+
+def test_a_figure_of_a_group(copy: Copy) -> None:
+    """A figure of a run: `tests/test_catalogue.py`."""
+    copy.apply("A figure of a group")
+    copy.tachograph("ingest", SAMPLES)
+    assert "turns_max" in copy.tachograph("report", "--help")
+    groups = copy.rows("report", "--by", "model", "--metrics", "turns_max", "--brief")
+    assert [group["turns_max"] for group in groups] == [max(run["num_turns"] for run in copy.rows("runs"))]
 
 
 def test_the_page_names_files_that_are_there() -> None:

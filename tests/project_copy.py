@@ -1,0 +1,63 @@
+"""A copy of the project that the recipes of docs/architecture.md change."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.architecture_picture import PAGE, ROOMS, ROOT
+from tests.conftest import environment
+
+PATIENCE_SECONDS = 120
+TEXT = PAGE.read_text()
+RECIPES = dict(re.findall(r"^### (.*?)\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE))
+BLOCK = re.compile(r"^```(?:python|toml)\n# (?P<file>\S+?)(?:, in (?P<list>\w+))?\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+class Copy:
+    """A copy of the project's packages, changed by recipes; its commands run on a store of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for room in ROOMS:
+            shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "pictures"))
+
+    def apply(self, recipe: str) -> None:
+        """Do what the recipe says."""
+        blocks = list(BLOCK.finditer(RECIPES[recipe]))
+        assert blocks
+        for block in blocks:
+            file = self.folder / block["file"]
+            text = file.read_text() if file.exists() else ""
+            file.write_text(_in_list(text, block["list"], block["code"]) if block["list"] else f"{text}\n\n{block['code']}".lstrip())
+
+    def python(self, *arguments: str | Path) -> str:
+        """What Python prints with the copy in front of everything installed."""
+        variables = environment(PYTHONPATH=str(self.folder), TACHOGRAPH_DB=str(self.folder / "runs.duckdb"))
+        command = [sys.executable, *map(str, arguments)]
+        done = subprocess.run(
+            command, cwd=self.folder, env=variables, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def tachograph(self, *arguments: str | Path) -> str:
+        """What the command prints."""
+        return self.python("-m", "app.cli.main", *arguments)
+
+    def rows(self, *arguments: str) -> list[dict[str, Any]]:
+        """The rows that a command answers with."""
+        found: list[dict[str, Any]] = json.loads(self.tachograph(*arguments, "--format", "json"))
+        return found
+
+
+def _in_list(text: str, name: str, entry: str) -> str:
+    """The text with an entry at the beginning of a list that opens on a line of its own."""
+    opening = re.search(rf"^{name} = (\[|by_key\()\n", text, re.MULTILINE)
+    assert opening, name
+    return text[: opening.end()] + entry + text[opening.end() :]
