@@ -33,7 +33,7 @@ def write_logs(folder: Path, name: str, runs: int = 12, *, chained: bool = False
     folder.mkdir(parents=True)
     (folder / f"{name}.jsonl").write_text("\n".join(_line(name, number, chained=chained) for number in range(runs - 1)), encoding="utf-8")
     (folder / f"{name}-stream.jsonl").write_text("\n".join(map(json.dumps, _stream(name))), encoding="utf-8")
-    (folder / f"{name}-cut.json").write_text(record_text(uuid=f"{name}-cut")[:-200], encoding="utf-8")
+    (folder / f"{name}-cut.json").write_text(record_text(result=f"{name} was cut off.")[:-200], encoding="utf-8")
     return folder
 
 
