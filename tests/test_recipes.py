@@ -27,12 +27,12 @@ def copy(tmp_path: Path) -> Copy:
 
 
 def test_every_recipe_has_a_test() -> None:
-    tested = {"A format", "A chart", "An export", "A finding", "A claim rule", "A figure of a run", "A figure of a group"}
+    tested = {"An agent", "A chart", "An export", "A finding", "A claim rule", "A figure of a run", "A figure of a group"}
     assert RECIPES.keys() == tested
 
 
-def test_a_format(copy: Copy) -> None:
-    copy.apply("A format")
+def test_an_agent(copy: Copy) -> None:
+    copy.apply("An agent")
     record = {"acme_run": "a1", "ok": True, "usd": "0.5", "seconds": 12.5, "summary": "Parsing is 2x faster.", "mood": "fine"}
     log = copy.folder / "acme.jsonl"
     log.write_text("\n".join(json.dumps(line) for line in (record, {"acme_run": "a2", "seconds": "soon"})))
@@ -57,11 +57,11 @@ def test_a_chart(copy: Copy) -> None:
 def test_an_export(copy: Copy) -> None:
     copy.apply("An export")
     copy.tachograph("ingest", SAMPLES)
-    assert "|tsv]" in copy.tachograph("report", "--help").replace("\n", "").replace(" ", "")
-    copy.tachograph("runs", "-o", "runs.tsv")
-    header, *rows = [line.split("\t") for line in (copy.folder / "runs.tsv").read_text().splitlines()]
-    assert {row[header.index("run_id")].strip('"') for row in rows} == {row["run_id"] for row in copy.rows("runs")}
-    assert copy.tachograph("report", "--by", "model", "--format", "tsv").startswith("model\truns\t")
+    assert "|yaml]" in copy.tachograph("report", "--help").replace("\n", "").replace(" ", "")
+    copy.tachograph("runs", "-o", "runs.yaml")
+    rows = [json.loads(line.removeprefix("- ")) for line in (copy.folder / "runs.yaml").read_text().splitlines()]
+    assert rows == copy.rows("runs")
+    assert copy.tachograph("report", "--by", "model", "--format", "yaml").startswith('- {"model": ')
 
 
 def test_a_finding(copy: Copy) -> None:
@@ -75,7 +75,7 @@ def test_a_finding(copy: Copy) -> None:
 
 def test_a_claim_rule(copy: Copy) -> None:
     texts = copy.folder / "texts.jsonl"
-    texts.write_text(json.dumps({"id": 1, "text": "Vmsize: 200 -> 100"}))
+    texts.write_text(json.dumps({"id": 1, "text": "Pss: 200 -> 100"}))
     before = json.loads(copy.tachograph("claims", "extract", texts))
     copy.apply("A claim rule")
     after = json.loads(copy.tachograph("claims", "extract", texts))

@@ -1,6 +1,6 @@
 """Formats that tables and reports can be written in, once. The command line's choices, the dashboard's menus and the tests read EXPORTS.
 
-A new format is a module with a function from a table, one from a report, and one line below. A module is imported when its
+A new format is an entry of EXPORTS with two writers, one of a table and one of a report. A module is imported when its
 format is first written: the registry itself costs nothing.
 """
 
