@@ -16,6 +16,7 @@ from ingest.store.database import Store
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
 from schemas.errors import UsageError
+from schemas.text import did_you_mean
 
 T = TypeVar("T")
 
@@ -169,7 +170,7 @@ def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric])
 
 def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
     if key not in registry:
-        raise UsageError(f"there is no {kind} {key!r}.", f"Choose from: {', '.join(registry)}.")
+        raise UsageError(f"unknown {kind} {key!r}.", f"{did_you_mean(key, list(registry))}Choose from: {', '.join(registry)}.")
     return registry[key]
 
 

@@ -5,6 +5,7 @@ One process serves all visitors: the route that receives a file and the screen t
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import Counter
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
+
+from ingest.system.command_lines import DEFAULT_STORE, command_line
 
 SESSION_BYTES = 2 << 30
 """The most bytes on disk of one session; a file is deleted when it was read."""
@@ -165,9 +168,8 @@ class Received:
     def _reserve(self, file: File, more: int) -> None:
         with self._lock:
             if self._bytes[file.session_id] + more > self.session_bytes:
-                raise NoRoom(
-                    f"a page takes {_gigabytes(self.session_bytes)} at a time. Upload less at once, or use: tachograph ingest PATH"
-                )
+                use = command_line("ingest PATH", os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE)
+                raise NoRoom(f"a page takes {_gigabytes(self.session_bytes)} at a time. Upload less at once, or use: {use}")
             if self._bytes.total() + more > self.total_bytes:
                 raise NoRoom(f"all visitors together have {_gigabytes(self.total_bytes)} waiting here to be read. Try again later.")
             self._bytes[file.session_id] += more

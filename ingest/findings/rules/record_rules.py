@@ -70,7 +70,7 @@ def guessed_price(facts: Facts) -> Iterator[Noticed]:
     """`costBasis: unknown`: the agent had no price for the model and took that of another one."""
     for row in facts.usage:
         if row.cost_basis == "unknown":
-            yield Noticed(f"The agent did not know the price of {row.model_id}; its cost is a guess.", "a known price", "costBasis: unknown")
+            yield Noticed(f"The agent did not know the price of {row.model_id} and guessed it.", "a known price", "costBasis: unknown")
 
 
 @rule(Severity.WARNING, "The run failed without an error message.")

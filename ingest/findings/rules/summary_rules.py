@@ -51,9 +51,7 @@ def success_claimed(facts: Facts) -> Iterator[Noticed]:
     """A summary that begins with success, although the run ended otherwise."""
     if facts.run.outcome in _FAILURES and (found := _SUCCESS.search(facts.text, 0, _OPENING)):
         words = found[0].strip()
-        yield Noticed(
-            f"The summary claims success (“{words}”), but the outcome is {facts.run.outcome}.", "completed", facts.run.outcome
-        )
+        yield Noticed(f"The summary claims success (“{words}”), but the outcome is {facts.run.outcome}.", "completed", facts.run.outcome)
 
 
 @rule(Severity.WARNING, "The outcome is completed, but the summary says the agent was blocked.")
