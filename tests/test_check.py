@@ -159,9 +159,9 @@ def test_a_limit_that_is_no_number_says_what_is(key: str, text: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_readmes_example_for_ci_runs(tmp_path: Path) -> None:
+def test_the_example_for_ci_of_the_docs_runs(tmp_path: Path) -> None:
     """The script of its workflow, as the runner starts it: bash -e."""
-    [script] = re.findall(r"run: \|\n(.*?)^ {6}-", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    [script] = re.findall(r"run: \|\n(.*?)^ {6}-", (ROOT / "docs" / "budgets.md").read_text(), re.DOTALL | re.MULTILINE)
     (tmp_path / "logs").symlink_to(SAMPLES)
     variables = environment(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"))
     done = subprocess.run(
@@ -169,14 +169,14 @@ def test_the_readmes_example_for_ci_runs(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert (tmp_path / "summary.md").read_text().startswith("# Cost report\n")
-    assert "### ✅ Check passed: 3 limits kept\n" in (tmp_path / "summary.md").read_text()
+    assert "### ✅ PASS: 3 budgets met\n" in (tmp_path / "summary.md").read_text()
     assert (tmp_path / "cost.html").stat().st_size > 10_000
 
 
 def test_without_a_limit_there_is_nothing_to_check() -> None:
     done = CliRunner().invoke(cli, ["check"])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "Give a limit: tachograph check --max-total-usd 50" in done.stderr
+    assert "Give a budget, e.g. --max-total-usd 50" in done.stderr
 
 
 def test_a_store_that_is_missing_does_not_pass(tmp_path: Path, tachograph: Any) -> None:

@@ -370,5 +370,5 @@ def test_every_cause_has_a_meaning_and_a_severity_that_findings_know() -> None:
     assert set(CAUSES) == set(CostCause)
     assert {meaning.severity for meaning in COST_RULES.values()} <= {severity.value for severity in Severity}
     assert all(meaning.meaning.endswith(".") for meaning in COST_RULES.values())
-    readme = (ROOT / "README.md").read_text()
-    assert all(f"`{cause}`" in readme for cause in CostCause)
+    page = (ROOT / "docs" / "prices.md").read_text()
+    assert all(f"`{cause}`" in page for cause in CostCause)
