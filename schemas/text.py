@@ -98,6 +98,6 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     """`Did you mean claude-opus-4-6 or claude-opus-4-5? `, with a blank behind it; empty where nothing known comes near."""
     names = {name.lower(): name for name in known}
     wanted = word.lower().strip()
-    holding = [name for lower, name in names.items() if wanted and wanted in lower]
-    near = holding or [names[lower] for lower in difflib.get_close_matches(wanted, names, MOST_MEANT, 0.5)]
+    holding = [names[lower] for lower in sorted(names, key=lambda lower: not lower.startswith(wanted)) if wanted and wanted in lower]
+    near = holding or [names[lower] for lower in difflib.get_close_matches(wanted, names, MOST_MEANT, 0.6)]
     return f"Did you mean {' or '.join(near[:MOST_MEANT])}? " if near else ""

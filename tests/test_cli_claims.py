@@ -84,7 +84,7 @@ def test_runs_grouped_by_evidence_are_those_the_filter_finds(claiming: Store) ->
 
 def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     shown = ask(claiming, "claims", "--repo", "vllm", "--kind", "quantified")
-    assert shown.stderr.startswith(f"2 claims of 1 run, as the agents state them · --repo vllm · {claiming.location}\n")
+    assert shown.stderr.startswith(f"2 claims of 1 run, from the agents' summaries, not verified · --repo vllm · {claiming.location}\n")
     assert "Claimed" in shown.stdout
     assert "3.17×" in shown.stdout
     cut = ask(claiming, "claims", "--kind", "quantified", "--limit", "1")
@@ -116,7 +116,7 @@ def test_a_runs_findings_are_as_many_as_it_says(claiming: Store) -> None:
 
 def test_a_rule_that_does_not_exist_is_told_with_those_that_do(claiming: Store) -> None:
     code = CliRunner().invoke(cli, ["findings", "--rule", "headline", "--db", claiming.location])
-    assert "there is no rule 'headline'" in str(code.exception)
+    assert "unknown rule 'headline'" in str(code.exception)
     assert all(rule in str(code.exception) for rule in RULES)
 
 

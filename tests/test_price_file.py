@@ -70,7 +70,7 @@ def test_a_local_model_gets_its_price_and_no_other_does() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[[price]\n", ["prices.toml is no TOML", "line 1"]),
+        ("[[price]\n", ["prices.toml is not valid TOML", "line 1"]),
         ('\n[[price]]\nmodel = "x"\ninput = 1\n', ["line 2", "`output`", "missing"]),
         ('[[price]]\nmodel = "x"\ninputs = 1\noutput = 1\n', ["line 1", "`inputs`", "did you mean `input`?"]),
         ('[[price]]\nmodel = "x"\ninput = "1"\noutput = 1\n', ["line 1", "`input`", "must be a number"]),

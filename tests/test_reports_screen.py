@@ -74,7 +74,7 @@ def test_a_model_without_a_price_is_told_and_can_be_corrected(sample_store: Stor
     app.selectbox(key="reprice").set_value("claude-opus-4-5").run()
     assert not app.exception
     assert not app.error
-    assert [heading for heading in app.header if heading.value.replace("\\", "") == "What if it had been claude-opus-4-5"]
+    assert [heading for heading in app.header if heading.value.replace("\\", "") == "Repriced as claude-opus-4-5"]
 
 
 def test_groupings_are_two_at_most_and_none_is_fine(sample_store: Store, screen: Open) -> None:

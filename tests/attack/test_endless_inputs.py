@@ -76,8 +76,8 @@ def unreadable(*paths: str | Path) -> list[str]:
 def test_d6_d11_devices_are_refused(tmp_path: Path, device: str) -> None:
     (tmp_path / "link").symlink_to(device)
     assert unreadable(device, tmp_path / "link") == [
-        f"cannot read {device}: it is a device, and no file",
-        f"cannot read {tmp_path / 'link'}: it is a device, and no file",
+        f"cannot read {device}: it is a device, not a file",
+        f"cannot read {tmp_path / 'link'}: it is a device, not a file",
     ]
 
 
@@ -106,7 +106,7 @@ def test_d11_a_socket_is_refused_where_it_is_named_and_passed_by_in_a_folder(tmp
     os.mkfifo("pipe")
     with socket.socket(socket.AF_UNIX) as opened:
         opened.bind("socket")
-        assert unreadable("socket") == ["cannot read socket: it is a socket, and no file"]
+        assert unreadable("socket") == ["cannot read socket: it is a socket, not a file"]
         [found] = read_paths([tmp_path])
     assert isinstance(found, Source)
     assert found.path == tmp_path / "log.json"
@@ -177,7 +177,7 @@ def test_d6_the_command_tells_what_is_endless_and_reads_the_rest(db: str, place:
 
 
 def test_d6_an_endless_device_on_standard_input_is_refused() -> None:
-    assert shell("$SOURCES - < /dev/zero").stdout.startswith("cannot read stdin: it is a device, and no file")
+    assert shell("$SOURCES - < /dev/zero").stdout.startswith("cannot read stdin: it is a device, not a file")
 
 
 @pytest.mark.parametrize("words", ["/dev/zero", "- < /dev/zero", "/proc/self/mem"])
