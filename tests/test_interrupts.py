@@ -23,7 +23,7 @@ from tests.forks import Forks
 RECORDS = 400
 
 COMMANDS = ("ingest log.jsonl --jobs 1", "ingest log.jsonl --jobs 1", "rebuild", "reprice")
-NOTES = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Ended by SIGTERM", signal.SIGHUP: "Ended by SIGHUP"}
+NOTES = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Stopped by SIGTERM", signal.SIGHUP: "Stopped by SIGHUP"}
 
 
 def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(forks: Forks, tmp_path: Path) -> None:

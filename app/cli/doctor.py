@@ -17,6 +17,7 @@ from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
 from schemas.rows.tables import SCHEMA_VERSION
+from schemas.text import plural
 from schemas.unit_names import Unit
 
 PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
@@ -115,9 +116,9 @@ def _size(store: Store) -> str:
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> str:
-    tables = {"sources": "files", "runs": "runs", "model_usage": "model rows", "rejects": "rejects"}
+    tables = {"sources": "file", "runs": "run", "model_usage": "model row", "rejects": "reject"}
     counts = {table: connection.sql(f"select count(*) from {table}").fetchall()[0][0] for table in tables}
-    return ", ".join(f"{counts[table]:,} {noun}" for table, noun in tables.items())
+    return ", ".join(plural(counts[table], noun) for table, noun in tables.items())
 
 
 def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: str) -> Finding:

@@ -210,7 +210,7 @@ def _ingest(
     sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, on_wait: Callable[[str], object] | None, options: Options
 ) -> IngestReport:
     if is_read_only():
-        raise UsageError("this dashboard is read-only.", "Ask whoever serves it to ingest the logs, or to leave --read-only out.")
+        raise UsageError("this dashboard is read-only.", "Ask its owner to ingest the logs, or to restart it without --read-only.")
     if current := _current.get():
         current.end()  # who reads shuts out who writes, also in one process
     return ingest(sources, store(on_wait=on_wait), options, on_progress)

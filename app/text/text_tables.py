@@ -102,7 +102,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     widths: dict[str, int] = {}
     left = width + _GAP
     for column in shown:
-        words = max(map(_longest_word, [column.label, *cells[column.name]]))
+        words = max(map(_longest_word, [column.label, *(() if column.name in PATHS else cells[column.name])]))
         least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, min(words, _LONGEST_WORD)))
         if least + _GAP > left:
             break
