@@ -108,7 +108,7 @@ def _package(name: str) -> Finding:
     try:
         return Finding(name, version(name))
     except PackageNotFoundError:
-        return Finding(name, "not installed", "Run `pip install --force-reinstall tachograph`.")
+        return Finding(name, "not installed", f"Install it: pip install {name}")
 
 
 def _size(store: Store) -> str:

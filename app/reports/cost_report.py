@@ -100,7 +100,7 @@ class Header:
         if not covers["timed_runs"]:
             return "unknown"
         known = known_of(covers["timed_runs"], covers["runs"])
-        return f"{self._time(covers['first_at'])} to {self._time(covers['last_at'])}{known and f' (based on {known} runs)'}"
+        return f"{self._time(covers['first_at'])} to {self._time(covers['last_at'])}{known and f' ({known})'}"
 
     def _time(self, time: datetime | None) -> str:
         return human(None) if time is None else f"{time.astimezone(known_zone(self.zone)):%Y-%m-%d %H:%M} {self.zone}"

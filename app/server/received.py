@@ -108,10 +108,8 @@ class Received:
         except NoRoom as error:
             self._fail(file, str(error))
         except OSError as error:
-            self._fail(
-                file,
-                f"it cannot be written to the temporary folder: {error.strerror or error}. The owner of this dashboard must free disk space.",
-            )
+            why = f"it cannot be written to the temporary folder: {error.strerror or error}"
+            self._fail(file, f"{why}. The owner of this dashboard must free disk space.")
 
     def finish(self, file: File) -> None:
         """Mark a file as complete: it may be read, unless it has a problem."""

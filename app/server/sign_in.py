@@ -41,7 +41,7 @@ def read_allowed(path: Path) -> tuple[str, ...]:
         raise UsageError(f"{path} is not valid TOML: {error}.", _EXAMPLE) from error
     _require_provider(settings.get("auth"), path)
     if find_spec("authlib") is None:
-        raise UsageError("sign-in needs the library Authlib.", "Install it: pip install 'tachograph[sign-in]'")
+        raise UsageError("sign-in needs the library Authlib.", "Install it: pip install authlib")
     return allowed_in(settings, path)
 
 

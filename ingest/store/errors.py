@@ -57,7 +57,7 @@ def other_version(location: str, found: int) -> StoreVersionMismatch:
     if found > SCHEMA_VERSION:
         return StoreVersionMismatch(
             f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
-            "Upgrade with `pip install -U tachograph`, or choose another store with --db.",
+            "Upgrade Tachograph, or choose another store with --db.",
         )
     return StoreVersionMismatch(
         f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",

@@ -27,11 +27,11 @@ class Limit:
 LIMITS = {
     limit.key: limit
     for limit in (
-        Limit("max-total-usd", "cost_usd", "Maximum total cost.", of="total"),
-        Limit("max-run-usd", "cost_max_usd", "Maximum cost of a single run."),
-        Limit("max-day-usd", "cost_usd", "Maximum cost of a day (time zone: --tz).", of="most expensive day", per="day"),
-        Limit("max-error-rate", "error_rate", "Maximum failure rate (runs that did not complete): 0.05 or 5%."),
-        Limit("max-unpriced-share", "unpriced_share", "Maximum share of runs without a list price."),
-        Limit("min-runs", "runs", "Minimum number of runs.", is_least=True),
+        Limit("max-total-usd", "cost_usd", "Most that all runs together may report.", of="total"),
+        Limit("max-run-usd", "cost_max_usd", "Most that a single run may report."),
+        Limit("max-day-usd", "cost_usd", "Most that the runs of a day (of --tz) may report.", of="dearest day", per="day"),
+        Limit("max-error-rate", "error_rate", "Largest share of runs that did not complete: 0.05 or 5%."),
+        Limit("max-unpriced-share", "unpriced_share", "Largest share of runs whose list cost is unknown."),
+        Limit("min-runs", "runs", "Least number of runs that must match, so that an empty store does not pass.", is_least=True),
     )
 }

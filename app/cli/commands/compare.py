@@ -47,7 +47,7 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
     sides = [f"{name}: {plural(count, 'run')} ({words.as_words() or 'all'})" for name, count, words in chosen]
     is_for_people = output.format == TABLE or EXPORTS[output.format].is_for_people
     table = as_words(cohorts) if is_for_people else as_figures(cohorts)
-    columns = compared() if is_for_people else COMPARED
+    columns = compared(names) if is_for_people else COMPARED
     deliver(Answer(table, " · ".join([*sides, store.location]), of=columns), output)
     if cohorts.shared:
         terminal.note(f"{plural(cohorts.shared, 'run')} in both.")
