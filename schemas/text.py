@@ -16,10 +16,15 @@ escapes.
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Sequence
 from typing import Any
 
 REPLACEMENT = "\ufffd"
+
+MOST_MEANT = 3
+"""Words that an error offers in place of one that is not known."""
 
 _COMMANDS = "\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f"
 """C0, DEL and C1, without ends of lines and the tab."""
@@ -87,3 +92,12 @@ def _sign(found: re.Match[str]) -> str:
 def _escape(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", "surrogatepass").hex()
     return found[1] or "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """`Did you mean claude-opus-4-6 or claude-opus-4-5? `, with a blank behind it; empty where nothing known comes near."""
+    names = {name.lower(): name for name in known}
+    wanted = word.lower().strip()
+    holding = [names[lower] for lower in sorted(names, key=lambda lower: not lower.startswith(wanted)) if wanted and wanted in lower]
+    near = holding or [names[lower] for lower in difflib.get_close_matches(wanted, names, MOST_MEANT, 0.6)]
+    return f"Did you mean {' or '.join(near[:MOST_MEANT])}? " if near else ""

@@ -72,19 +72,19 @@ FIRES: dict[str, list[str]] = {
     "cost_sum": found(run(), usage(cost_reported_usd=Decimal("0.2")), usage(cost_reported_usd=Decimal("0.04"))),
     "usage_above_total": found(run(cache_read_tokens=0, usage_cache_read_tokens=30)),
     "cache_split": found(run(), usage(cache_write_tokens=5, cache_write_5m_tokens=4, cache_write_1h_tokens=2)),
-    "free_of_charge": found(run(cost_reported_usd=Decimal(0)), usage(cost_reported_usd=Decimal(0))),
+    "zero_cost": found(run(cost_reported_usd=Decimal(0)), usage(cost_reported_usd=Decimal(0))),
     "guessed_price": found(run(), usage(cost_basis="unknown")),
     "silent_failure": found(run(outcome=Outcome.EXECUTION_ERROR, result=None)),
     "success_claimed": found(run(outcome=Outcome.MAX_TURNS, result="Perfect! I have successfully completed the task.")),
-    "work_held_up": found(run(permission_denials=2, result="I need write permission to fix it.")),
+    "blocked_but_completed": found(run(permission_denials=2, result="I need write permission to fix it.")),
     "empty_summary": found(run(num_turns=40, result=" ")),
     "patch_size": found(run(patch_files=1, patch_insertions=9, patch_deletions=2), changes=(FileChange("a.py", 9, 1),)),
     "read_in_part": found(run(result="word " * 10), text="word"),
     "text_repaired": found(run(result_repaired=True)),
-    "headline_count": found(run(result=COUNTED.format(said=5))),
+    "count_mismatch": found(run(result=COUNTED.format(said=5))),
     "list_length": found(run(result=LISTED.format(said=4))),
-    "pair_and_percentage": found(run(), claims=(claim("100 ms → 50 ms (80% faster)", 2.0, before=100.0, after=50.0),)),
-    "beyond_belief": found(run(), claims=(claim("1000x", 1000.0, evidence=Evidence.STATED), claim())),
+    "ratio_mismatch": found(run(), claims=(claim("100 ms → 50 ms (80% faster)", 2.0, before=100.0, after=50.0),)),
+    "implausible_speedup": found(run(), claims=(claim("1000x", 1000.0, evidence=Evidence.STATED), claim())),
     "micro_benchmark_only": found(run(), claims=(claim(scope=Scope.MICRO),)),
     "unmeasured_claim": found(run(), claims=(claim(evidence=Evidence.STATED),)),
 }
@@ -96,14 +96,14 @@ SILENT: dict[str, list[list[str]]] = {
     ],
     "usage_above_total": [found(run(input_tokens=30, usage_input_tokens=30)), found(run(usage_input_tokens=30))],
     "cache_split": [found(run(), usage(cache_write_tokens=6, cache_write_5m_tokens=4)), found(run(), usage(cache_write_5m_tokens=4))],
-    "free_of_charge": [found(run(cost_reported_usd=Decimal(0), output_tokens=0)), found(run(cost_reported_usd=None))],
+    "zero_cost": [found(run(cost_reported_usd=Decimal(0), output_tokens=0)), found(run(cost_reported_usd=None))],
     "guessed_price": [found(run(), usage(cost_basis="list"))],
     "silent_failure": [
         found(run(outcome=Outcome.EXECUTION_ERROR, result=None, errors="boom")),
         found(run(outcome=Outcome.MAX_TURNS, result=None)),
     ],
     "success_claimed": [found(run(result="Perfect! All is done.")), found(run(outcome=Outcome.API_ERROR, result="API Error: 500"))],
-    "work_held_up": [
+    "blocked_but_completed": [
         found(run(result="I need write permission to fix it.")),  # somebody else's, perhaps: no call was denied
         found(run(permission_denials=2, result="The story is unblocked; file permissions are set by install -m 755.")),
         found(run(permission_denials=2, outcome=Outcome.INTERRUPTED, result="I'm blocked.")),
@@ -116,7 +116,7 @@ SILENT: dict[str, list[list[str]]] = {
     ],
     "read_in_part": [found(run(result="word"))],
     "text_repaired": [found(run())],
-    "headline_count": [
+    "count_mismatch": [
         found(run(result=COUNTED.format(said=8))),
         found(run(result=COUNTED.format(said=3))),  # it may count the items
         found(run(result=COUNTED.format(said=5).replace("1 allocation saved", "an allocation saved"))),
@@ -124,7 +124,7 @@ SILENT: dict[str, list[list[str]]] = {
         found(run(result=COUNTED.format(said=5).replace("\n\n1.", "\n\nOther news:\n" + "text\n" * 20 + "1."))),
     ],
     "list_length": [found(run(result=LISTED.format(said=3))), found(run(result=LISTED.format(said=4).replace("3. Three", "1. Three")))],
-    "pair_and_percentage": [
+    "ratio_mismatch": [
         found(run(), claims=(claim(quote, ratio, before=before, after=after),))
         for quote, ratio, before, after in (
             ("100 ms → 50 ms (50% faster)", 2.0, 100.0, 50.0),
@@ -136,7 +136,7 @@ SILENT: dict[str, list[list[str]]] = {
             ("100 ms → 4 ms (20–30x faster)", 25.0, 100.0, 4.0),
         )
     ],
-    "beyond_belief": [
+    "implausible_speedup": [
         found(run(), claims=(claim("1000x", 1000.0),)),
         found(run(), claims=(claim("99x", 99.0, evidence=Evidence.STATED),)),
         found(run(), claims=(claim("99.6% less", 250.0, evidence=Evidence.STATED),)),
@@ -164,14 +164,14 @@ def test_a_rule_fires_where_it_should_and_only_there(name: str) -> None:
 
 
 def test_an_arrow_of_ascii_is_no_bound() -> None:
-    assert "pair_and_percentage" in found(run(), claims=(claim("100 ms -> 50 ms (80% faster)", 2.0, before=100.0, after=50.0),))
+    assert "ratio_mismatch" in found(run(), claims=(claim("100 ms -> 50 ms (80% faster)", 2.0, before=100.0, after=50.0),))
 
 
-@pytest.mark.parametrize(("text", "rule"), [(COUNTED, "headline_count"), (LISTED, "list_length")])
+@pytest.mark.parametrize(("text", "rule"), [(COUNTED, "count_mismatch"), (LISTED, "list_length")])
 def test_an_item_of_any_length_is_one_item(text: str, rule: str) -> None:
     """Lines of more than 400 characters ended a list: what came after them was missing from the sum."""
     long = text.replace("2. ", f"2. {'word ' * 200}")
-    right, wrong = (8, 4) if rule == "headline_count" else (3, 4)
+    right, wrong = (8, 4) if rule == "count_mismatch" else (3, 4)
     assert rule not in found(run(result=long.format(said=right)))
     assert rule in found(run(result=long.format(said=wrong)))
 
@@ -183,17 +183,17 @@ def test_nothing_is_found_in_an_ordinary_run() -> None:
 def test_a_finding_says_what_was_expected_and_what_was_found() -> None:
     rows = (usage(cost_reported_usd=Decimal("0.2")),)
     [finding] = audit(Facts(run(), rows, str(run().result), (), Statements()))
-    assert (finding.severity, finding.expected, finding.actual) == (Severity.ALARM, "$0.2", "$0.25")
+    assert (finding.severity, finding.expected, finding.actual) == (Severity.ERROR, "$0.2", "$0.25")
 
 
 def test_the_count_of_the_sample_that_does_not_add_up() -> None:
     """Its headline says 14 instances, its list adds up to 20, and so does its patch."""
     rows = {path.name[:3]: _rows(path.read_text()) for path in SAMPLES.iterdir()}
-    [finding] = [finding for finding in rows["000"].findings if finding.rule == "headline_count"]
+    [finding] = [finding for finding in rows["000"].findings if finding.rule == "count_mismatch"]
     assert (finding.expected, finding.actual) == ("20", "14")
-    assert finding.message.endswith("the 7 items listed beneath add up to 20, and elsewhere it says 20 replacements.")
+    assert finding.message.endswith("the 7 items listed below it add up to 20, and elsewhere it says 20 replacements.")
     assert [finding.rule for finding in rows["003"].findings] == ["text_repaired"]
-    assert not [finding for sample in rows.values() for finding in sample.findings if finding.severity is Severity.ALARM]
+    assert not [finding for sample in rows.values() for finding in sample.findings if finding.severity is Severity.ERROR]
 
 
 def _rows(text: str) -> Any:
@@ -214,7 +214,7 @@ def test_the_facts_of_a_record_are_rows_of_the_store() -> None:
     assert [(row["run_id"], row["claim_no"]) for row in tables["claims"]] == _numbered("claims", rows, other)
     assert [row["path"] for row in tables["file_changes"]] == ["a/b.py"]
     assert rows.run.claimed_speedup == pytest.approx(3.0)
-    assert (rows.run.findings, rows.run.alarms) == (len(rows.findings), 0)
+    assert (rows.run.findings, rows.run.error_findings) == (len(rows.findings), 0)
 
 
 def test_a_run_without_a_summary_claims_nothing_that_is_known() -> None:
@@ -275,13 +275,13 @@ def test_claims_that_count_are_the_runs_own_numbers() -> None:
 def test_whatever_the_words_for_a_missing_permission_the_first_of_them_are_quoted(words: str) -> None:
     text = f"The permissions of `install` are set.\nNext: {words}.\nI cannot make it."
     (finding,) = audit(Facts(run(permission_denials=1), (), text, (), Statements()))
-    assert finding.rule == "work_held_up"
+    assert finding.rule == "blocked_but_completed"
     assert f"“Next: {words}”" in finding.message
 
 
 def test_every_rule_has_a_case_on_either_side() -> None:
     assert set(FIRES) == set(SILENT) == set(RULES)
-    assert Counter(rule.severity for rule in RULES.values())[Severity.ALARM] == 1
+    assert Counter(rule.severity for rule in RULES.values())[Severity.ERROR] == 1
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_sa
 
 def test_a_report_is_downloaded_with_the_right_totals(samples: None, visit: Open, tmp_path: Path) -> None:
     page = visit("/reports?format=xlsx", "dark")
-    expect(page.get_by_role("heading", name="Dearest runs")).to_be_visible()
+    expect(page.get_by_role("heading", name="Most expensive runs")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download cost-report-by-model.xlsx").click()
     download.value.save_as(tmp_path / download.value.suggested_filename)

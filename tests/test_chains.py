@@ -304,7 +304,7 @@ DOUBTFUL = [result(1, 100, 0.1, 100), result(2, 250, 0.4, 20)]
 def test_d15_a_record_that_may_have_started_from_zero_says_what_it_costs_then(store: Store, order: tuple[int, int]) -> None:
     for number in order:
         ingest([files(DOUBTFUL)[number]], store)
-    told = {"r2": ("USD 0.300000000 of its own, if they go on", "USD 0.400000000, if they start from zero")}
+    told = {"r2": ("$0.300000000 if they continue", "$0.400000000 if they start from zero")}
     assert doubts(store) == told
     ingest(files(DOUBTFUL), store)
     assert doubts(store) == told

@@ -70,19 +70,19 @@ def test_a_limit_itself_is_allowed_and_a_billionth_more_is_not(key: str, allowed
 def test_what_is_known_for_no_run_fails_and_says_so() -> None:
     verdict = judged("max-total-usd", "100", None, known=0)
     assert not verdict.passed
-    assert verdict.note == "Known for none of 3 runs, so it cannot be checked."
+    assert verdict.note == "Unknown for all 3 runs, so it cannot be checked."
     assert cells(verdict)["found"] == "–"
 
 
 def test_what_is_known_for_some_runs_says_for_how_many() -> None:
     verdict = judged("max-total-usd", "100", Decimal(1), known=2)
     assert verdict.passed
-    assert verdict.note == "Known for 2 of 3 runs."
+    assert verdict.note == "Based on 2 of 3 runs."
 
 
 def test_no_run_keeps_every_limit_but_that_of_runs() -> None:
     assert judged("max-total-usd", "0", None, known=0, runs=0).passed
-    assert judged("max-total-usd", "0", None, known=0, runs=0).note == "No run matches."
+    assert judged("max-total-usd", "0", None, known=0, runs=0).note == "No runs match."
     assert not judged("min-runs", "1", 0, known=0, runs=0).passed
 
 
@@ -95,7 +95,7 @@ def test_the_dearest_day_is_judged_and_undated_runs_are_told() -> None:
     total = {"cost_usd": Decimal(97), "cost_usd_known": 7, "runs": 8}
     verdict = judge(LIMITS["max-day-usd"], Decimal("3.5"), total, days)
     assert not verdict.passed
-    assert verdict.note == "Over by $0.5; on 2026-11-20; known for 2 of 8 runs; 5 runs without a time count on no day."
+    assert verdict.note == "Over by $0.5000; on 2026-11-20; based on 2 of 8 runs; 5 runs without a date are not included."
     assert not judge(LIMITS["max-day-usd"], Decimal(100), total, days[2:]).passed
 
 
@@ -114,16 +114,16 @@ def test_a_day_is_one_of_the_time_zone(store: Store) -> None:
 def test_a_budget_that_is_kept_exits_with_0(answered: Any) -> None:
     done = answered("--max-total-usd", TOTAL_COST, "--max-run-usd", "1.3", "--max-error-rate", "0", "--min-runs", "3")
     assert done.return_value == 0
-    assert done.stdout.count(" kept") == 4
-    assert "Check passed: 4 limits kept" in done.stderr
+    assert done.stdout.count(" PASS ") == 4
+    assert "PASS: 4 budgets met" in done.stderr
 
 
 def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -> None:
     results = {name: answered("--max-total-usd", "2", "--max-run-usd", "5", "--format", name) for name in ("table", "md", "json")}
     assert {result.return_value for result in results.values()} == {1}
-    assert "NOT KEPT  Over by $0.82510415." in results["table"].stdout
-    assert "### ❌ Check failed: 1 of 2 limits not kept\n" in results["md"].stdout
-    assert "| Reported cost, total | $2.82510415 | at most $2 | NOT KEPT | Over by $0.82510415. |\n" in results["md"].stdout
+    assert "FAIL     Over by $0.8251." in results["table"].stdout
+    assert "### ❌ FAIL: 1 of 2 budgets not met\n" in results["md"].stdout
+    assert "| Reported cost, total | $2.8251 | at most $2.0000 | FAIL | Over by $0.8251. |\n" in results["md"].stdout
     answer = simplejson.loads(results["json"].stdout, use_decimal=True)
     assert (answer["passed"], answer["runs"]) == (False, 3)
     assert [(limit["limit"], limit["passed"], limit["found"]) for limit in answer["limits"]] == [
@@ -159,9 +159,9 @@ def test_a_limit_that_is_no_number_says_what_is(key: str, text: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_readmes_example_for_ci_runs(tmp_path: Path) -> None:
+def test_the_example_for_ci_of_the_docs_runs(tmp_path: Path) -> None:
     """The script of its workflow, as the runner starts it: bash -e."""
-    [script] = re.findall(r"run: \|\n(.*?)^ {6}-", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    [script] = re.findall(r"run: \|\n(.*?)^ {6}-", (ROOT / "docs" / "budgets.md").read_text(), re.DOTALL | re.MULTILINE)
     (tmp_path / "logs").symlink_to(SAMPLES)
     variables = environment(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"))
     done = subprocess.run(
@@ -169,14 +169,14 @@ def test_the_readmes_example_for_ci_runs(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert (tmp_path / "summary.md").read_text().startswith("# Cost report\n")
-    assert "### ✅ Check passed: 3 limits kept\n" in (tmp_path / "summary.md").read_text()
+    assert "### ✅ PASS: 3 budgets met\n" in (tmp_path / "summary.md").read_text()
     assert (tmp_path / "cost.html").stat().st_size > 10_000
 
 
 def test_without_a_limit_there_is_nothing_to_check() -> None:
     done = CliRunner().invoke(cli, ["check"])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "Give a limit: tachograph check --max-total-usd 50" in done.stderr
+    assert "Give a budget, e.g. --max-total-usd 50" in done.stderr
 
 
 def test_a_store_that_is_missing_does_not_pass(tmp_path: Path, tachograph: Any) -> None:

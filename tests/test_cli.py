@@ -99,7 +99,7 @@ def test_rejects_are_told_with_place_and_reason(tachograph: Run, tmp_path: Path)
     done = tachograph("ingest", broken)
     assert f"  {broken}\n    line 2, " in done.stderr
     assert done.stderr.count("truncated: ") == 20
-    assert "… and 10 more. See all: tachograph rejects --db tachograph.duckdb" in done.stderr
+    assert "… and 10 more. List all: tachograph rejects" in done.stderr
     assert done.returncode == 0
     listed = tachograph("rejects")
     assert listed.stdout.count("truncated") == 30
@@ -199,8 +199,8 @@ def test_a_wrong_filter_says_how_it_is_written(tachograph: Run) -> None:
     [
         ("ingest -", 0, 3, "cannot read the standard input: it is closed."),
         ("claims extract -", 0, 3, "cannot read the standard input: it is closed."),
-        ("report", 1, 2, "cannot write to the standard output"),
-        ("--help", 1, 2, "cannot write to the standard output"),
+        ("report", 1, 2, "cannot write to standard output"),
+        ("--help", 1, 2, "cannot write to standard output"),
         ("report -o cost.csv", 1, 0, "Wrote cost.csv"),
         ("report -o cost.csv", 2, 0, ""),
     ],

@@ -49,7 +49,7 @@ def test_an_unknown_figure_is_counted_and_no_zero(tachograph: Run, tmp_path: Pat
     (tmp_path / "log.jsonl").write_text(record_text() + "\n" + record_text(uuid="2", total_cost_usd=..., modelUsage=..., num_turns=...))
     ingest_paths(Store(tmp_path / "tachograph.duckdb"), tmp_path / "log.jsonl")
     done = tachograph("report", "--metrics", "turns", "--brief")
-    assert done.stdout.splitlines() == ["Runs   2", "Turns  3  known for 1 of 2"]
+    assert done.stdout.splitlines() == ["Runs   2", "Turns  3  based on 1 of 2"]
     assert done.stderr == "2 runs · tachograph.duckdb\n"
     assert done.returncode == 0
 
@@ -60,7 +60,7 @@ def test_a_table_fits_the_terminal(filled: Path, width: int) -> None:
     done = CliRunner(env={"COLUMNS": str(width)}).invoke(cli, ["runs", "--db", str(filled / "tachograph.duckdb")])
     assert max(map(len, done.stdout.splitlines())) <= width
     shown = [word for word in ("Turns", "Labels", "Source") if word in done.stdout]
-    named = [word for word in ("Turns", "Labels", "Source") if word in done.stderr.partition("No room for: ")[2]]
+    named = [word for word in ("Turns", "Labels", "Source") if word in done.stderr.partition("Hidden columns: ")[2]]
     assert shown + named == ["Turns", "Labels", "Source"]
     assert done.exit_code == 0
 
@@ -72,7 +72,7 @@ def test_runs_are_short_in_tables_and_whole_for_programs(tachograph: Run, filled
     table = tachograph("runs", "--limit", "2")
     assert rows[0]["run_id"] not in table.stdout
     assert rows[0]["run_id"][:8] in table.stdout
-    assert table.stderr.startswith("the 2 dearest of 3 runs · tachograph.duckdb\n")
+    assert table.stderr.startswith("the 2 most expensive of 3 runs · tachograph.duckdb\n")
     assert table.returncode == 0
 
 
@@ -86,14 +86,14 @@ def test_models_and_sources_answer(tachograph: Run, filled: Path) -> None:
 def test_no_runs_are_no_error(tachograph: Run, filled: Path) -> None:
     done = tachograph("runs", "--model", "nope")
     assert done.stdout == ""
-    assert done.stderr == "0 runs · --model nope · tachograph.duckdb\n"
+    assert done.stderr == "0 runs · --model nope · tachograph.duckdb\nNo run has model 'nope'.\n"
     assert done.returncode == 0
 
 
 def test_an_output_folder_that_is_missing(tachograph: Run, filled: Path) -> None:
     done = tachograph("report", "-o", "missing/cost.csv")
     assert done.stdout == ""
-    assert done.stderr == "Error: cannot write to missing/cost.csv: the folder missing does not exist.\nMake the folder first.\n"
+    assert done.stderr == "Error: cannot write to missing/cost.csv: the folder missing does not exist.\nCreate the folder first.\n"
     assert done.returncode == 2
 
 

@@ -24,7 +24,7 @@ def test_a_missing_store_says_how_to_make_one(tachograph: Run) -> None:
     assert done.stdout == ""
     assert done.stderr == (
         "Error: There is no store at tachograph.duckdb yet.\n"
-        "Make one with `tachograph ingest PATH`, or choose another with --db.\n"
+        "Create it with `tachograph ingest PATH`, or choose another store with --db.\n"
     )  # fmt: skip
     assert done.returncode == 4
 
@@ -55,7 +55,7 @@ def test_a_store_in_use_is_waited_for_and_then_given_up(tachograph: Run, filled:
     with held(filled / "tachograph.duckdb"):
         done = tachograph("report", "--wait", "0.5")
     assert done.stdout == ""
-    assert "tachograph.duckdb is held" in done.stderr
+    assert "tachograph.duckdb is locked" in done.stderr
     assert "--wait SECONDS" in done.stderr
     assert done.returncode == 4
 
@@ -73,7 +73,7 @@ def test_rebuild_changes_no_figure(tachograph: Run, filled: Path) -> None:
     before = tachograph("report", "--by", "run", "--format", "csv").stdout
     done = tachograph("rebuild")
     assert done.stdout == ""
-    assert done.stderr == "Made 3 runs anew in tachograph.duckdb\n"
+    assert done.stderr == "Rebuilt 3 runs in tachograph.duckdb\n"
     assert done.returncode == 0
     assert tachograph("report", "--by", "run", "--format", "csv").stdout == before
 
@@ -122,7 +122,7 @@ def test_a_name_that_no_store_may_have(tachograph: Run, tmp_path: Path, command:
 
 def test_doctor_finds_a_good_store_good(tachograph: Run, filled: Path) -> None:
     done = tachograph("doctor")
-    assert "3 sources, 3 runs, 6 model rows, 0 rejects" in done.stdout
+    assert "3 files, 3 runs, 6 model rows, 0 rejects" in done.stdout
     assert "problem" not in done.stdout
     assert done.stderr == ""
     assert done.returncode == 0
@@ -161,7 +161,7 @@ def test_a_taken_port_is_said_so(tachograph: Run) -> None:
         port = server.getsockname()[1]
         done = tachograph("dashboard", "--port", str(port), "--headless")
     assert done.stdout == ""
-    assert f"port {port} of 127.0.0.1 is taken" in done.stderr
+    assert f"port {port} is already in use" in done.stderr
     assert done.returncode == 2
 
 
@@ -187,7 +187,7 @@ def test_the_dashboard_serves_until_ctrl_c(filled: Path) -> None:
         out, err = process.communicate(timeout=30)
     assert served, err
     assert out == ""
-    assert f"http://127.0.0.1:{port} (Ctrl-C ends it)" in err
+    assert f"http://127.0.0.1:{port} (Ctrl-C stops it)" in err
     assert "Traceback" not in err
     assert process.returncode == 0
     assert not answers(port, seconds=0.2)

@@ -244,7 +244,7 @@ def test_an_upload_is_read_once_and_its_fate_is_told(store: Store, open_screen: 
     assert not app.exception
     fates, rejects = (frame.value for frame in app.dataframe)
     assert list(fates["became"]) == ["1 new run", "1 document rejected"]
-    assert list(rejects["detail"]) == ["the JSON ends in the middle"]
+    assert list(rejects["detail"]) == ["truncated JSON"]
     before = Path(store.location).stat().st_mtime_ns
     app.run()
     assert not app.exception

@@ -1,4 +1,4 @@
-"""What is written down is what the program does: the README's commands run, its lists are whole."""
+"""What is written down is what the program does: the commands of the README and of docs/ run, their lists are whole."""
 
 from __future__ import annotations
 
@@ -13,43 +13,76 @@ import duckdb
 import pytest
 
 from app.cli.main import cli
+from app.cli.options import FORMATS
 from app.queries.filters import FILTERS
+from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode
 from tests.conftest import ROOT, SAMPLES, Run
 
 README = (ROOT / "README.md").read_text()
+PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
 COMMANDS = cli.list_commands(click.Context(cli))
-BLOCKS = re.findall(r"^```\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-LINES = [line.partition("#")[0].strip() for block in BLOCKS for line in block.splitlines() if line.startswith("tachograph ")]
-FIRST_LINES = {line.split()[1]: line for line in reversed(LINES)}.values()
+BLOCKS = {page: re.findall(r"^```(?:bash)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE) for page, text in PAGES.items()}
+LINES = [
+    (page, line.partition(" #")[0].strip())
+    for page, blocks in BLOCKS.items()
+    for block in blocks
+    for line in block.splitlines()
+    if line.startswith("tachograph ")
+]
+FIRST_LINES = {line.split()[1]: line for _, line in reversed(LINES)}.values()
 """One of each command, which starts with nothing imported, as it does for its users."""
 SERVES = ("dashboard",)
 
 
 def test_the_readme_opens_with_the_two_commands() -> None:
-    assert [line.split()[:2] for line in BLOCKS[0].splitlines()] == [["make", "run"], ["make", "test"]]
+    assert [line.split()[:2] for line in BLOCKS["README.md"][0].splitlines()] == [["make", "run"], ["make", "test"]]
+
+
+def test_the_readme_is_one_page_and_leads_to_the_others() -> None:
+    assert len(README.splitlines()) <= 90
+    assert not [page for page in PAGES if page != "README.md" and f"](docs/{page})" not in README]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_to_files_lead_somewhere(page: str) -> None:
+    folder = ROOT if page == "README.md" else ROOT / "docs"
+    links = {link.partition("#")[0] for link in re.findall(r"\]\((?!https?:|#)(.*?)\)", PAGES[page])}
+    assert not [link for link in links if not (folder / link).exists()]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_stands_in_the_readme_and_helps_with_an_example(command: str) -> None:
-    assert re.search(rf"^\| `tachograph {command}\b", README, re.MULTILINE)
+def test_every_command_is_on_the_page_of_commands_and_helps_with_an_example(command: str) -> None:
+    assert re.search(rf"^\| `tachograph {command}\b", PAGES["commands.md"], re.MULTILINE)
     assert cli.commands[command].help
     assert f"tachograph {command}" in str(cli.commands[command].epilog)
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if line.split()[1] not in SERVES])
-def test_the_readmes_commands_run(line: str, tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "line"), [(page, line) for page, line in LINES if line.split()[1] not in SERVES])
+def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "logs").symlink_to(SAMPLES)
     shutil.copy(samples_read(), tmp_path)
     done = tachograph(*shlex.split(line)[1:], fresh=line in FIRST_LINES)
-    assert (done.returncode, "Error" in done.stderr) == (0, False), done.stderr
+    assert (done.returncode, "Error" in done.stderr) == (0, False), f"{page}: {done.stderr}"
 
 
-def test_the_readme_names_every_filter_and_exit_code() -> None:
-    assert not [key for key in FILTERS if f"--{key}" not in README]
-    listed = re.search(r"Exit codes: (.*?)\.\n", README, re.DOTALL)
+@pytest.mark.parametrize("line", sorted({line for _, line in LINES if line.split()[1] in SERVES}))
+def test_the_commands_that_serve_have_options_that_exist(line: str) -> None:
+    """They would not end; their options are read, and the rest of them is tried by the tests of the server."""
+    words = shlex.split(line)[1:]
+    cli.commands[words[0]].make_context(words[0], words[1:])
+
+
+def test_the_page_of_commands_names_every_filter_and_exit_code() -> None:
+    assert not [key for key in FILTERS if f"--{key}" not in PAGES["commands.md"]]
+    listed = re.search(r"Exit codes: (.*?)\.\n", PAGES["commands.md"], re.DOTALL)
     assert listed
-    assert re.findall(r"\b(\d) ", listed[1]) == [str(int(code)) for code in ExitCode]
+    assert re.findall(r"(?:^|, )(\d) ", listed[1].replace("\n", " ")) == [str(int(code)) for code in ExitCode]
+
+
+def test_the_pages_name_every_format_and_limit() -> None:
+    assert not [name for name in FORMATS if f"`{name}`" not in PAGES["reports.md"]]
+    assert not [key for key in LIMITS if f"`--{key}`" not in PAGES["budgets.md"]]
 
 
 def test_the_readmes_pictures_are_there_light_and_told_in_words() -> None:
@@ -58,9 +91,9 @@ def test_the_readmes_pictures_are_there_light_and_told_in_words() -> None:
     assert sum((ROOT / file).stat().st_size for file, _ in pictures) < 1_000_000
 
 
-def test_the_readmes_sql_runs(tachograph: Run, tmp_path: Path) -> None:
+def test_the_sql_of_the_docs_runs(tachograph: Run, tmp_path: Path) -> None:
     tachograph("ingest", SAMPLES)
-    [sql] = re.findall(r"^```sql\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    [sql] = re.findall(r"^```sql\n(.*?)^```", PAGES["guarantees.md"], re.DOTALL | re.MULTILINE)
     attach, query = sql.strip().split("\n", 1)
     with duckdb.connect() as connection:
         connection.execute(attach.replace("'tachograph.duckdb'", f"'{tmp_path / 'tachograph.duckdb'}'"))

@@ -70,7 +70,7 @@ def test_a_local_model_gets_its_price_and_no_other_does() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[[price]\n", ["prices.toml is no TOML", "line 1"]),
+        ("[[price]\n", ["prices.toml is not valid TOML", "line 1"]),
         ('\n[[price]]\nmodel = "x"\ninput = 1\n', ["line 2", "`output`", "missing"]),
         ('[[price]]\nmodel = "x"\ninputs = 1\noutput = 1\n', ["line 1", "`inputs`", "did you mean `input`?"]),
         ('[[price]]\nmodel = "x"\ninput = "1"\noutput = 1\n', ["line 1", "`input`", "must be a number"]),
@@ -125,13 +125,15 @@ def test_the_commands_take_a_price_file(tachograph: Run, tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     store = Store(tmp_path / "tachograph.duckdb")
     assert rows(store, "select distinct cost_cause from runs") == [{"cost_cause": "price_file"}]
-    assert "Priced 3 runs anew" in tachograph("reprice", "--no-price-file").stderr
+    assert "Repriced 3 runs" in tachograph("reprice", "--no-price-file").stderr
     assert rows(store, LISTED) == [{"usd": Decimal("3.102288565")}]
     assert tachograph("reprice", "--prices", "wrong.toml").returncode == 2
 
 
-def test_the_example_of_the_readme_is_a_price_file() -> None:
-    [text] = [block for block in re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL) if "[[price]]" in block]
-    read = parse_price_file("README.md", text)
+def test_the_example_of_the_docs_is_a_price_file() -> None:
+    [text] = [
+        block for block in re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "prices.md").read_text(), re.DOTALL) if "[[price]]" in block
+    ]
+    read = parse_price_file("prices.md", text)
     assert read.entries.price
     assert read.entries.discount

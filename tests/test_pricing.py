@@ -96,11 +96,11 @@ def test_the_samples_to_the_last_digit(sample_store: Store) -> None:
 def test_each_difference_of_the_samples_is_a_finding_with_both_figures(sample_store: Store) -> None:
     found = rows(sample_store, "select * from findings where rule = 'cost_regional_endpoint' order by expected")
     assert [(row["expected"], row["actual"]) for row in found] == [
-        ("USD 0.823008120 at list prices", "USD 0.748189200 reported"),
-        ("USD 0.913758945 at list prices", "USD 0.830689950 reported"),
-        ("USD 1.312261500 at list prices", "USD 1.192965000 reported"),
+        ("$0.8230 at list prices", "$0.7482 reported"),
+        ("$0.9138 at list prices", "$0.8307 reported"),
+        ("$1.31 at list prices", "$1.19 reported"),
     ]
-    assert all("10.0 % more than reported" in row["message"] and row["severity"] == "info" for row in found)
+    assert all("list price is 10.0% higher than reported" in row["message"] and row["severity"] == "info" for row in found)
     assert (
         rows(sample_store, "select run_id from runs where findings <> (select count(*) from findings f where f.run_id = runs.run_id)") == []
     )
@@ -208,7 +208,7 @@ def test_no_price_is_null_and_counted_and_never_0(store: Store) -> None:
     assert list(run.values()) == [None, None, None, "unpriced", 120]
     [finding] = rows(store, "select message, actual from findings where rule = 'cost_unpriced'")
     assert "a-model-of-ours" in finding["message"]
-    assert finding["actual"] == "USD 0.500000000 reported"
+    assert finding["actual"] == "$0.5000 reported"
 
 
 def test_a_search_without_a_price_leaves_the_row_without_one(store: Store) -> None:
@@ -370,5 +370,5 @@ def test_every_cause_has_a_meaning_and_a_severity_that_findings_know() -> None:
     assert set(CAUSES) == set(CostCause)
     assert {meaning.severity for meaning in COST_RULES.values()} <= {severity.value for severity in Severity}
     assert all(meaning.meaning.endswith(".") for meaning in COST_RULES.values())
-    readme = (ROOT / "README.md").read_text()
-    assert all(f"`{cause}`" in readme for cause in CostCause)
+    page = (ROOT / "docs" / "prices.md").read_text()
+    assert all(f"`{cause}`" in page for cause in CostCause)

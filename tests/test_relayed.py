@@ -126,7 +126,7 @@ def test_messages_that_journalctl_left_out_are_told() -> None:
     found, told = read(Source("a.log", data.encode()))
     assert isinstance(found, Document)
     assert isinstance(told, Unreadable)
-    assert (told.reason, "left long messages out, 2 in all" in told.detail) == (RejectReason.TRUNCATED, True)
+    assert (told.reason, "omitted 2 long messages" in told.detail) == (RejectReason.TRUNCATED, True)
 
 
 def test_a_record_in_another_field_of_such_a_line_is_found_too() -> None:

@@ -20,11 +20,13 @@ from app.queries.read_transaction import read_transaction
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from app.text.columns import columns
+from app.text.formatting import human
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.errors import StoreBusy, UsageError
+from schemas.unit_names import Unit
 from tests.conftest import TOTAL_COST, Run, StoreOnce, environment, record_text
 
 
@@ -147,7 +149,7 @@ def test_two_labels_and_a_day_keep_their_values_apart(five: Store) -> None:
 
 @pytest.mark.parametrize("word", ["colour", "label:", "label", "Day"])
 def test_a_grouping_that_does_not_exist_lists_those_that_do(word: str) -> None:
-    with pytest.raises(UsageError, match=r"no dimension(?s:.)*label:KEY"):
+    with pytest.raises(UsageError, match=r"unknown dimension(?s:.)*label:KEY"):
         groups((word,))
 
 
@@ -155,9 +157,9 @@ def test_the_header_says_what_the_figures_cover(five: Store) -> None:
     lines = dict(report(five, Request(choose({"label": "team=red"}), zone="Europe/Berlin")).header.lines())
     assert lines["Runs"] == "2 of 5 in the store"
     assert lines["Filters"] == "--label team=red"
-    assert lines["Times"] == "2026-03-01 23:30 Europe/Berlin to 2026-03-02 01:30 Europe/Berlin"
-    assert "3 sources read" in lines["Store"]
-    assert "nothing rejected" in lines["Store"]
+    assert lines["Period"] == "2026-03-01 23:30 Europe/Berlin to 2026-03-02 01:30 Europe/Berlin"
+    assert "3 files, last ingested" in lines["Store"]
+    assert "0 records rejected" in lines["Store"]
 
 
 @pytest.mark.slow
@@ -165,7 +167,7 @@ def test_no_run_is_a_report_of_nothing(five: Store) -> None:
     for by in ((), ("model",)):
         made = report(five, Request(choose({"model": "nope"}), by))
         assert totals(made)["runs"] == 0
-        assert dict(made.header.lines())["Times"] == "not known"
+        assert dict(made.header.lines())["Period"] == "unknown"
         for export in EXPORTS.values():
             assert isinstance(export.write_report(made), bytes)
 
@@ -173,12 +175,12 @@ def test_no_run_is_a_report_of_nothing(five: Store) -> None:
 def test_the_dearest_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
     section = report(five, Request(runs=2)).section("runs")
     assert section.table["run_id"].to_pylist() == ["d", "c"]
-    assert section.note == "2 runs of 5, 70.0 % of the reported cost."
+    assert section.note == "Top 2 of 5 runs account for 70.0 % of cost."
 
 
 def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
     ingest([Source("two", (record_text() + record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)).encode())], store)
-    assert "$3.0000 more is reported by runs that do not say of which model." in report(store, Request()).section("models").note
+    assert "$3.0000 has no model attribution." in report(store, Request()).section("models").note
 
 
 def test_a_report_is_of_one_moment(sample_store: Store) -> None:
@@ -194,10 +196,9 @@ def test_a_report_is_of_one_moment(sample_store: Store) -> None:
 def test_the_terminal_shows_the_whole_report_and_brief_its_groups(tachograph: Run, filled: Path) -> None:
     whole = tachograph("report", "--by", "model")
     assert whole.returncode == 0
-    assert [line for line in whole.stdout.splitlines() if line in ("Cost report", "Totals", "By main model", "Models", "Dearest runs")] == [
-        "Cost report", "Totals", "By main model", "Models", "Dearest runs",
-    ]  # fmt: skip
-    assert f"${Decimal(TOTAL_COST).normalize()}" in whole.stdout
+    headings = ["Cost report", "Totals", "By main model", "Models", "Most expensive runs"]
+    assert [line for line in whole.stdout.splitlines() if line in headings] == headings
+    assert human(Decimal(TOTAL_COST), Unit.USD) in whole.stdout
     brief = CliRunner().invoke(cli, ["report", "--by", "model", "--brief", "--db", str(filled / "tachograph.duckdb")])
     assert brief.stdout.splitlines()[-1].startswith("Total")
     assert "Cost report" not in brief.stdout
@@ -214,5 +215,5 @@ def test_a_workbook_is_nothing_for_a_terminal(filled: Path) -> None:
     done = subprocess.run(command, cwd=filled, env=environment(), stdout=terminal, stderr=subprocess.PIPE, text=True, check=False)
     os.close(terminal)
     os.close(controlling)
-    assert done.stderr == "Error: xlsx is nothing for a terminal to show.\nWrite it to a file: -o FILE.xlsx\n"
+    assert done.stderr == "Error: xlsx is binary.\nWrite it to a file: -o FILE.xlsx\n"
     assert done.returncode == 2

@@ -74,7 +74,7 @@ def test_a_model_without_a_price_is_told_and_can_be_corrected(sample_store: Stor
     app.selectbox(key="reprice").set_value("claude-opus-4-5").run()
     assert not app.exception
     assert not app.error
-    assert [heading for heading in app.header if heading.value.replace("\\", "") == "What if it had been claude-opus-4-5"]
+    assert [heading for heading in app.header if heading.value.replace("\\", "") == "Repriced as claude-opus-4-5"]
 
 
 def test_groupings_are_two_at_most_and_none_is_fine(sample_store: Store, screen: Open) -> None:
@@ -100,7 +100,7 @@ def test_every_format_that_is_offered_holds_the_totals(name: str, awkward: Store
 def test_the_command_it_names_makes_the_same_file(filled: Path, tachograph: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
     request = Request(choose({"label": "branch=main"}), ("label:branch", "day"), zone="Asia/Tokyo", reprice="claude-haiku-4-5")
-    words = shlex.split(command(request, EXPORTS["json"]))
+    words = shlex.split(command(request, EXPORTS["json"], "tachograph.duckdb"))
     assert tachograph(*words[1:], cwd=filled).returncode == 0
     monkeypatch.chdir(filled)
     assert Path(words[-1]).read_bytes() == written(Store("tachograph.duckdb"), request, EXPORTS["json"])

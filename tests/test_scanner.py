@@ -72,7 +72,7 @@ def test_records_behind_one_another_are_as_many_as_they_are(between: str) -> Non
 def test_a_truncated_line_takes_nothing_of_the_next_and_is_told_with_its_figures() -> None:
     text = f'{{"type":"result","num_turns":41,"total_cost_usd":0.5,"res\n{COMPACT}'
     assert values(text) == [ONE]
-    assert told(text) == [(RejectReason.TRUNCATED, "the JSON ends in the middle; before the break stand num_turns 41, total_cost_usd 0.5")]
+    assert told(text) == [(RejectReason.TRUNCATED, "truncated JSON; readable before that: num_turns 41, total_cost_usd 0.5")]
 
 
 @pytest.mark.parametrize("closed", [",\n}", ', "a": [1,\n]}'])

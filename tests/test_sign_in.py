@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,17 +44,23 @@ def test_good_settings_give_the_list(settings: Path) -> None:
     assert read_allowed(settings) == ALLOWED
 
 
+def test_the_example_of_the_docs_is_good_once_the_secrets_are_filled_in(settings: Path) -> None:
+    [text] = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "dashboard.md").read_text(), re.DOTALL)
+    settings.write_text(text.replace('"…"', '"a secret of more than sixteen characters"'))
+    assert read_allowed(settings) == ALLOWED
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
         ("[auth]", "[other]", r"no section \[auth\]"),
-        ('client_id = "x"', "", "lacks client_id"),
+        ('client_id = "x"', "", "is missing client_id"),
         ("a secret of more than sixteen characters", "short", "too short"),
         ('allow = ["@example.com", "Guest@example.org"]', "", "who is allowed"),
         ('["@example.com", "Guest@example.org"]', "[]", "who is allowed"),
         ('["@example.com", "Guest@example.org"]', '["*"]', "who is allowed"),
         ('["@example.com", "Guest@example.org"]', '"@example.com"', "who is allowed"),
-        ("[auth]", "[auth", "no TOML"),
+        ("[auth]", "[auth", "not valid TOML"),
     ],
 )
 def test_bad_settings_say_what_is_wrong(old: str, new: str, complaint: str, settings: Path) -> None:

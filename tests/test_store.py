@@ -111,7 +111,7 @@ def test_a_store_held_by_another_process_is_waited_for_then_told(sample_store: S
     with subprocess.Popen([sys.executable, "-c", HOLDER, sample_store.location], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
-        with pytest.raises(StoreBusy, match=rf"held by pid {holder.pid}, python(?s:.)*--wait"):
+        with pytest.raises(StoreBusy, match=rf"locked by pid {holder.pid}, python(?s:.)*--wait"):
             run_queries.summary(impatient, Filters())
         assert [said.partition(": ")[2].partition(",")[0] for said in told] == [f"another process is writing (pid {holder.pid}"]
         holder.communicate()

@@ -75,9 +75,9 @@ def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tup
 
     with held(store) as other:
         page.goto(f"{address}/cost")
-        expect(page.get_by_text(f"is held by pid {other.pid}")).to_be_visible()
+        expect(page.get_by_text(f"is locked by pid {other.pid}")).to_be_visible()
         expect(page.get_by_text("Waiting for")).to_have_count(0)
         other.communicate()
     expect(page.get_by_test_id("stMetric").first).to_be_visible()
-    expect(page.get_by_text("is held by")).to_have_count(0)
+    expect(page.get_by_text("is locked by")).to_have_count(0)
     page.close()

@@ -54,7 +54,7 @@ WRONG: dict[pa.DataType, tuple[Any, ...]] = {
 }
 """By the type of a column: values that it does not take."""
 
-GIVEN_LATER = ("claims", "claimed_", "findings", "alarms")
+GIVEN_LATER = ("claims", "claimed_", "findings", "error_findings")
 """Columns of runs that follow from the summary, whatever the reader puts there."""
 
 
@@ -194,7 +194,7 @@ def test_a_reader_that_breaks_costs_its_record_alone(defect: str, store: Store, 
     assert (report.total("accepted"), report.total("rejected")) == (2, 2)
     for reject in run_queries.rejects(store).to_pylist():
         assert reject["reason"] == RejectReason.READER_DEFECT
-        assert "defect of Tachograph's reader for careless-agent" in reject["detail"]
+        assert "bug in Tachograph's reader for careless-agent" in reject["detail"]
 
 
 def test_the_value_is_said_as_it_was_given(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +202,7 @@ def test_the_value_is_said_as_it_was_given(store: Store, tmp_path: Path, monkeyp
     ingest_paths(store, careless_log(tmp_path / "log.jsonl", 1))
     [reject] = run_queries.rejects(store).to_pylist()
     assert reject["detail"] == (
-        "runs.num_turns: Input should be a valid integer (found 1.5); this is a defect of Tachograph's reader for careless-agent, not of"
+        "runs.num_turns: Input should be a valid integer (found 1.5); this is a bug in Tachograph's reader for careless-agent, not of"
         " the record: please report it"
     )
 

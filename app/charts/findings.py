@@ -48,7 +48,7 @@ def _hover(row: dict[str, Any]) -> str:
 
 def finding(table: pa.Table, runs: int) -> str:
     """The title: how many alarms or warnings there are."""
-    alarms = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "alarm")
+    alarms = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "error")
     if not table.num_rows:
         return "The rules found nothing"
     warnings = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "warning")

@@ -36,7 +36,7 @@ SCOPES = {"end_to_end": "square", "component": "diamond", "micro": "triangle-up"
 TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "input_tokens": "#B07D00", "output_tokens": "#D55E00"}
 """Classes of tokens: cached ones in blue, uncached ones in warm colours."""
 
-SEVERITIES = {"alarm": "#D55E00", "warning": "#B07D00", "info": "#3A93C8"}
+SEVERITIES = {"error": "#D55E00", "warning": "#B07D00", "info": "#3A93C8"}
 """Severities of findings, the gravest first."""
 
 COHORTS = ("#0072B2", "#D55E00")

@@ -20,7 +20,7 @@ LINE = '{"id": "…", "text": "…"}'
 MOST_BYTES = 128 << 20
 """A longer line is refused before it fills the memory."""
 
-HINT = "Name a file of JSON lines, or - for the standard input."
+HINT = "Give a file of JSON lines, or - for standard input."
 
 
 def answers(path: Path) -> Iterator[bytes]:
@@ -55,9 +55,9 @@ def _parsed(line: bytes, where: str) -> tuple[object, str]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputUnreadable(f"{where} is no JSON: {error}.", f"Each line is {LINE}.") from error
+        raise InputUnreadable(f"{where} is not JSON: {error}.", f"Each line is {LINE}.") from error
     if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("text"), str):
-        raise InputUnreadable(f"{where} has no id, or no text that is a string.", f"Each line is {LINE}.")
+        raise InputUnreadable(f"{where} has no id, or its text is not a string.", f"Each line is {LINE}.")
     return row["id"], row["text"]
 
 

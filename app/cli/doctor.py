@@ -14,8 +14,10 @@ import duckdb
 from app.queries.read_transaction import read_transaction
 from app.text.formatting import human
 from ingest.store.database import Store
+from ingest.system.command_lines import command_line
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
 from schemas.rows.tables import SCHEMA_VERSION
+from schemas.text import plural
 from schemas.unit_names import Unit
 
 PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
@@ -33,40 +35,44 @@ class Finding:
 
 @dataclass(frozen=True)
 class Balance:
-    """Books that must balance: `sql` counts the rows that do not."""
+    """Books that must balance: `sql` counts the rows that do not. `command` belongs to the advice."""
 
     subject: str
     sql: str
     holds: str
     broken: str
     advice: str
+    command: str
 
 
-_REREAD = "Run `tachograph rebuild`; if it persists, ingest the logs into a new store."
+_REREAD = "Rebuild the store; if it persists, ingest the logs into a new store:"
 
 BALANCES = (
     Balance(
         "documents",
         "select count(*) from sources where documents <> accepted + duplicates + rejected + ignored",
-        "in every source, documents = accepted + duplicates + rejected + ignored",
-        "sources where documents ≠ accepted + duplicates + rejected + ignored",
+        "in every file, documents = accepted + duplicates + rejected + ignored",
+        "files where documents ≠ accepted + duplicates + rejected + ignored",
         _REREAD,
+        "rebuild",
     ),
     Balance(
         "runs",
         """select count(*) from sources
            where accepted <> (select count(*) from runs where runs.source_id = sources.source_id)""",
         "every accepted document is a run",
-        "sources whose accepted documents are not their runs",
+        "files whose accepted documents do not match their runs",
         _REREAD,
+        "rebuild",
     ),
     Balance(
         "rejects",
         """select count(*) from sources
            where rejected <> (select count(*) from rejects where rejects.source_id = sources.source_id)""",
         "every rejected document is kept with its reason",
-        "sources whose rejected documents are not all kept",
+        "files whose rejected documents are not all kept",
         _REREAD,
+        "rebuild",
     ),
     Balance(
         "cost",
@@ -74,9 +80,10 @@ BALANCES = (
         """select count(*) from runs
            join (select run_id, sum(cost_reported_usd) as over_models from model_usage group by run_id) using (run_id)
            where abs(cost_reported_usd - over_models) > 0.000001""",
-        "in every run, the models' costs add up to the total",
-        "runs whose models' costs do not add up to the total the agent logged",
-        "The agent logged it so. Compare `tachograph report` with `tachograph models`.",
+        "in every run with costs per model, they add up to the reported total",
+        "runs whose costs per model do not add up to the reported total",
+        "The agents reported it so. The runs are among the findings:",
+        "findings",
     ),
 )
 
@@ -90,7 +97,7 @@ def examine(store: Store) -> Iterator[Finding]:
         with read_transaction(store) as transaction, transaction.reading() as connection:
             yield Finding("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")
             yield Finding("holds", _counts(connection))
-            yield from (_balance(connection, balance) for balance in BALANCES)
+            yield from (_balance(connection, balance, store.location) for balance in BALANCES)
     except StoreMissing as error:
         yield Finding("store", f"{location} does not exist yet. {error.hint}")
     except (StoreError, duckdb.Error) as error:
@@ -101,7 +108,7 @@ def _package(name: str) -> Finding:
     try:
         return Finding(name, version(name))
     except PackageNotFoundError:
-        return Finding(name, "not installed", "Run `pip install --force-reinstall tachograph`.")
+        return Finding(name, "not installed", f"Install it: pip install {name}")
 
 
 def _size(store: Store) -> str:
@@ -109,14 +116,16 @@ def _size(store: Store) -> str:
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> str:
-    tables = {"sources": "sources", "runs": "runs", "model_usage": "model rows", "rejects": "rejects"}
+    tables = {"sources": "file", "runs": "run", "model_usage": "model row", "rejects": "reject"}
     counts = {table: connection.sql(f"select count(*) from {table}").fetchall()[0][0] for table in tables}
-    return ", ".join(f"{counts[table]:,} {noun}" for table, noun in tables.items())
+    return ", ".join(plural(counts[table], noun) for table, noun in tables.items())
 
 
-def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance) -> Finding:
+def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: str) -> Finding:
     [(broken,)] = connection.sql(balance.sql).fetchall()
-    return Finding(balance.subject, f"{broken:,} {balance.broken}", balance.advice) if broken else Finding(balance.subject, balance.holds)
+    if not broken:
+        return Finding(balance.subject, balance.holds)
+    return Finding(balance.subject, f"{broken:,} {balance.broken}", f"{balance.advice} {command_line(balance.command, location)}")
 
 
 def _unusable(error: Exception) -> Finding:

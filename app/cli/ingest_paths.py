@@ -44,11 +44,11 @@ def _rejected(store: Store) -> tuple[Path, ...]:
     found = retried(store)
     for name in found.gone:
         if name == ITS_NAME:
-            terminal.note(f"{name} was read to its end: to retry what was rejected of it, pipe it in again")
+            terminal.note(f"{name} cannot be read again: to retry its rejects, pipe it in again")
             continue
         here = one_line(str(Path.cwd()))
-        where = "no longer there" if Path(name).is_absolute() else f"not in {here} (run this from the folder it was first named in)"
-        terminal.note(f"{one_line(name)} is {where}: what was rejected of it cannot be retried")
+        where = "no longer there" if Path(name).is_absolute() else f"not in {here} (run this in the folder of the first ingest)"
+        terminal.note(f"{one_line(name)} is {where}: its rejects cannot be retried")
     return found.there
 
 

@@ -21,6 +21,7 @@ from app.cli.commands.reprice import prices_option, reprice
 from app.cli.options import (
     Output,
     Rows,
+    Whole,
     by_option,
     db_option,
     examples,
@@ -33,6 +34,7 @@ from app.cli.options import (
 )
 from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
+from ingest.system.command_lines import command_line
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.errors import ExitCode
 from schemas.text import one_line, plural
@@ -56,9 +58,9 @@ class Commands(click.Group):
 )
 @click.version_option(package_name="tachograph", message="tachograph %(version)s")
 def cli() -> None:
-    """Show what the runs of coding agents cost, how long they took and how they ended.
+    """Show what runs of coding agents cost, how long they took, and what they claim.
 
-    Reads the result records that agents leave behind, keeps them in a DuckDB store and answers from there.
+    Ingests the result records that agents write, into a DuckDB store.
     """
 
 
@@ -73,28 +75,27 @@ def cli() -> None:
 )
 @click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
 @with_store
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label of every run read now. Repeatable.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label for all ingested runs. Repeatable.")
 @click.option(
     "--path-template",
     metavar="TEMPLATE",
     callback=utf8,
-    help="What the end of each path says: {repo}, {task}, {experiment} and {timestamp}; any other name becomes a label.",
+    help="Extract fields from the end of each path: {repo}, {task}, {experiment}, {timestamp}; other names become labels.",
 )
-@click.option("--jobs", type=click.IntRange(min=0), default=0, metavar="N", help="Processes that read.  [default: the cores]")
+@click.option("--jobs", type=Whole(min=0), default=0, metavar="N", help="Number of worker processes.  [default: CPU count]")
 @prices_option
 @click.option(
     "--retry-rejects",
     is_flag=True,
-    help="Read the files anew that something was rejected of, after an upgrade say. Runs gained by it have the --label and"
-    " --path-template of this call: those of the first are kept with its runs alone.",
+    help="Re-ingest files with rejects, e.g. after an upgrade. Repeat --label and --path-template for the new runs.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 where anything was rejected, or no run was found at all.")
-@click.option("--json", "as_json", is_flag=True, help="Print what became of the documents as one line of JSON.")
+@click.option("--strict", is_flag=True, help="Exit 1 if anything was rejected or no run was found.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON summary.")
 def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, **how: Any) -> int:
-    """Read logs into the store, in one transaction.
+    """Ingest logs into the store, in one transaction.
 
-    PATH is a file, a folder or an archive; - is the standard input. What is in it is judged by content. What was read before
-    changes nothing. What looks like a run and cannot be read is kept as a reject, with the reason; a file that is no log is ignored.
+    PATH is a file, a folder or an archive; - is the standard input. Content decides, not the file name. Ingesting again changes
+    nothing. Records that cannot be read are kept as rejects, with the reason; files that are not logs are ignored.
     """
     if not paths and not how["retry_rejects"]:
         raise click.UsageError("Nothing to ingest. Name a file or a folder: tachograph ingest PATH")
@@ -120,19 +121,19 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     )
 )
 @by_option
-@keys_option("--metrics", RUN_METRICS, "metric", (), "Figures of totals and groups, in place of the usual ones")
-@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days and times.")
-@click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Dearest runs to list.  [default: 10; in xlsx 10,000]")
-@click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="The same tokens at MODEL's list prices too: MODEL[@PROVIDER].")
-@click.option("--brief", is_flag=True, help="Only the table of groups, or of totals where there are none.")
+@keys_option("--metrics", RUN_METRICS, "metric", (), "Metrics to show (replaces the defaults)")
+@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days and times.")
+@click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Number of runs to list.  [default: 10; in xlsx 10,000]")
+@click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="Also price the same tokens as MODEL[@PROVIDER].")
+@click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
 @with_filters
 @with_output
 @with_store
 def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store: Store, **options: Any) -> None:
-    """Report cost, time and outcome of runs: totals, groups, models, the dearest runs and findings.
+    """Report cost, time and outcome of runs: totals, groups, models, most expensive runs, findings.
 
-    Every figure says on how many runs it rests where it is not known for all of them. csv, jsonl and parquet hold one table: the
-    groups, or the totals without --by. No row of totals stands beneath the groups there: a column adds up to its total.
+    A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet have one table: the groups,
+    or the totals without --by. They have no total row, so a column adds up to its total.
     """
     from app.cli.output import deliver, deliver_report
     from app.reports.cost_report import Request
@@ -153,7 +154,7 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
 @with_limit("runs")
 @with_store
 def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> None:
-    """List runs, dearest first."""
+    """List runs, most expensive first."""
     from app.cli.output import deliver
     from app.reports import results
 
@@ -165,7 +166,7 @@ def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> N
 @with_output
 @with_store
 def models(filters: Filters, output: Output, store: Store) -> None:
-    """Show cost and tokens of each model, helpers included."""
+    """Show cost and tokens per model, helper models included."""
     from app.cli.output import deliver
     from app.reports import results
 
@@ -182,7 +183,7 @@ cli.add_command(compare)
 @with_output
 @with_store
 def rejects(output: Output, store: Store) -> None:
-    """List documents that could not be read as runs, and why."""
+    """List rejected records, and why they were rejected."""
     from app.cli.output import deliver
     from app.reports import results
 
@@ -193,7 +194,7 @@ def rejects(output: Output, store: Store) -> None:
 @with_output
 @with_store
 def sources(output: Output, store: Store) -> None:
-    """List what was read and what became of it."""
+    """List ingested files and their results."""
     from app.cli.output import deliver
     from app.reports import results
 
@@ -202,16 +203,16 @@ def sources(output: Output, store: Store) -> None:
 
 @cli.command(epilog=examples("dashboard", "dashboard --db runs.duckdb --port 8600 --headless"))
 @db_option
-@click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True, help="Port to serve on.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0 is every one of this machine's.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", callback=utf8, help="Name under which a proxy serves it. Repeatable.")
-@click.option("--read-only", is_flag=True, help="Visitors look; nobody uploads.")
-@click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Ask for a sign-in, set up in this TOML.")
-@click.option("--browser/--headless", default=True, help="Open a browser, or only serve.  [default: --browser]")
+@click.option("--port", type=Whole(1, 65535), default=8501, show_default=True, help="Port to serve on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0: all interfaces.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", callback=utf8, help="Host name used by a proxy. Repeatable.")
+@click.option("--read-only", is_flag=True, help="Disable uploads.")
+@click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Require OIDC sign-in (TOML config).")
+@click.option("--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]")
 def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], *, browser: bool, read_only: bool, sign_in: Path | None) -> None:
     """Serve the dashboard on this machine until Ctrl-C.
 
-    It answers to localhost, to --host and to each --allow-host, and to no other name.
+    It answers only to the names localhost, --host and --allow-host.
     """
     from app.server.serve import Access, serve
     from ingest.store.database import Store
@@ -223,19 +224,20 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], *, browser:
 @cli.command(epilog=examples("rebuild", "rebuild --db runs.duckdb"))
 @with_store
 def rebuild(store: Store) -> None:
-    """Make every table anew from the raw records.
+    """Rebuild all tables from the raw records.
 
-    The store keeps the records, so nothing has to be read again. Needed after an upgrade that changed the tables or reads
-    records better than before. The old store stays until the new one is whole.
+    The store keeps the records, so no file is needed. Do this after an upgrade that changes the tables or reads records better.
+    The old store is replaced only when the new one is complete.
     """
     with terminal.told_interrupts(store):
         from ingest.store.rebuild import rebuild as rebuild_store
 
         with terminal.progress("Rebuilding") as on_progress:
             done = rebuild_store(store, on_progress)
-        terminal.note(f"Made {plural(done.runs, 'run')} anew in {one_line(store.location)}")
+        terminal.note(f"Rebuilt {plural(done.runs, 'run')} in {one_line(store.location)}")
         if done.rejects:
-            terminal.note(f"{plural(done.rejects, 'record')} can no longer be read and became rejects: tachograph rejects")
+            listed = one_line(command_line("rejects", store.location))
+            terminal.note(f"{plural(done.rejects, 'record')} can no longer be read and became rejects: {listed}")
 
 
 cli.add_command(reprice)
@@ -246,7 +248,7 @@ cli.add_command(reprice)
 def doctor(store: Store) -> ExitCode:
     """Check the installation and the store.
 
-    Says what to do about each problem. A store that is not there yet is none.
+    Each problem comes with advice. A store that does not exist yet is not a problem.
     """
     from app.cli.doctor import examine
 

@@ -8,17 +8,22 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from app.cli.closed_lists import with_known_words
 from app.cli.terminal import note
-from app.queries.filters import FILTERS, Filter, Kind, choose
+from app.queries.filters import FILTERS, Filter, Filters, Kind, choose
 from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
+from ingest.system.command_lines import DEFAULT_STORE
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.errors import UsageError
-from schemas.text import one_line
+from schemas.text import did_you_mean, one_line
+
+if TYPE_CHECKING:
+    from ingest.store.database import Store
 
 Command = Callable[..., Any]
 
@@ -36,7 +41,31 @@ MOST_ROWS = 2**63 - 1
 _METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.FACTOR: "FACTOR", Kind.TEXT: "TEXT"}
 
 
-class Rows(click.IntRange):
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    name = "number"
+    """As errors call it: 'x' is not a valid number."""
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds."""
+
+    name = "number"
+
+
+class Word(click.Choice[str]):
+    """One of a closed list; an error names the nearest word."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{error.message} {did_you_mean(str(value), list(self.choices))}".strip(), param, ctx)
+
+
+class Rows(Whole):
     """A number of rows. More than a store can count are all of them."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -61,7 +90,7 @@ def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Callback of options whose values reach the store, which holds UTF-8 only; a shell passes any bytes."""
     for text in (value,) if isinstance(value, str) else value or ():
         if not text.isprintable() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise click.BadParameter(f"{text!r} is no UTF-8 text.", ctx, param)
+            raise click.BadParameter(f"{text!r} is not UTF-8 text.", ctx, param)
     return value
 
 
@@ -84,12 +113,24 @@ def with_store(command: Command) -> Command:
         store = Store(_location(db), wait, _told_once())
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
-            raise UsageError(f"cannot write to {target}: it is the store, or a file of the store's.", "Choose another file with -o.")
-        return command(*arguments, store=store, **options)
+            raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
+        done = command(*arguments, store=store, **options)
+        if filters := options.get("filters"):
+            _tell_unmatched(store, filters)
+        return done
 
-    waits = "Seconds to wait while the same other process holds the store."
-    packed = click.option("--wait", type=click.FloatRange(min=0), default=30, show_default=True, metavar="SECONDS", help=waits)(packed)
+    waits = "Seconds to wait while another process locks the store."
+    packed = click.option("--wait", type=Seconds(min=0), default=30, show_default=True, metavar="SECONDS", help=waits)(packed)
     return db_option(packed)
+
+
+def _tell_unmatched(store: Store, filters: Filters) -> None:
+    """Note each name in the filters that no run has, with those that come near: more often a typing mistake than a question."""
+    from app.cli.unmatched import unmatched
+
+    for found in unmatched(store, filters):
+        meant = did_you_mean(found.value, found.known)
+        note(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip())
 
 
 def _told_once() -> Callable[[str], None]:
@@ -107,7 +148,7 @@ def _told_once() -> Callable[[str], None]:
 def db_option(command: Command) -> Command:
     """`--db` alone."""
     where = "The store.  [default: $TACHOGRAPH_DB, else tachograph.duckdb]"
-    return click.option("--db", envvar="TACHOGRAPH_DB", default="tachograph.duckdb", metavar="STORE", callback=utf8, help=where)(command)
+    return click.option("--db", envvar="TACHOGRAPH_DB", default=DEFAULT_STORE, metavar="STORE", callback=utf8, help=where)(command)
 
 
 def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: tuple[str, ...], help_: str) -> Callable[[Command], Command]:
@@ -118,7 +159,8 @@ def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: t
         keys = tuple(dict.fromkeys(key.strip() for key in value.split(","))) if value is not None else default
         unknown = next((key for key in keys if key not in registry), None)
         if unknown is not None:
-            raise click.BadParameter(f"there is no {noun} {unknown!r}. Choose from: {', '.join(registry)}.", ctx, param)
+            meant = did_you_mean(unknown, list(registry))
+            raise click.BadParameter(f"unknown {noun} {unknown!r}. {meant}Choose from: {', '.join(registry)}.", ctx, param)
         return keys
 
     return click.option(flag, metavar=metavar, callback=checked, help=f"{help_}: {', '.join(registry)}.")
@@ -135,7 +177,7 @@ def by_option(command: Command) -> Command:
             raise click.BadParameter(f"{error.message} {error.hint}", ctx, param) from error
         return words
 
-    listed = f"Group runs by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
+    listed = f"Group by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
     return click.option("--by", metavar="DIMENSION[,DIMENSION]", callback=checked, help=listed)(command)
 
 
@@ -145,7 +187,7 @@ def with_filters(command: Command) -> Command:
     @functools.wraps(command)
     def chosen(*arguments: Any, **options: Any) -> Any:
         words = {key: options.pop(_parameter(key)) for key in FILTERS}
-        return command(*arguments, filters=choose(words), **options)
+        return command(*arguments, filters=with_known_words(choose(words)), **options)
 
     packed: Command = chosen
     for filter_ in reversed(FILTERS.values()):
@@ -160,15 +202,15 @@ def with_output(command: Command) -> Command:
     def packed(*arguments: Any, format_: str | None, path: Path | None, **options: Any) -> Any:
         return command(*arguments, output=_output(format_, path), **options)
 
-    to = "Write to this file, whole or not at all; its suffix chooses the format."
+    to = "Output file; format from the extension."
     packed = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(packed)
-    kinds = f"Default: {TABLE}. Every format but {TABLE} and md holds all columns and exact figures."
-    return click.option("--format", "format_", type=click.Choice(FORMATS), help=kinds)(packed)
+    kinds = f"Default: {TABLE}. All formats but {TABLE}, md and html have all columns and exact numbers."
+    return click.option("--format", "format_", type=Word(FORMATS), help=kinds)(packed)
 
 
 def with_limit(noun: str) -> Callable[[Command], Command]:
     """`--limit`, handed on as `limit`: None for all. Beneath `with_output`, since what is usual depends on where the rows go."""
-    words = f"At most N {noun}, 0 for all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
+    words = f"Maximum number of {noun}; 0: all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
 
     def limited(command: Command) -> Command:
         @functools.wraps(command)
@@ -183,7 +225,7 @@ def with_limit(noun: str) -> Callable[[Command], Command]:
 
 def _filter_option(filter_: Filter) -> Callable[[Command], Command]:
     is_repeatable = filter_.kind in (Kind.NAMES, Kind.LABELS)
-    more = {Kind.NAMES: " Repeatable: any of them.", Kind.LABELS: " Repeatable: all of them."}.get(filter_.kind, "")
+    more = {Kind.NAMES: " Repeatable (OR).", Kind.LABELS: " Repeatable (AND)."}.get(filter_.kind, "")
     return click.option(
         f"--{filter_.key}",
         _parameter(filter_.key),
@@ -200,19 +242,19 @@ def _parameter(key: str) -> str:
 
 def _location(db: str) -> str:
     if not db.strip() or db.startswith(":memory:"):
-        raise UsageError(f"--db {db!r} names no store that lasts.", "Give a file, e.g. --db runs.duckdb.")
+        raise UsageError(f"--db {db!r} is not a store on disk.", "Give a file, e.g. --db runs.duckdb.")
     return db
 
 
 def _output(format_: str | None, path: Path | None) -> Output:
     if path is None or str(path) == "-":
         if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
-            raise UsageError(f"{format_} is nothing for a terminal to show.", f"Write it to a file: -o FILE{EXPORTS[format_].suffix}")
+            raise UsageError(f"{format_} is binary.", f"Write it to a file: -o FILE{EXPORTS[format_].suffix}")
         return Output(format_ or TABLE)
     if os.path.isdir(path):  # noqa: PTH112  False, where Path.is_dir() fails over a folder that may not be looked into
-        raise UsageError(f"cannot write to {path}: it is a folder.", "Name a file in it.")
+        raise UsageError(f"cannot write to {path}: it is a folder.", "Give a file in it.")
     if not os.path.isdir(path.parent):  # noqa: PTH112
-        raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Make the folder first.")
+        raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Create the folder first.")
     return Output(format_ or _format_of(path), path)
 
 
@@ -221,4 +263,4 @@ def _format_of(path: Path) -> str:
         if path.suffix.lower() == export.suffix:
             return export.name
     suffixes: Sequence[str] = [export.suffix for export in EXPORTS.values()]
-    raise UsageError(f"cannot tell the format of {path} from its name.", f"End it in {', '.join(suffixes)}, or give --format.")
+    raise UsageError(f"unknown file extension of {path}.", f"Use {', '.join(suffixes)}, or give --format.")

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from app.cli import terminal
 from app.cli.options import TABLE, Output
-from app.cli.report_text import report_text
+from app.cli.report_text import hidden_columns, report_text
 from app.reports.cost_report import Report
 from app.reports.exports import EXPORTS
 from app.text.answers import Answer
 from app.text.text_tables import draw, for_people
+from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
 
@@ -45,10 +46,20 @@ def deliver_report(report: Report, output: Output) -> None:
         write_file(output.path, body)
         covered = plural(report.header.coverage["runs"], "run")
         terminal.note(f"Wrote {one_line(str(output.path))}: {covered}, {len(body):,} bytes")
+    elif output.format == TABLE and not report.header.coverage["runs"]:
+        terminal.note(no_runs(report))
     elif output.format == TABLE:
         terminal.put(report_text(report, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
     else:
         _put(EXPORTS[output.format].write_report(report), output.format)
+
+
+def no_runs(report: Report) -> str:
+    """What to do where a report has no runs: a page of unknown figures helps nobody."""
+    header = report.header
+    if not header.coverage["stored_runs"]:
+        return one_line(f"No runs. Ingest with: {command_line('ingest PATH', header.store)}")
+    return one_line(f"No runs match {header.filters.as_words()}. The store has {plural(header.coverage['stored_runs'], 'run')}.")
 
 
 def write_file(path: Path, body: bytes) -> None:
@@ -89,7 +100,7 @@ def _show(answer: Answer) -> None:
     drawing = draw(answer, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
     terminal.put(drawing.body)
     if drawing.left_out:
-        terminal.note(f"No room for: {', '.join(drawing.left_out)}. A wider terminal or --format csv has them.")
+        terminal.note(hidden_columns(drawing.left_out))
 
 
 def _width() -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ingest.system.command_lines import command_line
 from ingest.system.signals import interruptible, received, was_interrupted
 from schemas.errors import TachographError, UsageError
 from schemas.text import one_line, plural, visible
@@ -97,7 +97,7 @@ def put_text(body: bytes) -> None:
 def tell_interrupt(what_became: str = "") -> int:
     """Say what ended the command and, where it writes, what became of that. Returns the exit code that shells have for it: 128 + signal."""
     number = received()
-    ended = "Interrupted" if number == signal.SIGINT else f"Ended by {number.name}"
+    ended = "Interrupted" if number == signal.SIGINT else f"Stopped by {number.name}"
     with suppress(OSError):  # after SIGHUP there is often no terminal any more
         note(f"{ended}: {what_became}." if what_became else f"{ended}.")
     return 128 + number
@@ -111,7 +111,7 @@ def told_interrupts(store: Store) -> Iterator[None]:
     except (KeyboardInterrupt, Exception) as error:
         if not isinstance(error, KeyboardInterrupt) and not was_interrupted():
             raise
-        became = "all was written already" if store.has_written else "nothing was written"
+        became = "everything was written" if store.has_written else "nothing was written"
         raise click.exceptions.Exit(tell_interrupt(became)) from None
 
 
@@ -128,7 +128,7 @@ def put(body: bytes) -> None:
 
 
 def _cannot_put(error: OSError) -> UsageError:
-    return UsageError(f"cannot write to the standard output: {error.strerror}.")
+    return UsageError(f"cannot write to standard output: {error.strerror}.")
 
 
 @contextmanager
@@ -156,7 +156,7 @@ class ReadingBar:
     def expect(self, sources: int, size: int) -> None:
         """Tell how much there is to read."""
         if self._bar:
-            self._bar.update(self._task, description=f"Reading {plural(sources, 'source')}", total=size)
+            self._bar.update(self._task, description=f"Reading {plural(sources, 'file')}", total=size)
 
     def advance(self, done: Progress) -> None:
         """Tell what was read just now."""
@@ -186,16 +186,16 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     for error in report.unreadable:
         fail(error)
     for name in report.superseded.changed:
-        note(f"{one_line(name)} was changed since: what had been rejected of its former content is no longer kept")
+        note(f"{one_line(name)} changed since the last ingest: rejects of its former content were removed")
     for name in report.superseded.grown:
-        note(f"{one_line(name)} has grown since: what had been rejected of it was read again, and is no longer counted twice")
+        note(f"{one_line(name)} has grown since the last ingest: its earlier rejects were replaced")
     if not report.sources:
-        note("Read nothing: there is no file in what was named." if not report.unreadable else "Read nothing.")
+        note("No files found." if not report.unreadable else "Nothing ingested.")
         return
     counts = [(name, report.total(name)) for name in ("accepted", "duplicates", "rejected", "ignored")]
     known = sum(source.known for source in report.sources)
-    before = f" ({known:,} of them read before)" if known else ""
-    note(f"Read {plural(len(report.sources), 'source')}{before} in {report.seconds:.1f} s into {one_line(location)}")
+    before = f" ({known:,} unchanged)" if known else ""
+    note(f"Ingested {plural(len(report.sources), 'file')}{before} in {report.seconds:.1f} s into {one_line(location)}")
     parts = " + ".join(f"{count:,} {name}" for name, count in counts)
     note(f"{plural(report.total('documents'), 'document')} = {parts}")
     if report.no_logs:
@@ -204,7 +204,7 @@ def tell_ingest(report: IngestReport, location: str) -> None:
         note(file_kinds.no_logs(report.no_logs))
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
     if former := sum(source.rejected for source in report.sources if source.known):
-        note(f"{plural(former, 'reject')} of them from before. See all: tachograph rejects --db {shlex.quote(location)}")
+        note(f"{plural(former, 'earlier reject')}. List them: {one_line(command_line('rejects', location))}")
     if not report.has_runs and not report.total("rejected"):
         _tell_nothing_found(report)
 
@@ -214,21 +214,21 @@ def _tell_nothing_found(report: IngestReport) -> None:
 
     [first, *others] = report.sources
     is_alone = not others and first.kind in file_kinds.WORDS
-    note(f"\nNo run in {one_line(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo run was found.")
+    note(f"\nNo runs in {one_line(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo runs found.")
     note(file_kinds.WHAT_IS_READ)
 
 
 def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
     if not rejects:
         return
-    click.echo(f"\n{click.style('Rejected', bold=True)} (kept with their reason; nothing is lost):", err=True)
+    click.echo(f"\n{click.style(f'Rejected ({len(rejects):,})', bold=True)}:", err=True)
     for name, of_source in groupby(rejects[:REJECTS_SHOWN], key=itemgetter(0)):
         note(f"  {one_line(name)}")
         for _, reject in of_source:
             reason = click.style(str(reject.reason), fg="yellow")
             click.echo(f"    {one_line(reject.position)}: {reason}: {one_line(reject.detail)}", err=True)
     if len(rejects) > REJECTS_SHOWN:
-        note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. See all: tachograph rejects --db {shlex.quote(location)}")
+        note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. List all: {one_line(command_line('rejects', location))}")
 
 
 def _stand_in_for_closed_streams() -> None:

@@ -33,7 +33,7 @@ _OF_RUNS = {
 
 FINDING_COLUMNS = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "experiment", "agent", "model", "outcome")
 
-GRAVEST_FIRST = "list_position(['alarm', 'warning', 'info'], severity)"
+GRAVEST_FIRST = "list_position(['error', 'warning', 'info'], severity)"
 """The order of findings."""
 
 STATEMENT_COLUMNS = ("kind", "subject", "count", "quote")
@@ -190,7 +190,7 @@ def of_run(store: Store, run_id: str) -> RunFacts:
 def findings(
     store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = (), limit: int | None = None
 ) -> pa.Table:
-    """Findings with FINDING_COLUMNS, alarms first."""
+    """Findings with FINDING_COLUMNS, errors first."""
     condition = where(filters)
     sql = f"select {', '.join(FINDING_COLUMNS)} from {_FINDINGS} where {condition.sql} and {_finding_choice(severities, rules)}"
     return fetch(store, _cut(f"{sql} order by {_WORST_FIRST}", limit), condition.parameters | _bound(severity=severities, rule=rules))

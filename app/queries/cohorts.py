@@ -15,6 +15,7 @@ from app.queries.bootstrap import Comparison, Estimate, compare
 from app.queries.filters import Filters
 from app.queries.read_transaction import read_transaction
 from ingest.store.database import Store
+from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import COMPARED, MEASURES
 from schemas.catalogue.entry import Figure
 
@@ -47,9 +48,14 @@ def as_figures(cohorts: Cohorts) -> pa.Table:
     return pa.Table.from_pylist([_figures(MEASURES[key], found) for key, found in cohorts.compared.items()], _FIGURES)
 
 
-def command(cohorts: Sequence[Filters]) -> str:
-    """The same comparison on the command line, for a place that shows code."""
-    return " ".join(["tachograph compare", *(shlex.quote(filters.as_words()) for filters in cohorts)]).replace("`", "")
+def command(cohorts: Sequence[Filters], location: str) -> str:
+    """The same comparison of the store at `location` on the command line."""
+    return command_line(" ".join(["compare", *(shlex.quote(_key_values(filters)) for filters in cohorts)]), location)
+
+
+def _key_values(filters: Filters) -> str:
+    """`main-model=claude-opus-4-6 repo=vllm`, as `app.queries.filters.parse` reads them."""
+    return " ".join(shlex.quote(f"{key}={value}") for key, values in filters.chosen for value in values)
 
 
 _TEXTS, _COUNTS = ("measure", "unit", "better", "verdict"), ("first_known", "second_known", "tasks", "tasks_lower", "tasks_higher")

@@ -16,6 +16,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 from schemas.money import amount
+from schemas.text import did_you_mean
 
 
 class Kind(StrEnum):
@@ -57,18 +58,14 @@ _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry
 FILTERS = {
     filter_.key: filter_
     for filter_ in (
-        Filter("repo", Kind.NAMES, "list_contains($value, repo)", "Runs on this repository.", "repo", "Repository"),
-        Filter("task", Kind.NAMES, "list_contains($value, task)", "Runs on this task.", "task"),
-        Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Runs of this agent, e.g. claude-code.", "agent"),
-        Filter(
-            "model", Kind.NAMES, "list_contains(models, $each)", "Runs that used this model, as main model or helper.", "unnest(models)"
-        ),
-        Filter("main-model", Kind.NAMES, "list_contains($value, model)", "Runs whose main model this is: the one that cost most.", "model"),
-        Filter(
-            "outcome", Kind.NAMES, "list_contains($value, outcome)", "Runs that ended this way, e.g. completed, limit_reached.", "outcome"
-        ),
-        Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Runs of this experiment.", "experiment"),
-        Filter("label", Kind.LABELS, "labels[$key] = $value", "Runs with this label, key=value.", _LABEL_OPTIONS),
+        Filter("repo", Kind.NAMES, "list_contains($value, repo)", "Filter by repository.", "repo", "Repository"),
+        Filter("task", Kind.NAMES, "list_contains($value, task)", "Filter by task.", "task"),
+        Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Filter by agent, e.g. claude-code.", "agent"),
+        Filter("model", Kind.NAMES, "list_contains(models, $each)", "Filter by model (main or helper).", "unnest(models)"),
+        Filter("main-model", Kind.NAMES, "list_contains($value, model)", "Filter by main model: the one that cost most.", "model"),
+        Filter("outcome", Kind.NAMES, "list_contains($value, outcome)", "Filter by outcome, e.g. completed, limit_reached.", "outcome"),
+        Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Filter by experiment.", "experiment"),
+        Filter("label", Kind.LABELS, "labels[$key] = $value", "Filter by label, key=value.", _LABEL_OPTIONS),
         Filter(
             "since",
             Kind.TIME,
@@ -76,13 +73,13 @@ FILTERS = {
             "Runs that ended at this time or later (ISO 8601; UTC unless it says otherwise).",
         ),
         Filter("until", Kind.TIME, "coalesce(started_at, ended_at) < $value", "Runs that started before this time."),
-        Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Runs that report this cost or more, in USD.", label="Cost from"),
-        Filter("max-cost", Kind.USD, "cost_own_usd <= $value", "Runs that report this cost or less, in USD.", label="Cost up to"),
+        Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Minimum reported cost, in USD.", label="Cost from"),
+        Filter("max-cost", Kind.USD, "cost_own_usd <= $value", "Maximum reported cost, in USD.", label="Cost up to"),
         Filter(
             "evidence",
             Kind.NAMES,
             "list_contains($value, claimed_evidence)",
-            "Runs whose headline claim rests on this: benchmarked, figures, stated, estimated.",
+            "Filter by evidence of the top claim: benchmarked, figures, stated, estimated.",
             "claimed_evidence",
             claim_sql="list_contains($value, evidence)",
         ),
@@ -90,12 +87,12 @@ FILTERS = {
             "min-claim",
             Kind.FACTOR,
             "claimed_speedup >= $value",
-            "Runs that claim to be faster by this factor or more.",
+            "Minimum claimed speedup, as a factor.",
             label="Claimed speedup from",
             claim_sql="ratio >= $value",
         ),
-        Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Runs of this session."),
-        Filter(SEARCH, Kind.TEXT, "contains(lower(result), lower($value))", "Runs whose summary holds this text."),
+        Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
+        Filter(SEARCH, Kind.TEXT, "contains(lower(result), lower($value))", "Summary contains TEXT."),
     )
 }
 
@@ -207,7 +204,7 @@ def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where
 
 def _known(key: str, registry: Mapping[str, Filter]) -> Filter:
     if key not in registry:
-        raise UsageError(f"there is no filter {key!r}.", f"Filters are: {', '.join(FILTERS)}.")
+        raise UsageError(f"unknown filter {key!r}.", f"{did_you_mean(key, list(FILTERS))}Choose from: {', '.join(FILTERS)}.")
     return registry[key]
 
 

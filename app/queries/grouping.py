@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX
 from schemas.catalogue.entry import Dimension
 from schemas.errors import UsageError
+from schemas.text import did_you_mean
 
 UTC_ZONE = "UTC"
 """The zone of days where none is given: the same everywhere."""
@@ -39,7 +40,8 @@ def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Group:
     if key != word and key:
         return _bound(LABEL, word, f"{LABEL.label} {key}", {"key": key}, number)
     if word not in DIMENSIONS:
-        raise UsageError(f"there is no dimension {word!r}.", f"Choose from: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY.")
+        meant = did_you_mean(word, list(DIMENSIONS))
+        raise UsageError(f"unknown dimension {word!r}.", f"{meant}Choose from: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY.")
     return _bound(DIMENSIONS[word], word, DIMENSIONS[word].label, {"zone": zone}, number)
 
 

@@ -16,6 +16,7 @@ from ingest.store.database import Store
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
 from schemas.errors import UsageError
+from schemas.text import did_you_mean
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ RUN_COLUMNS = listed(
     "run_id", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd", "cost_own_usd", "duration_ms",
     "duration_api_ms", "parallelism", "num_turns", "cost_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens",
     "cache_write_tokens", "cache_read_share", MORE, "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
-    "claimed_scope", "claimed_quote", "findings", "alarms", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
+    "claimed_scope", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
     "time_source", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name", "received_at",
 )  # fmt: skip
 """What a list of runs holds: every figure, no long text."""
@@ -169,7 +170,7 @@ def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric])
 
 def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
     if key not in registry:
-        raise UsageError(f"there is no {kind} {key!r}.", f"Choose from: {', '.join(registry)}.")
+        raise UsageError(f"unknown {kind} {key!r}.", f"{did_you_mean(key, list(registry))}Choose from: {', '.join(registry)}.")
     return registry[key]
 
 

@@ -112,7 +112,7 @@ def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
     key = ModelKey(name, parsed.model, provider or parsed.provider, parsed.region)
     prices = list(stored_book(connection).prices(key))
     if not prices:
-        raise UsageError(f"there is no list price for {model!r}.", _hint(key))
+        raise UsageError(f"no list price for {model!r}.", _hint(key))
     return prices
 
 

@@ -55,13 +55,14 @@ class Verdict:
     def note(self) -> str:
         """What a reader of the verdict must know beside it."""
         if not self.runs:
-            return "No run matches."
+            return "No runs match."
         if self.found is None:
-            return f"Known for none of {self.runs:,} runs, so it cannot be checked."
-        said = [f"over by {exact(abs(self.found - self.allowed), self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
+            return f"Unknown for all {self.runs:,} runs, so it cannot be checked."
+        over = abs(self.found - self.allowed)
+        said = [f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
         said += [f"on {self.where}" if self.where else ""]
-        said += [f"known for {self.known:,} of {self.runs:,} runs" if self.known < self.runs else ""]
-        said += [f"{self.undated:,} runs without a time count on no day" if self.undated else ""]
+        said += [f"based on {self.known:,} of {self.runs:,} runs" if self.known < self.runs else ""]
+        said += [f"{self.undated:,} runs without a date are not included" if self.undated else ""]
         text = "; ".join(filter(None, said))
         return f"{text[0].upper()}{text[1:]}." if text else ""
 
@@ -96,8 +97,8 @@ class Check:
     def headline(self) -> str:
         """The outcome in a sentence."""
         broken = sum(not verdict.passed for verdict in self.verdicts)
-        limits = plural(len(self.verdicts), "limit")
-        return f"Check failed: {broken} of {limits} not kept" if broken else f"Check passed: {limits} kept"
+        budgets = plural(len(self.verdicts), "budget")
+        return f"FAIL: {broken} of {budgets} not met" if broken else f"PASS: {budgets} met"
 
     def as_dict(self) -> dict[str, Any]:
         """The check for programs."""
@@ -158,14 +159,15 @@ def _share(text: str) -> Decimal | None:
 def cells(verdict: Verdict) -> dict[str, str]:
     """A verdict as a line of a table."""
     bound = "at least" if verdict.limit.is_least else "at most"
-    write = human if verdict.unit is Unit.SHARE else exact
-    found = "–" if verdict.found is None else write(verdict.found, verdict.unit)
-    kept = "kept" if verdict.passed else "NOT KEPT"
+    looks_equal = verdict.found != verdict.allowed and human(verdict.found, verdict.unit) == human(verdict.allowed, verdict.unit)
+    write = exact if looks_equal or verdict.unit is Unit.COUNT else human
+    found = write(verdict.found, verdict.unit)
+    passed = "PASS" if verdict.passed else "FAIL"
     return {
         "limit": verdict.limit.label,
         "found": found,
         "allowed": f"{bound} {write(verdict.allowed, verdict.unit)}",
-        "verdict": kept,
+        "verdict": passed,
         "note": verdict.note,
     }
 

@@ -79,14 +79,14 @@ class Header:
         """The header for people: a word and what it says."""
         covers = self.coverage
         runs = f"{covers['runs']:,} of {covers['stored_runs']:,} in the store"
-        read = f"{plural(covers['sources'], 'source')} read, the last {self._time(covers['last_read_at'])}"
-        rejected = plural(covers["rejected"], "document") + " rejected" if covers["rejected"] else "nothing rejected"
+        read = f"{plural(covers['sources'], 'file')}, last ingested {self._time(covers['last_read_at'])}"
+        rejected = f"{plural(covers['rejected'], 'record')} rejected"
         return [
             ("Runs", runs),
             ("Filters", self.filters.as_words() or "none"),
-            ("Times", self._times()),
+            ("Period", self._times()),
             ("Store", f"{self.store}: {read}; {rejected}"),
-            ("Made", f"{self._time(self.made_at)} by tachograph {version('tachograph')}"),
+            ("Generated", f"{self._time(self.made_at)} by tachograph {version('tachograph')}"),
         ]
 
     def as_dict(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Header:
     def _times(self) -> str:
         covers = self.coverage
         if not covers["timed_runs"]:
-            return "not known"
+            return "unknown"
         known = known_of(covers["timed_runs"], covers["runs"])
         return f"{self._time(covers['first_at'])} to {self._time(covers['last_at'])}{known and f' ({known})'}"
 
@@ -163,7 +163,7 @@ def report(store: Store, request: Request) -> Report:
             _groups(transaction, request),
             _models(transaction, request.filters, spent),
             *_what_if(transaction, request),
-            _dearest(transaction, request, coverage["runs"], spent),
+            _most_expensive(transaction, request, coverage["runs"], spent),
             Section(
                 "unpriced",
                 "Models without a list price",
@@ -209,26 +209,26 @@ def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
     found = what_if(store, request.filters, request.by, request.reprice, request.zone)
     total = what_if(store, request.filters, (), request.reprice, request.zone).table if request.by else None
     answer = Answer(found.table, "", total=total, of=GROUPS)
-    return (Section("what_if", f"What if it had been {request.reprice}", answer, found.words),)
+    return (Section("what_if", f"Repriced as {request.reprice}", answer, found.words),)
 
 
 def _models(store: Store, filters: Filters, spent: Decimal | None) -> Section:
     table = run_queries.models(store, filters)
     total = run_queries.models(store, filters, by=())
-    note = f"Each model's own share, helper models included; a run may use several.{_unassigned(total, spent)}"
+    note = f"Cost and tokens per model, helper models included.{_unassigned(total, spent)}"
     return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS), note)
 
 
 def _unassigned(total: pa.Table, spent: Decimal | None) -> str:
-    """What runs report without saying of which model; empty where it is nothing."""
+    """The reported cost that runs attribute to no model; empty where it is nothing."""
     rest = (spent or Decimal(0)) - (total["cost_usd"][0].as_py() or Decimal(0))
-    return f" {human(rest, Unit.USD)} more is reported by runs that do not say of which model." if rest > 0 else ""
+    return f" {human(rest, Unit.USD)} has no model attribution." if rest > 0 else ""
 
 
-def _dearest(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:
+def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:
     table = run_queries.runs(store, request.filters, request.runs)
-    note = f"{plural(table.num_rows, 'run')} of {covered:,}" if table.num_rows < covered else ""
+    note = f"Top {table.num_rows:,} of {plural(covered, 'run')}" if table.num_rows < covered else ""
     if note and spent:
         listed = sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
-        note += f", {human(listed / spent, Unit.SHARE)} of the reported cost."
-    return Section("runs", "Dearest runs", Answer(table, "", RUNS_SHOWN, of=RUNS), note)
+        note += f" account for {human(listed / spent, Unit.SHARE)} of cost."
+    return Section("runs", "Most expensive runs", Answer(table, "", RUNS_SHOWN, of=RUNS), note)

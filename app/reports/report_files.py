@@ -10,6 +10,7 @@ from app.queries.grouping import UTC_ZONE
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS, Export
 from ingest.store.database import Store
+from ingest.system.command_lines import command_line
 
 USUAL = ("html", "xlsx")
 WHOLE_NAME = 60
@@ -32,14 +33,15 @@ def file_name(request: Request, export: Export) -> str:
     return f"cost-report{f'-by-{by}' if by else ''}"[:WHOLE_NAME].rstrip("-") + export.suffix
 
 
-def command(request: Request, export: Export) -> str:
-    """The command that makes the same report in a terminal."""
-    words = ["tachograph", "report"]
+def command(request: Request, export: Export, location: str) -> str:
+    """The command that makes the same report of the store at `location` in a terminal."""
+    words = ["report"]
     words += ["--by", ",".join(request.by)] if request.by else []
     words += ["--tz", request.zone] if request.zone != UTC_ZONE else []
     words += ["--reprice", request.reprice] if request.reprice else []
     filters = request.filters.as_words()
-    return " ".join(part for part in (shlex.join(words), filters, shlex.join(["-o", file_name(request, export)])) if part)
+    parts = (shlex.join(words), filters, shlex.join(["-o", file_name(request, export)]))
+    return command_line(" ".join(filter(None, parts)), location)
 
 
 def formats() -> dict[str, str]:

@@ -16,7 +16,7 @@ from schemas.catalogue.columns import CLAIMS, FINDINGS, MODELS, REJECTS, RUNS, S
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MODEL_METRICS
 from schemas.errors import UsageError
-from schemas.text import plural
+from schemas.text import did_you_mean, plural
 
 RUNS_SHOWN = listed(
     "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
@@ -34,11 +34,11 @@ FINDINGS_SHOWN = ("run_id", "severity", "rule", "message", "expected", "actual",
 
 
 def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
-    """The dearest runs, or all of them."""
+    """The most expensive runs, or all of them."""
     with read_transaction(store) as transaction:
         table = run_queries.runs(transaction, filters, limit)
         covered = _runs(run_queries.summary(transaction, filters, metrics=("runs",)))
-    cut = f"the {table.num_rows:,} dearest of " if table.num_rows < covered else ""
+    cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < covered else ""
     return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN, of=RUNS)
 
 
@@ -59,7 +59,7 @@ def rejects(store: Store) -> Answer:
 def sources(store: Store) -> Answer:
     """Every file that was read."""
     table = run_queries.sources(store)
-    return Answer(table, heading(plural(table.num_rows, "source"), store.location), SOURCES_SHOWN, of=SOURCES)
+    return Answer(table, heading(plural(table.num_rows, "file"), store.location), SOURCES_SHOWN, of=SOURCES)
 
 
 def _runs(total: pa.Table) -> int:
@@ -72,7 +72,7 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
         table = claim_queries.claims(transaction, filters, kinds, limit)
         found, runs = claim_queries.count_claims(transaction, filters, kinds)
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
-    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, as the agents state them"
+    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified"
     return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS)
 
 
@@ -83,7 +83,7 @@ def findings(store: Store, filters: Filters, severities: Sequence[str], rules: S
         table = claim_queries.findings(transaction, filters, severities, rules, limit)
         found, runs = claim_queries.count_findings(transaction, filters, severities, rules)
     cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
-    what = f"{cut}{plural(found, 'finding')} about {plural(runs, 'run')}"
+    what = f"{cut}{plural(found, 'finding')} in {plural(runs, 'run')}"
     return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN, of=FINDINGS)
 
 
@@ -94,4 +94,4 @@ def _check_rules(store: Store, chosen: Sequence[str]) -> None:
     is_ours = RULES.keys() >= set(chosen)
     known = [*RULES] if is_ours else [*dict.fromkeys([*RULES, *claim_queries.rules(store)])]
     if missing := next((rule for rule in chosen if rule not in known), None):
-        raise UsageError(f"there is no rule {missing!r}.", f"Rules are: {', '.join(known)}.")
+        raise UsageError(f"unknown rule {missing!r}.", f"{did_you_mean(missing, known)}Choose from: {', '.join(known)}.")

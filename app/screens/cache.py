@@ -27,9 +27,9 @@ from ingest.context.temporary_sidecars import unpacked
 from ingest.documents.contents import read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store.database import Store
+from ingest.system.command_lines import DEFAULT_STORE, command_line
 from schemas.errors import StoreBusy, StoreError, UsageError
 
-DEFAULT_LOCATION = "tachograph.duckdb"
 WAIT_SECONDS = 10.0
 """How long a screen waits for a store that another process writes: a reader at a screen loses patience before a script does."""
 
@@ -60,10 +60,20 @@ State = tuple[str, tuple[int, ...]]
 _current: ContextVar[ReadTransaction | None] = ContextVar("current", default=None)
 
 
+def location() -> str:
+    """Where the store lies that this dashboard shows."""
+    return os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE
+
+
+def command(words: str) -> str:
+    """`tachograph WORDS` as it runs on the store of this dashboard."""
+    return command_line(words, location())
+
+
 def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
     """The store the dashboard was started on. `on_wait` is told who keeps it from us."""
-    location, seconds = os.environ.get("TACHOGRAPH_DB") or DEFAULT_LOCATION, WAIT_SECONDS if wait_seconds is None else wait_seconds
-    return Store(location, wait_seconds=seconds, on_wait=on_wait)
+    seconds = WAIT_SECONDS if wait_seconds is None else wait_seconds
+    return Store(location(), wait_seconds=seconds, on_wait=on_wait)
 
 
 def is_free() -> bool:
@@ -200,7 +210,7 @@ def _ingest(
     sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, on_wait: Callable[[str], object] | None, options: Options
 ) -> IngestReport:
     if is_read_only():
-        raise UsageError("this dashboard is read-only.", "Ask whoever serves it to ingest the logs, or to leave --read-only out.")
+        raise UsageError("this dashboard is read-only.", "Ask its owner to ingest the logs, or to restart it without --read-only.")
     if current := _current.get():
         current.end()  # who reads shuts out who writes, also in one process
     return ingest(sources, store(on_wait=on_wait), options, on_progress)

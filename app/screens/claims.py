@@ -8,7 +8,7 @@ from app.queries.filters import CLAIM_FILTERS, FILTERS
 from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
-from app.text.presentation import cards
+from app.text.presentation import cards, code_span
 from schemas.rows.claim import ClaimKind
 from schemas.text import plural
 
@@ -60,4 +60,4 @@ with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-li
         alt = "Each claim with its words, ratio, evidence and scope; a chosen row opens its run"
         widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt)
 if not is_few:
-    st.caption("All of them: `tachograph claims --format csv -o claims.csv`")
+    st.caption(f"All of them: {code_span(cache.command('claims --format csv -o claims.csv'))}")

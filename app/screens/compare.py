@@ -11,6 +11,7 @@ from app.screens import cache, filter_bar, widgets
 from app.text import cohort_words, grid_columns
 from app.text.presentation import code_span, fact_words, plain
 from schemas.catalogue.columns import MEASURES, compared
+from schemas.text import visible
 
 COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "label")
 MOST_COHORTS = 200
@@ -23,7 +24,11 @@ if not keys:
     st.info("There is nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
     st.markdown("Two ingests with different labels make two cohorts, for example before and after a change of the prompt:")
     st.code(
-        "tachograph ingest logs/before --label prompt=old\ntachograph ingest logs/after --label prompt=new", language=None, wrap_lines=True
+        visible(
+            "\n".join(cache.command(f"ingest logs/{name} --label prompt={label}") for name, label in (("before", "old"), ("after", "new")))
+        ),
+        language=None,
+        wrap_lines=True,
     )
     st.stop()
 with st.container(horizontal=True, gap="small"):
@@ -67,4 +72,4 @@ widgets.table(
     grid_columns.grid(words, grid_columns.Listing(compared(names), tuple(words.column_names))),
     "Each measure in both cohorts, with what can be said of the difference",
 )
-st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: {code_span(cohorts.command(sides))}")
+st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: {code_span(cohorts.command(sides, cache.location()))}")

@@ -12,7 +12,7 @@ from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import cost_grids, cost_words
 from app.text.grid_columns import grid
-from app.text.presentation import plain
+from app.text.presentation import code_span, plain
 from schemas.catalogue.dimensions import LABEL_PREFIX
 
 CARDS = (
@@ -97,7 +97,7 @@ unpriced = cache.ask(report_queries.unpriced_models, filters) if totals["unprice
 if unpriced and unpriced.num_rows:
     with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
         widgets.table(grid(unpriced, cost_grids.UNPRICED), "Models that no price list knows, with their tokens")
-        st.caption("Their list cost is unknown and counted nowhere. A price file can name them: `tachograph reprice --prices FILE`.")
+        st.caption(f"Excluded from list-price totals. Add prices with: {code_span(cache.command('reprice --prices FILE'))}")
 
 with st.container(border=True):
     widgets.drawing(

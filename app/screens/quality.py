@@ -8,7 +8,7 @@ from app.queries import quality as quality_queries
 from app.queries import reports as report_queries
 from app.screens import cache, filter_bar, widgets
 from app.text import file_kinds, grid_columns
-from app.text.presentation import plain, rule_meaning
+from app.text.presentation import code_span, plain, rule_meaning
 
 st.title("Quality", anchor=False)
 filters = filter_bar.chosen()
@@ -44,5 +44,5 @@ if documents["rejected"]:
         widgets.table(grid_columns.grid(cache.ask(quality_queries.rejects, cache.SHOWN), grid_columns.REJECTS), "Rejected documents")
 with st.expander(f"Sources · {documents['sources']:,}", icon=":material/folder_open:"):
     if documents["sources"] > cache.SHOWN:
-        st.caption(f"The newest {cache.SHOWN:,}. All of them: `tachograph sources --format csv`")
+        st.caption(f"The newest {cache.SHOWN:,}. All of them: {code_span(cache.command('sources --format csv'))}")
     widgets.table(grid_columns.grid(cache.ask(quality_queries.sources, cache.SHOWN), grid_columns.SOURCES), "Sources, newest first")

@@ -74,7 +74,7 @@ with st.container(border=True):
         st.markdown(plain(export.about))
     covers = f"exactly the {total:,} of {stored:,} runs that the filters above leave" if filters else f"all {total:,} runs"
     st.caption(f"It covers {covers}. The same in a terminal:")
-    st.code(visible(report_files.command(request, export)), language=None, wrap_lines=True)
+    st.code(visible(report_files.command(request, export, cache.location())), language=None, wrap_lines=True)
 
 st.header("Preview", anchor=False, help="The figures of the file; the page and the workbook add charts.")
 if total > report_grids.AT_ONCE and not st.toggle(f"Add up {total:,} runs for a preview", key="preview"):

@@ -5,7 +5,7 @@ import streamlit as st
 from app.screens import cache, widgets
 from app.server.uploads import Arrived, not_received, problem_words
 from app.text import file_kinds, grid_columns
-from app.text.presentation import plain, short_id
+from app.text.presentation import code_span, plain, short_id
 
 st.title("Upload", anchor=False)
 st.markdown("Result records as the agent wrote them: JSON, event streams, logs with text around them, archives of all that.")
@@ -16,7 +16,7 @@ files = st.file_uploader(
     "Drop a folder here, or choose one: all below it is read" if of_folder else "Drop logs here, or choose them",
     accept_multiple_files="directory" if of_folder else True,
     key="folder" if of_folder else "logs",
-    help="Logs read before change nothing when read again. What is too large for a browser: `tachograph ingest PATH`.",
+    help="Logs read before change nothing when read again. What is too large for a browser: " + code_span(cache.command("ingest PATH")),
 )
 arrived = st.session_state.get("arrived", Arrived())
 fresh = arrived.fresh(files)

@@ -86,7 +86,7 @@ def empty_state(title: str, why: str) -> None:
         else:
             _offer_logs()
             st.markdown("Or read them from a file or folder on this machine:")
-        st.code("tachograph ingest PATH", language=None)
+        st.code(visible(cache.command("ingest PATH")), language=None)
     st.stop()
 
 

@@ -92,7 +92,7 @@ def addresses(host: str, allowed: Iterable[str] = ()) -> Addresses:
 def _allowed(text: str) -> Host:
     host = parse_host(f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text)
     if host is None:
-        raise UsageError(f"--allow-host takes a name such as runs.example.com, not {text!r}.", "Leave out the scheme and the path.")
+        raise UsageError(f"--allow-host takes a name such as runs.example.com, not {text!r}.", "Give the name without scheme and path.")
     return host
 
 

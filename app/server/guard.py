@@ -51,13 +51,13 @@ def refusal(scope: Scope, addresses: Addresses) -> str:
         return "Refused: more than one Host or Origin."
     host = parse_host(headers.get("host", ""))
     if host is None:
-        return "Refused: the request does not say which host it is for."
+        return "Refused: the request has no valid host."
     if not addresses.is_ours(host):
-        return f"Refused: this dashboard does not answer to {host.name}. Whoever serves it can allow that: --allow-host {host.name}"
+        return f"Refused: this dashboard does not answer to {host.name}. Its owner can allow that: --allow-host {host.name}"
     if _is_foreign(headers, host, addresses) or _is_fetched_elsewhere(scope, headers):
-        return "Refused: the request comes from a page of another site."
+        return "Refused: the request comes from another site."
     if _CLOSED.search(scope["path"]):
-        return "Refused: this dashboard does not serve that."
+        return "Refused: this dashboard has nothing at this address."
     return ""
 
 

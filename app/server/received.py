@@ -5,6 +5,7 @@ One process serves all visitors: the route that receives a file and the screen t
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import Counter
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
+
+from ingest.system.command_lines import DEFAULT_STORE, command_line
 
 SESSION_BYTES = 2 << 30
 """The most bytes on disk of one session; a file is deleted when it was read."""
@@ -26,8 +29,8 @@ SESSION_FILES = 100_000
 GRACE_SECONDS = 30.0
 """How long files are kept after their page lost its connection, which it may restore."""
 
-_COMING = "it is still on its way."
-_GONE = "it is no longer here, because the connection to this page was lost for too long. Upload it again."
+_COMING = "it is still being uploaded."
+_GONE = "it was removed because the connection to this page was lost for too long. Upload it again."
 
 
 class NoRoom(Exception):
@@ -86,7 +89,7 @@ class Received:
         """A new file to be received, which replaces one with the same id. Raises NoRoom if the session has sent too many."""
         with self._lock:
             if self._counts[session_id] >= self.session_files:
-                raise NoRoom(f"a page takes {self.session_files:,} files; open it anew for more.")
+                raise NoRoom(f"at most {self.session_files:,} files per page. Reload the page for more.")
             self._counts[session_id] += 1
             self.remove([file_id])
             file = self._files[file_id] = File(session_id, self.folder / uuid4().hex)
@@ -105,9 +108,8 @@ class Received:
         except NoRoom as error:
             self._fail(file, str(error))
         except OSError as error:
-            self._fail(
-                file, f"it cannot be written to the temporary folder: {error.strerror or error}. Whoever serves this has to make room."
-            )
+            why = f"it cannot be written to the temporary folder: {error.strerror or error}"
+            self._fail(file, f"{why}. The owner of this dashboard must free disk space.")
 
     def finish(self, file: File) -> None:
         """Mark a file as complete: it may be read, unless it has a problem."""
@@ -165,11 +167,10 @@ class Received:
     def _reserve(self, file: File, more: int) -> None:
         with self._lock:
             if self._bytes[file.session_id] + more > self.session_bytes:
-                raise NoRoom(
-                    f"a page takes {_gigabytes(self.session_bytes)} at a time. Upload less at once, or use: tachograph ingest PATH"
-                )
+                use = command_line("ingest PATH", os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE)
+                raise NoRoom(f"at most {_gigabytes(self.session_bytes)} per page at a time. Upload less at once, or use: {use}")
             if self._bytes.total() + more > self.total_bytes:
-                raise NoRoom(f"all visitors together have {_gigabytes(self.total_bytes)} waiting here to be read. Try again later.")
+                raise NoRoom(f"the uploads of all visitors have reached {_gigabytes(self.total_bytes)}. Try again later.")
             self._bytes[file.session_id] += more
             file.size += more
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -42,7 +43,11 @@ class Access:
 
     def warning(self) -> str:
         """What whoever serves beyond this machine must know; empty where all is well."""
-        return "" if self.sign_in else "It has no login: whoever reaches this address sees every run. --sign-in FILE asks for one."
+        return (
+            ""
+            if self.sign_in
+            else "No authentication: anyone who can reach this address can see all runs. Use --sign-in FILE to require sign-in."
+        )
 
 
 def is_read_only() -> bool:
@@ -61,7 +66,7 @@ def serve(location: str, host: str, port: int, access: Access = Access(), *, bro
     require_free(host, port)
     if access.sign_in:
         read_allowed(access.sign_in)
-    note(f"Dashboard of {one_line(location)} on {_url(host, port)} (Ctrl-C ends it)")
+    note(f"Dashboard of {one_line(location)} on {_url(host, port)} (Ctrl-C stops it)")
     if host not in LOOPBACK and access.warning():
         note(access.warning())
     signal.signal(signal.SIGTERM, _interrupt)
@@ -73,10 +78,10 @@ def serve(location: str, host: str, port: int, access: Access = Access(), *, bro
         code = child.wait()
     except KeyboardInterrupt:
         _end(child)
-        note("Dashboard ended.")
+        note("Dashboard stopped.")
         return
     if code:
-        raise TachographError(f"the dashboard ended by itself with exit code {code}.", "Its own messages are above.")
+        raise TachographError(f"the dashboard exited unexpectedly (code {code}); see the output above.")
 
 
 def command(host: str, port: int, access: Access = Access()) -> list[str]:
@@ -103,8 +108,15 @@ def require_free(host: str, port: int) -> None:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         socket.create_server((host, port), family=family).close()
     except OSError as error:
-        reason = f"port {port} of {host} is taken or cannot be used: {error.strerror or error}."
-        raise UsageError(reason, f"Choose another, e.g. --port {port + 1 if port < 65535 else 8502}.") from error
+        is_taken = error.errno == errno.EADDRINUSE
+        why = f"port {port} is already in use" if is_taken else f"cannot serve on {host}, port {port}: {_reason(error)}"
+        raise UsageError(f"{why}.", f"Choose another, e.g. --port {port + 1 if port < 65535 else 8502}.") from error
+
+
+def _reason(error: OSError) -> str:
+    """The words of the system alone: `create_server` repeats the address in them."""
+    words = error.strerror or str(error)
+    return words if isinstance(error, socket.gaierror) or not error.errno else os.strerror(error.errno)
 
 
 def _url(host: str, port: int) -> str:

@@ -28,7 +28,7 @@ PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 FEWEST_CHARACTERS = 16
 """The fewest characters of the cookie secret: who guesses it can sign in as anybody."""
 
-_EXAMPLE = "README.md, “Let others look”, has an example."
+_EXAMPLE = "docs/dashboard.md, “Share it”, has an example."
 
 
 def read_allowed(path: Path) -> tuple[str, ...]:
@@ -36,12 +36,12 @@ def read_allowed(path: Path) -> tuple[str, ...]:
     try:
         settings = toml_files.parse(toml_files.read_text(path))
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}.", "Name the file with the settings of the sign-in.") from error
+        raise UsageError(f"cannot read {path}: {error.strerror or error}.", "Give the TOML file with the sign-in settings.") from error
     except ValueError as error:
-        raise UsageError(f"{path} is no TOML: {error}.", _EXAMPLE) from error
+        raise UsageError(f"{path} is not valid TOML: {error}.", _EXAMPLE) from error
     _require_provider(settings.get("auth"), path)
     if find_spec("authlib") is None:
-        raise UsageError("signing in needs the library Authlib.", "Install it: pip install 'tachograph[sign-in]'")
+        raise UsageError("sign-in needs the library Authlib.", "Install it: pip install authlib")
     return allowed_in(settings, path)
 
 
@@ -80,7 +80,7 @@ def _require_provider(auth: object, path: Path) -> None:
     if not any(all(provider.get(key) for key in PROVIDER) for provider in providers):
         missing += [key for key in PROVIDER if not auth.get(key)]
     if missing:
-        raise UsageError(f"[auth] of {path} lacks {', '.join(missing)}.", _EXAMPLE)
+        raise UsageError(f"[auth] of {path} is missing {', '.join(missing)}.", _EXAMPLE)
     if len(str(auth["cookie_secret"])) < FEWEST_CHARACTERS:
         raise UsageError(
             f"cookie_secret in {path} is too short.", "Make a random one: python -c 'import secrets; print(secrets.token_hex())'"

@@ -75,11 +75,11 @@ async def _answer(request: Request, received: Received | None) -> Response:
 def _refusal(request: Request, received: Received | None, session_id: str, file_id: str) -> str:
     """The reason for refusing an upload, checked before the body is read; empty if it is allowed."""
     if received is None:
-        return "This dashboard takes no uploads."
+        return "Uploads are disabled."
     if not received.is_admitted(session_id) or not get_instance().is_active_session(session_id):
-        return "Only an open page that offers the upload may send files."
+        return "Files may only be uploaded from the upload page."
     if not validate_xsrf_token(request.headers.get("x-xsrftoken"), request.cookies.get(XSRF_COOKIE_NAME)):
-        return "The request does not come from the page."
+        return "The request does not come from the upload page."
     return "" if received.is_of(session_id, file_id) else "This is the file of another page."
 
 

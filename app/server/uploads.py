@@ -48,7 +48,7 @@ def as_sources(uploads: Sequence[Upload]) -> Iterator[list[Source]]:
     with here.in_use(ids):
         paths = [here.path_of(file_id) for file_id in ids]
         if None in paths:
-            raise UsageError("some of the files are no longer here.", "Upload them again.")
+            raise UsageError("some of the uploaded files are no longer available.", "Upload them again.")
         yield [Source(paired(upload.name), path=path, temporary=True) for upload, path in zip(uploads, paths, strict=True)]
     here.remove(ids)
 
@@ -70,7 +70,7 @@ def problem_words(uploads: Sequence[Upload], problems: dict[str, str]) -> list[s
 
 def _problem_words(names: Sequence[str], problem: str) -> str:
     named = ", ".join(names[:NAMED_PROBLEMS]) + (" …" if len(names) > NAMED_PROBLEMS else "")
-    return f"{named} was not received: {problem}" if len(names) == 1 else f"{len(names):,} files were not received ({named}): {problem}"
+    return f"{named} was not uploaded: {problem}" if len(names) == 1 else f"{len(names):,} files were not uploaded ({named}): {problem}"
 
 
 @dataclass(frozen=True)

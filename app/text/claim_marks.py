@@ -26,7 +26,7 @@ STRENGTHS = {
 
 QUALITATIVE = "qualitative"
 SEVERITIES = {
-    "alarm": (":red[:material/error:]", "Alarm"),
+    "error": (":red[:material/error:]", "Error"),
     "warning": (":orange[:material/warning:]", "Warning"),
     "info": (":blue[:material/info:]", "Info"),
 }

@@ -19,8 +19,8 @@ WORDS = {
 """What a file is in which nothing looked like a run."""
 
 WHAT_IS_READ = (
-    "Tachograph reads what coding agents write of their runs: result records (`claude -p … --output-format json`) and event streams"
-    " (`--output-format stream-json`), as JSON, in lines, within the text of a log, or in archives of these."
+    "Supported: Claude Code's result records (`claude -p … --output-format json` or `stream-json`), as JSON, JSON lines, in log text or"
+    " archives. Not yet: session transcripts (~/.claude/projects) and other agents."
 )
 
 
@@ -30,8 +30,8 @@ def counted(kinds: Mapping[FileKind, int]) -> str:
 
 
 def no_logs(kinds: Mapping[FileKind, int]) -> str:
-    """`5,928 files are no logs and were ignored: 3,100 text …`; empty where there are none."""
+    """`5,928 files are not logs and were ignored: 3,100 text …`; empty where there are none."""
     count = sum(kinds.values())
     if not count:
         return ""
-    return f"{count:,} {'file is no log and was' if count == 1 else 'files are no logs and were'} ignored: {counted(kinds)}"
+    return f"{count:,} {'file is not a log and was' if count == 1 else 'files are not logs and were'} ignored: {counted(kinds)}"

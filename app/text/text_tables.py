@@ -28,6 +28,9 @@ MOST_ROWS = 2000
 
 PATHS = frozenset({"source_name", "name", "source"})
 _LEAST_TEXT = 18
+_LONGEST_WORD = 36
+"""Names up to this width are never broken; a longer one is. Paths are cut at their beginning instead."""
+
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
 """A line beneath the header and above the total, nothing else."""
@@ -99,7 +102,8 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     widths: dict[str, int] = {}
     left = width + _GAP
     for column in shown:
-        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, _longest_word(column.label)))
+        words = max(map(_longest_word, [column.label, *(() if column.name in PATHS else cells[column.name])]))
+        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, min(words, _LONGEST_WORD)))
         if least + _GAP > left:
             break
         widths[column.name] = least
@@ -151,7 +155,7 @@ def _upright(shown: Sequence[Column], row: Mapping[str, Any]) -> Table:
     table.add_column(justify="left", style="dim")
     for column in shown:
         note = column.note(row)
-        table.add_row(column.label, one_line(column.exact(row)), f"known for {note}" if note else "")
+        table.add_row(column.label, one_line(column.cell(row)), f"based on {note}" if note else "")
     return table
 
 

@@ -17,7 +17,7 @@ COLUMNS = ("repo", "task", "experiment")
 
 _TOKEN = re.compile(r"\{([^{}/]*)\}|(\*+)|([^{}*]+)|([{}])")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_HINT = "write it like runs/{repo}/{agent}/{model}/{timestamp}/{task}/*"
+_HINT = "For example: runs/{repo}/{agent}/{timestamp}/{task}/*"
 
 
 @dataclass(frozen=True)
@@ -71,28 +71,29 @@ def _facts(parts: dict[str, str]) -> PathFacts:
 
 def _check(text: str, names: tuple[str, ...]) -> None:
     if not names:
-        raise UsageError(f"the path template {text!r} names nothing", _HINT)
+        raise UsageError(f"the path template {text!r} has no names in braces.", _HINT)
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"the path template {text!r} has {{{twice[0]}}} more than once", "give each part a name of its own")
+        raise UsageError(f"the path template {text!r} has {{{twice[0]}}} more than once.", "Use each name once.")
 
 
 def _names(text: str, segment: str) -> Iterator[str]:
     """The names in one segment of the template. Raises UsageError."""
     for name, stars, _, brace in _TOKEN.findall(segment):
         if brace:
-            raise UsageError(f"the path template {text!r} has a {brace!r} without its partner", _HINT)
+            raise UsageError(f"the path template {text!r} has an unmatched {brace!r}.", _HINT)
         if len(stars) > 2 or (len(stars) == 2 and segment != "**"):
-            raise UsageError(f"the path template {text!r} has {stars!r} inside {segment!r}", "** stands alone between slashes")
+            raise UsageError(f"the path template {text!r} has {stars!r} inside {segment!r}.", "Write ** alone between slashes.")
         if name:
             yield _checked(text, name)
         elif "{}" in segment:
-            raise UsageError(f"the path template {text!r} has braces without a name", _HINT)
+            raise UsageError(f"the path template {text!r} has braces without a name.", _HINT)
 
 
 def _checked(text: str, name: str) -> str:
     if _NAME.fullmatch(name):
         return name
-    raise UsageError(f"the path template {text!r} has the name {name!r}", "a name is letters, digits, _, - and ., and begins with a letter")
+    hint = "A name has letters, digits, _, - and ., and begins with a letter."
+    raise UsageError(f"the path template {text!r} has the invalid name {name!r}.", hint)
 
 
 def _segment(segment: str, *, is_last: bool) -> str:

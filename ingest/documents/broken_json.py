@@ -211,10 +211,10 @@ def reject_reason(failure: Failure) -> tuple[RejectReason, str]:
     """The reason for a reject, and its detail: with the figures that can still be read."""
     text, at, message, cut = failure
     fields = _READABLE_FIELD.findall(text, 0, min(at + 1, MARK_SEARCHED))
-    before = "; before the break stand " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
+    before = "; readable before that: " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
     if message.startswith(("Unterminated", "Invalid control")) or _ended(text, at, cut=cut):
-        return RejectReason.TRUNCATED, f"the JSON ends in the middle{before}"
-    return RejectReason.NOT_JSON, f"the JSON is broken at character {at}: {message}{before}"
+        return RejectReason.TRUNCATED, f"truncated JSON{before}"
+    return RejectReason.NOT_JSON, f"invalid JSON at character {at}: {message}{before}"
 
 
 def _ended(text: str, at: int, *, cut: bool) -> bool:

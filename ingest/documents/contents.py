@@ -44,13 +44,13 @@ __all__ = [
 
 Show = Callable[[bytes], None]
 _BEGINNING = "line 1, byte 0"
-_SEEMS_QUOTED = "a record seems to stand in it, but not as JSON: in quotes, or as a program prints objects"
-_LEFT_OUT = "journalctl left long messages out, {} in all, and a record may be one of them: with --all it writes them too"
+_SEEMS_QUOTED = "looks like a record but is not valid JSON: it is quoted, or printed as a program's object"
+_LEFT_OUT = "journalctl omitted {} long messages, which may hold records; export the log with journalctl --all"
 _PASSED_OVER = (
-    "more than {:,} objects in it are broken: behind them only those were read that are whole lines, and {:,} other lines that begin"
-    " as an object does were passed over"
+    "more than {:,} broken JSON objects: after these only objects on a line of their own were read, and {:,} other lines that begin"
+    " like an object were skipped"
 )
-_CUT = "objects that hold the log's lines are cut off, {} in all, and a record may be in one of them"
+_CUT = "{} objects that wrap log lines are truncated, and may have held records"
 _CODE = (FileKind.SOURCE, FileKind.PATCH)
 """Files in which a broken object is program code, whatever names it has."""
 
@@ -121,7 +121,7 @@ class Contents:
         self.file_kind = kind_of(head, self._source.name)
         if is_binary(head):
             if RECORD_MARK.search(decoded(head)):
-                yield self._refused(RejectReason.NOT_JSON, "binary data, with the marks of a record in it", "")
+                yield self._refused(RejectReason.NOT_JSON, "binary data that contains text of a record", "")
             return
         text = Utf8(opened)
         wrapper = wrapper_of(head)

@@ -205,7 +205,7 @@ class Scanner:
         """A line that begins with a brace, but not as a JSON object does."""
         text = self._window.text(start, _DECODED_BYTES[0])
         cut = self._window.ended and len(self._window.data) <= start + _DECODED_BYTES[0]
-        return self._broken(start, Failure(text, 1, "no name in quotes follows the brace", cut), was_blank)
+        return self._broken(start, Failure(text, 1, "expected a quoted name after the brace", cut), was_blank)
 
     def _object_at(self, start: int) -> tuple[int, Span | None]:
         """The place to go on from, and the object at `start`: good, repaired or broken; None for plain text."""

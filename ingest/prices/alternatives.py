@@ -53,7 +53,7 @@ def alternatives(listed: Rates, library: Period | None, everywhere: Period | Non
     if everywhere:
         cause = CostCause.PRICE_FILE if base != listed else CostCause.REGIONAL_ENDPOINT
         made += [Alternative(cause, "the price of the global endpoint", everywhere.rates, is_likely=True)]
-    made += [Alternative(CostCause.ONE_HOUR_CACHE_WRITES, "the price with all cache writes kept for 1 hour", _all_1h(listed))]
+    made += [Alternative(CostCause.ONE_HOUR_CACHE_WRITES, "the price with all cache writes as 1-hour cache writes", _all_1h(listed))]
     if library:
         made += [*_fast(library), *_tiers(library), *_kept_in_the_us(library), *_dated(library, others)]
     made += _fallbacks()
@@ -99,19 +99,19 @@ def _tiers(library: Period) -> Iterator[Alternative]:
 
 
 def _kept_in_the_us(library: Period) -> Iterator[Alternative]:
-    words = "the price with the 10 % surcharge for inference kept in one region"
+    words = "the price with the 10% surcharge for single-region inference"
     yield Alternative(CostCause.REGIONAL_ENDPOINT, words, library.rates.times(US_INFERENCE))
 
 
 def _dated(library: Period, others: Iterable[Period]) -> Iterator[Alternative]:
     for other in others:
         if other.rates != library.rates:
-            yield Alternative(CostCause.PRICE_CHANGED_SINCE, f"the price that held from {other.since} on", other.rates)
+            yield Alternative(CostCause.PRICE_CHANGED_SINCE, f"the price in effect since {other.since}", other.rates)
 
 
 def _fallbacks() -> Iterator[Alternative]:
     for model, rates in claude_rates():
-        shown = f"USD {_short(rates.input)} / {_short(rates.output)} per million tokens in / out"
+        shown = f"${_short(rates.input)} / ${_short(rates.output)} per million tokens in / out"
         yield Alternative(CostCause.FALLBACK_PRICE, f"the price of {model} ({shown})", rates)
 
 

@@ -43,7 +43,7 @@ _EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, 
 _COMPLAINTS = 10
 """Most mistakes of a file that are reported at once."""
 
-_WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a text in quotes"}
+_WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a string"}
 """Error types of pydantic → words for people."""
 
 E = TypeVar("E", PriceEntry, DiscountEntry)
@@ -87,10 +87,10 @@ def parse_price_file(name: str, text: str) -> PriceList:
         return PriceList(name, PriceFile.model_validate(toml_files.parse(text, Decimal)))
     except ValidationError as error:
         complaints = [_complaint(name, text, detail) for detail in error.errors(include_url=False)[:_COMPLAINTS]]
-        more = "; and so on" if error.error_count() > _COMPLAINTS else ""
+        more = f"; and {error.error_count() - _COMPLAINTS} more mistakes" if error.error_count() > _COMPLAINTS else ""
         raise UsageError("; ".join(complaints) + more, _EXAMPLE) from error
     except ValueError as error:
-        raise UsageError(f"{name} is no TOML: {error}.", _EXAMPLE) from error
+        raise UsageError(f"{name} is not valid TOML: {error}.", _EXAMPLE) from error
 
 
 def _best(entries: tuple[E, ...], key: ModelKey, day: date) -> tuple[int, E] | None:
@@ -129,7 +129,7 @@ def _what(detail: ErrorDetails, table: str, path: str) -> str:
         return f"{_WORDS.get(detail['type'], detail['msg'].removeprefix('Value error, ').removeprefix('Input '))}{found}"
     words = _words(_TABLES[table]) if table in _TABLES and path else list(_TABLES)
     close = difflib.get_close_matches(path or table, words, 1)
-    return f"there is no such key; {f'did you mean `{close[0]}`?' if close else ''} Keys are: {', '.join(words)}"
+    return f"unknown key; {f'did you mean `{close[0]}`?' if close else ''} Keys are: {', '.join(words)}"
 
 
 def _words(model: type[BaseModel]) -> list[str]:

@@ -100,7 +100,7 @@ def _unreadable(source: Source, key: PortionKey, error: OSError | InputUnreadabl
         return ReadResult(key, "", source.name, 0, unreadable=error)
     said = InputUnreadable(f"cannot read {source.name}: {error.strerror or error}")
     if error.errno in DISK_FULL:
-        said.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or name another folder in $TMPDIR."
+        said.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or set $TMPDIR to another folder."
     return ReadResult(key, "", source.name, 0, unreadable=said)
 
 
@@ -223,4 +223,4 @@ class _SourceReader:
 
 def _no_record_detail(count: int) -> str:
     events = "an agent's event" if count == 1 else f"{count:,} events"
-    return f"{events}, but no result record: the run was killed or the log cut short"
+    return f"{events}, but no result record: the run was killed, the log is truncated, or it is a session transcript (not supported yet)"

@@ -71,7 +71,7 @@ def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) 
     except BrokenProcessPool as error:
         _kill(pool)  # the pool itself only sends SIGTERM, which they ignore, and would wait for them
         raise WorkerDied(
-            "a worker process died while reading: nothing was written.", "Memory may be short: try again with --jobs 1."
+            "a worker process was killed or crashed: nothing was written.", "Memory may be short: try again with --jobs 1."
         ) from error
     except BaseException:
         _kill(pool)

@@ -24,8 +24,8 @@ DEPTH = 3
 MOST_NAMED = 1000
 """Members that are not read and get a reject of their own; further ones are only counted."""
 
-_BEHIND_A_BOMB = "too much came out of what stands before it, as out of a decompression bomb"
-_SHARES_BYTES = "it begins within the bytes of another member, as in a decompression bomb"
+_BEHIND_A_BOMB = "a member before it expands like a decompression bomb"
+_SHARES_BYTES = "it overlaps another member, like a decompression bomb"
 _LEAST_HEADER = 30
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _JSON_STARTS = (b"{", b"[")
@@ -107,7 +107,7 @@ class _Archive:
         if kind is None:
             yield source
         elif depth >= DEPTH:
-            yield self._unreadable(source.name, f"archives in archives are followed {DEPTH} deep, and no deeper")
+            yield self._unreadable(source.name, f"nested archives: max. {DEPTH} levels")
         else:
             with self.around(source, kind):
                 yield from self._opened(source, kind, depth)
@@ -117,11 +117,11 @@ class _Archive:
             with source.open() as stream:
                 yield from self._in_zip(stream, source.name, depth) if kind == "zip" else self._in_tar(stream, source, kind, depth)
         except _ERRORS as error:
-            yield self._unreadable(source.name, "the archive cannot be read to its end", error)
+            yield self._unreadable(source.name, "the archive is damaged or incomplete", error)
 
     def _in_zip(self, stream: BinaryIO, name: str, depth: int) -> Iterator[Member]:
         if not zipfile.is_zipfile(stream):  # it looks for the directory, which is at the end
-            raise Broken("the zip ends before its directory", RejectReason.TRUNCATED)
+            raise Broken("truncated zip: no central directory", RejectReason.TRUNCATED)
         with zipfile.ZipFile(stream) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir() and self.only(_inner(name, entry.filename))]
             apart, overlapping = _parted(entries)
@@ -149,7 +149,7 @@ class _Archive:
         except Broken as error:
             if error.reason is not RejectReason.TOO_MUCH:
                 raise
-            yield self._unreadable(source.name, "the archive cannot be read to its end", error)
+            yield self._unreadable(source.name, "the archive is damaged or incomplete", error)
         if self.allowance.exhausted:
             behind = names(source, kind, Allowance(source.size))[seen:]
             yield from self._unread(source.name, [name for name in behind if self.only(_inner(source.name, name))], _BEHIND_A_BOMB)
@@ -159,7 +159,7 @@ class _Archive:
         if not self.only(name):
             return
         if entry.issparse():
-            yield self._unreadable(name, "it is a sparse file")
+            yield self._unreadable(name, "sparse files are not supported")
         elif file := archive.extractfile(entry) if entry.isreg() else None:
             yield from self._member(partial(_given, file), name, _tar_time(entry), depth)
 
@@ -168,9 +168,9 @@ class _Archive:
         room = max(0, MOST_NAMED - self.named)
         self.named += len(names[:room])
         for name in names[:room]:
-            yield self._unreadable(_inner(archive, name), f"it is not read: {why}", reason=RejectReason.TOO_MUCH)
+            yield self._unreadable(_inner(archive, name), f"skipped: {why}", reason=RejectReason.TOO_MUCH)
         if further := len(names[room:]):
-            said = f"{further:,} further members are not read, nor named here: {why}"
+            said = f"{further:,} more members skipped, not listed here: {why}"
             yield self._unreadable(archive, said, reason=RejectReason.TOO_MUCH)
 
     def _member(self, open_: Opener, name: str, changed: datetime | None, depth: int) -> Iterator[Member]:
@@ -179,7 +179,7 @@ class _Archive:
                 stream = _Counted(stack.enter_context(open_()), self.allowance)
                 source = stack.enter_context(spooled(cast("BinaryIO", stream), name, changed))
             except _ERRORS as error:
-                yield self._unreadable(name, "it cannot be unpacked", error)
+                yield self._unreadable(name, "cannot be unpacked", error)
                 return
             yield from self.members(source, depth + 1)
 

@@ -109,11 +109,9 @@ class Allowance:
         """Count decompressed bytes. Raises Broken where the bound is exceeded."""
         self._spent += count
         if self._spent > MOST_BYTES:
-            raise Broken(f"more than {MOST_BYTES >> 30} GB when decompressed: that is too much for one source", RejectReason.TOO_MUCH)
+            raise Broken(f"decompresses to more than {MOST_BYTES >> 30} GB, the maximum for one source", RejectReason.TOO_MUCH)
         if self.exhausted:
-            raise Broken(
-                f"grows to more than {SUSPECT_RATIO} times its size when decompressed: a decompression bomb", RejectReason.TOO_MUCH
-            )
+            raise Broken(f"decompresses to more than {SUSPECT_RATIO} times its size: a decompression bomb", RejectReason.TOO_MUCH)
 
 
 class Opened:
@@ -186,7 +184,7 @@ class _Decompressed:
         try:
             data = self._stream.read1(_DECOMPRESSED_BLOCK)
         except DECOMPRESSION_ERRORS as error:
-            what = "ends early" if isinstance(error, EOFError) else "is broken"
+            what = "is truncated" if isinstance(error, EOFError) else "is damaged"
             said = str(error) or type(error).__name__
             self._broken = Broken(f"the .{self._kind} data {what}: {said}", _reason_of(error))
             raise self._broken from error

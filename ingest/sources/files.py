@@ -161,13 +161,13 @@ class _Beginning(io.RawIOBase):
         super().close()
 
 
-CHANGED = "it was changed while it was read"
-_SHORTER = "it became shorter while it was read"
+CHANGED = "it changed while it was being read"
+_SHORTER = "it became shorter while it was being read"
 
 
 def changed(name: str, how: str) -> InputUnreadable:
     """The error for a file that was changed while it was read."""
-    return InputUnreadable(f"cannot read {name}: {how}", "Nothing of it was counted. Ingest it again once it is no longer written anew.")
+    return InputUnreadable(f"cannot read {name}: {how}", "Nothing from it was ingested. Try again when it is no longer being written.")
 
 
 def _restored(

@@ -26,7 +26,7 @@ WRITER_SECONDS = 10.0
 _BLOCK = 1 << 16
 _LOOK_AGAIN_SECONDS = 0.02
 _NAME_A_FILE = "Name a file or a folder, or pipe something in: COMMAND | tachograph ingest -"
-_WRITE_A_FILE = "Write it to a file and name that: a file is read where it lies, whatever its size."
+_WRITE_A_FILE = "Write it to a file and ingest that: files may have any size."
 
 
 def standard_input() -> BinaryIO:
@@ -66,7 +66,7 @@ def is_null(status: os.stat_result) -> bool:
 
 def not_a_file(name: str, what: str) -> InputUnreadable:
     """The error for a path that cannot be a log: a device, a socket."""
-    return InputUnreadable(f"cannot read {name}: it is {what}, and no file", _NAME_A_FILE)
+    return InputUnreadable(f"cannot read {name}: it is {what}, not a file", _NAME_A_FILE)
 
 
 def read_pipe(path: Path, name: str) -> Source | InputUnreadable:
@@ -117,7 +117,7 @@ class _Pipe:
             if first or not has_name:
                 return first
             if time.monotonic() > deadline:
-                raise InputUnreadable(f"cannot read {name}: nobody has written to this pipe for {WRITER_SECONDS:g} s", _NAME_A_FILE)
+                raise InputUnreadable(f"cannot read {name}: nothing was written to this pipe for {WRITER_SECONDS:g} s", _NAME_A_FILE)
             time.sleep(_LOOK_AGAIN_SECONDS)
 
 
@@ -128,7 +128,7 @@ def _copied(stream: BinaryIO, name: str) -> Source | InputUnreadable:
     try:
         return stack.enter_context(spooled(cast("BinaryIO", _Bounded(stream, name)), name))
     except OSError as error:
-        hint = f"It is copied to a temporary file first. {_WRITE_A_FILE} Or name a folder with more room in $TMPDIR."
+        hint = f"Pipes are copied to a temporary file. {_WRITE_A_FILE} Or set $TMPDIR to a folder with more room."
         return InputUnreadable(f"cannot read {name}: {error.strerror or error}", hint)
 
 
@@ -146,5 +146,5 @@ class _Bounded:
         self._left -= len(data)
         if self._left < 0:
             bound = f"{MOST_BYTES >> 30} GB" if MOST_BYTES >= 1 << 30 else f"{MOST_BYTES} bytes"
-            raise InputUnreadable(f"cannot read {self._name}: more than {bound} came, and no more than that is copied", _WRITE_A_FILE)
+            raise InputUnreadable(f"cannot read {self._name}: a pipe may have at most {bound}", _WRITE_A_FILE)
         return data

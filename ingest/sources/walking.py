@@ -105,7 +105,7 @@ def _in_system_folder(path: Path) -> InputUnreadable | None:
     folder = next((each for each in SYSTEM_FOLDERS if f"{place}/".startswith(f"{each}/")), None)
     if folder is None:
         return None
-    why = f"what lies in {folder} is made up by the system as it is read, and is no log"
+    why = f"{folder} is a virtual file system and has no logs"
     return InputUnreadable(f"cannot read {_name(path)}: {why}", "Name the folder that the logs are in.")
 
 

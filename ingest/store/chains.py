@@ -180,7 +180,10 @@ ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
 """The runs whose chains `rechain` found again."""
 
-ASSUMED, ASSUMED_MEANING = "cumulative_assumed", "The record's totals are taken to go on from an earlier one; it does not say so itself."
+ASSUMED, ASSUMED_MEANING = (
+    "cumulative_assumed",
+    "The record's totals are assumed to continue an earlier record's; the record does not say so.",
+)
 """The rule of findings on chains, and what it means."""
 
 _LINKS = f"select run_id, {_PROCESS}, source_id, ordinal, in_stream, {_USAGE} from runs where run_id in "

@@ -85,7 +85,7 @@ class Store:
         folder = Path(self._place).parent
         if not os.path.isdir(folder):  # noqa: PTH112  False where Path.is_dir() raises: a folder without permission
             raise StoreError(
-                f"cannot make a store at {self.location}: the folder {folder} does not exist.", "Make it, or choose another --db."
+                f"cannot create a store at {self.location}: the folder {folder} does not exist.", "Create it, or choose another --db."
             )
         return folder
 
@@ -153,7 +153,7 @@ class Store:
         The former store may have any version. It is locked meanwhile, and unchanged after an error.
         """
         if not self.is_file:
-            raise StoreError(f"{self.location} is no file: only a store in a file can be rebuilt.", "Ingest the logs into a new store.")
+            raise StoreError(f"{self.location} is not a file: only a store in a file can be rebuilt.", "Ingest the logs into a new store.")
         if not self.exists():
             raise missing(self.location)
         aside = Path(f"{self._place}{REBUILDING}")
@@ -313,7 +313,7 @@ def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:
     if not tables:
         raise missing(location)
     if "store_meta" not in tables:
-        raise NotAStore(f"{location} is a DuckDB database, but not one of Tachograph's.", "Choose another file with --db.")
+        raise NotAStore(f"{location} is a DuckDB database, but not a Tachograph store.", "Choose another file with --db.")
     [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
     return int(found)
 

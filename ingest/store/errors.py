@@ -1,9 +1,10 @@
-"""The errors of a store, in words: it is missing, held by another process, full, or no store at all."""
+"""The errors of a store, in words: it is missing, locked by another process, full, or no store at all."""
 
 from __future__ import annotations
 
 import duckdb
 
+from ingest.system.command_lines import command_line
 from schemas.errors import NotAStore, StoreError, StoreMissing, StoreVersionMismatch
 from schemas.rows.tables import SCHEMA_VERSION
 
@@ -19,7 +20,8 @@ _NO_SUCH_FILE = ("database does not exist", "No such file or directory")
 
 def missing(location: str) -> StoreMissing:
     """There is no store yet."""
-    return StoreMissing(f"There is no store at {location} yet.", "Make one with `tachograph ingest PATH`, or choose another with --db.")
+    hint = f"Create it with `{command_line('ingest PATH', location)}`, or choose another store with --db."
+    return StoreMissing(f"There is no store at {location} yet.", hint)
 
 
 def is_held(error: duckdb.Error) -> bool:
@@ -32,7 +34,7 @@ def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
     reason = error.strerror if isinstance(error, OSError) else _reason(error)
     return StoreError(
         f"{location} failed: {reason}",
-        "Check that its disk has room and its folder may be written to; `tachograph doctor` checks the store.",
+        f"Check that the disk has room and the folder is writable. To check the store: `{command_line('doctor', location)}`",
     )
 
 
@@ -55,11 +57,11 @@ def other_version(location: str, found: int) -> StoreVersionMismatch:
     if found > SCHEMA_VERSION:
         return StoreVersionMismatch(
             f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
-            "Upgrade with `pip install -U tachograph`, or choose another store with --db.",
+            "Upgrade Tachograph, or choose another store with --db.",
         )
     return StoreVersionMismatch(
         f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",
-        "Run `tachograph rebuild`: it makes them anew from the raw records, which are kept.",
+        f"Rebuild them from the raw records, which are kept: `{command_line('rebuild', location)}`",
     )
 
 

@@ -79,7 +79,8 @@ class NewStore:
 
     def _came_meanwhile(self) -> StoreBusy:
         return StoreBusy(
-            f"another process made a store at {self._place} meanwhile: nothing was written.", "Run the command again: it adds to that one."
+            f"another process created a store at {self._place} meanwhile: nothing was written.",
+            "Run the command again to add to it.",
         )
 
 

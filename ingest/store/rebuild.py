@@ -94,7 +94,7 @@ def _read_batch(batch: list[tuple[Document, Context]]) -> tuple[list[RowTable], 
 def _read(document: Document, context: Context) -> Rows:
     rows = read_record(document, lambda *_: context)
     if rows is None:
-        raise InvalidRecord(RejectReason.NO_RECORD, "no reader knows this record any more")
+        raise InvalidRecord(RejectReason.NO_RECORD, "this record's format is no longer supported")
     return rows
 
 

@@ -110,7 +110,7 @@ def _tables_or_error(made: Sequence[Rows]) -> list[RowTable] | Exception:
 
 
 def _refused(agent: object, error: Exception) -> InvalidRecord:
-    what = f"{_in_words(error)}; this is a defect of Tachograph's reader for {agent}, not of the record: please report it"
+    what = f"{_in_words(error)}; this is a bug in Tachograph's reader for {agent}, not in the record: please report it"
     return InvalidRecord(RejectReason.READER_DEFECT, what)
 
 

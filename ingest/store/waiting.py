@@ -79,7 +79,7 @@ class Wait:
     def _tell(self) -> None:
         """Show a message on who holds the store, once for each holder."""
         holder = self._keeper or Holder("", "", "using it")
-        subject = "this process, for somebody else," if holder.who == f"pid {os.getpid()}" else "another process"
+        subject = "another request of this process" if holder.who == f"pid {os.getpid()}" else "another process"
         said = f"Waiting for {self._location}: {subject} is {holder.does}{f' ({holder.who})' if holder.who else ''}"
         if said != self._said:
             self._said = said
@@ -87,9 +87,9 @@ class Wait:
 
     def _busy(self, others: int) -> StoreBusy:
         by = f"by {self._keeper.who}" if self._keeper else "by another process"
-        queue = f", and {others} more wait for it" if others > 1 else ", and one more waits for it" if others else ""
+        queue = f", and {others} more are waiting" if others > 1 else ", and one more is waiting" if others else ""
         return StoreBusy(
-            f"{self._location} is held {by}{queue}; gave up after {self._seconds:g} s.",
+            f"{self._location} is locked {by}{queue}; timed out after {self._seconds:g} s.",
             "Close the other program, or wait longer with --wait SECONDS.",
         )
 

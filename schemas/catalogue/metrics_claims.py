@@ -23,6 +23,6 @@ CLAIM_METRICS = by_key(
     ),
     over("claimed_speedup", "claimed_speedup_median", "Claimed speedup, median", Unit.RATIO, "neither", _MEDIAN, "median"),
     over("findings", "findings", "Findings", Unit.COUNT, "lower", _FINDINGS),
-    over("alarms", "alarms", "Alarms", Unit.COUNT, "lower", "Findings about figures that cannot be right."),
+    over("error_findings", "error_findings", "Error findings", Unit.COUNT, "lower", "Findings about figures that cannot be right."),
 )  # fmt: skip
 """Claims are what agents say; nothing here was measured by Tachograph."""

@@ -75,7 +75,7 @@ class _Entry(BaseModel):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.since and self.until and self.until <= self.since:
-            raise ValueError("`until` is the first day on which it no longer holds; it must be later than `from`")
+            raise ValueError("`until` (the first day after the price) must be later than `from`")
         return self
 
     def holds(self, day: date) -> bool:

@@ -177,7 +177,7 @@ class RunRow(Row):
     claimed_subject: Text | None = optional("Claimed subject", "What the headline claim is about, where the text says it.")
     claimed_quote: Text | None = optional("Claimed quote", "The headline claim as written.")
     findings: Count | None = optional("Findings", "Findings of the rules about the run; see the table findings.")
-    alarms: Count | None = optional("Alarms", "Findings that are alarms.")
+    error_findings: Count | None = optional("Error findings", "Findings of severity error.")
     raw: RawText = Field(description="The record as it was read, unknown fields included.")
 
 

@@ -81,7 +81,7 @@ class Severity(StrEnum):
 
     INFO = "info"
     WARNING = "warning"
-    ALARM = "alarm"
+    ERROR = "error"
 
 
 class FindingRow(Row):
@@ -89,7 +89,7 @@ class FindingRow(Row):
 
     run_id: Text = Field(title="Run", description="The run (runs.run_id).")
     rule: Text = Field(title="Rule", description="Name of the rule (ingest.findings.rules).")
-    severity: Annotated[Severity, ArrowType(pa.string())] = Field(title="Severity", description="info, warning or alarm.")
+    severity: Annotated[Severity, ArrowType(pa.string())] = Field(title="Severity", description="info, warning or error.")
     message: LongText = Field(title="Message", description="What was noticed, in plain words.")
     expected: Text | None = optional("Expected", "What the rule expected.")
     actual: Text | None = optional("Actual", "What it found.")

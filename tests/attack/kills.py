@@ -232,6 +232,6 @@ def _after_request(blow: Blow, usual: Undisturbed) -> None:
     is_as_before, is_as_after = _is_like(state, usual)
     assert is_as_after or ended.code, f"it claims success, and the store is as before: {ended.story}"
     assert is_as_before or "nothing was written" not in ended.err, f"something was written: {ended.story}"
-    assert is_as_after or "all was written" not in ended.err, f"nothing was written: {ended.story}"
+    assert is_as_after or "everything was written" not in ended.err, f"nothing was written: {ended.story}"
     left = blow.left_over()
     assert not left, f"it left {left}: {ended.story}"

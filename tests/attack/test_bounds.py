@@ -61,7 +61,7 @@ def test_d9_behind_too_many_broken_objects_whole_lines_are_read_and_the_bound_is
     parts = list(read(Source("x", ('x {"a":1 ' * 200 + "\n{cut\n" + record_text() + "\n").encode(), None)))
     assert [part.value["num_turns"] for part in parts if isinstance(part, Document)] == [3]
     [told] = [part for part in parts if isinstance(part, Unreadable) and part.reason is RejectReason.TOO_MUCH]
-    assert "more than 100 objects in it are broken" in told.detail
+    assert "more than 100 broken JSON objects" in told.detail
     assert "1 other lines" in told.detail
 
 
@@ -77,7 +77,7 @@ def test_d9_unread_members_are_named_up_to_a_bound_and_then_counted(monkeypatch:
     assert MOST_NAMED > 5
     found = [part for part in members(Source("a", overlapping_zip(20_000))) if isinstance(part, Unreadable)]
     assert len(found) == 6
-    assert "further members are not read, nor named here" in found[-1].detail
+    assert "more members skipped, not listed here" in found[-1].detail
 
 
 def test_d9_a_record_of_very_many_models_is_a_reject_that_names_the_bound(store: Store) -> None:

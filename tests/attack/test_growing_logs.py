@@ -248,7 +248,7 @@ def test_d1_an_archive_replaced_while_it_is_read_is_not_taken_for_read(
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr("ingest.sources.archives.spooled", disturbed)
         report = ingest(read_paths([packed]), store, HERE)
-    assert [error.message for error in report.unreadable] == [f"cannot read {packed}: it was changed while it was read"]
+    assert [error.message for error in report.unreadable] == [f"cannot read {packed}: it changed while it was being read"]
     ingest(read_paths([packed]), store, HERE)
     assert set(map(str, range(20, 30))) <= set(run_ids(store))
     assert_balanced(store)

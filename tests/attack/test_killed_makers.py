@@ -119,7 +119,7 @@ def test_the_leftovers_of_a_maker_that_lives_are_left_alone(store: Store) -> Non
         assert maker.stdout is not None
         maker.stdout.readline()
         before = litter(store)
-        with pytest.raises(StoreBusy, match=f"held by pid {maker.pid}"), Store(store.location, wait_seconds=0.1).writing():
+        with pytest.raises(StoreBusy, match=f"locked by pid {maker.pid}"), Store(store.location, wait_seconds=0.1).writing():
             pass
         assert litter(store) == before
         maker.communicate()

@@ -117,8 +117,8 @@ def test_whoever_gives_up_names_the_holder_and_how_many_wait(sample_store: Store
     with holder(sample_store, FOREIGN) as other, queue.ticket("reader"), queue.ticket("reader"):
         with pytest.raises(StoreBusy) as caught, Store(sample_store.location, wait_seconds=0.2).reading():
             pass
-        assert f"is held by pid {other.pid}, python" in caught.value.message
-        assert "and 2 more wait for it; gave up after 0.2 s" in caught.value.message
+        assert f"is locked by pid {other.pid}, python" in caught.value.message
+        assert "and 2 more are waiting; timed out after 0.2 s" in caught.value.message
 
 
 def test_whoever_waits_first_tells_the_others_who_keeps_the_store(sample_store: Store) -> None:
@@ -137,7 +137,7 @@ def test_whoever_waits_first_tells_the_others_who_keeps_the_store(sample_store: 
         for waiter in waiters:
             waiter.join()
         assert len(given_up) == 3
-        assert all(f"is held by pid {other.pid}, python" in message for message in given_up), given_up
+        assert all(f"is locked by pid {other.pid}, python" in message for message in given_up), given_up
     assert [name for name in litter(sample_store) if "queue" in name] == []
 
 

@@ -133,7 +133,7 @@ ROUTES = [
 def test_d3_only_our_pages_may_ask(origin: str, server: Server) -> None:
     asking = origin.format(port=server.port)
     assert handshake(server.address, origin=asking) == (101 if ORIGINS[origin] else 403)
-    refused = [b"page of another site" in ask(server.address, path, method, origin=asking).body for method, path in ROUTES]
+    refused = [b"comes from another site" in ask(server.address, path, method, origin=asking).body for method, path in ROUTES]
     assert refused == [not ORIGINS[origin]] * len(ROUTES)
 
 

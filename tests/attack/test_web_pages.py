@@ -125,7 +125,7 @@ def test_d7_uploads_go_when_they_were_read_and_a_full_disk_is_told(server: tuple
     soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
     try:
         logs.set_input_files(large)
-        expect(page.get_by_text("large.json was not received: it cannot be written")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("large.json was not uploaded: it cannot be written")).to_be_visible(timeout=30_000)
     finally:
         resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
     assert [file.name for file in folder.glob("tachograph-uploads-*/*")] == ["lock"]

@@ -173,7 +173,7 @@ def test_d7_a_page_and_all_pages_have_a_bound(tmp_path: Path) -> None:
     assert [file.stat().st_size for file in sorted(tmp_path.iterdir(), key=lambda file: file.stat().st_size)] == [400, 600]
     here.remove(["1"])
     assert put(here, "a", "3", bytes(500)) == "", "it replaces the one of its id"
-    with pytest.raises(NoRoom, match="open it anew"):
+    with pytest.raises(NoRoom, match="Reload the page"):
         here.begin("a", "5")
     here.remove(["2", "3", "4"])
     assert not list(tmp_path.iterdir())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import terminal
-from app.cli.options import Command, examples, utf8, with_filters, with_store
+from app.cli.options import Command, Word, examples, utf8, with_filters, with_store
 from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
 from schemas.catalogue.limits import LIMITS
@@ -35,21 +35,19 @@ def _with_limits(command: Command) -> Command:
     )
 )
 @_with_limits
-@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days.")
-@click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True, help="md suits the summary of a CI job."
-)
+@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days.")
+@click.option("--format", "format_", type=Word(FORMATS), default=FORMATS[0], show_default=True, help="md: for the summary of a CI job.")
 @with_filters
 @with_store
 def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any) -> ExitCode:
-    """Fail over a budget: exit with 1 where a limit is not kept, with 0 where all are.
+    """Fail if a budget is exceeded: exit code 1, else 0.
 
-    What is not known is never taken for 0: a figure that no run knows fails its limit, and one that some runs do not know says so.
+    Unknown is never 0: a metric that is unknown for all runs fails its budget; if unknown for some, the note says for how many.
     No matching run keeps every limit; --min-runs 1 makes it fail.
     """
     given = {key: text for key in LIMITS if (text := limits[key.replace("-", "_")]) is not None}
     if not given:
-        raise click.UsageError("Nothing to check. Give a limit: tachograph check --max-total-usd 50")
+        raise click.UsageError("Nothing to check. Give a budget, e.g. --max-total-usd 50")
     from app.cli.check_text import write_check
     from app.reports.budgets import check as judge_runs
     from app.reports.budgets import parse_allowed

@@ -1,4 +1,4 @@
-"""`tachograph claims` and `tachograph findings`: what agents claim, and what the rules notice."""
+"""`tachograph claims` and `tachograph findings`: what agents claim, and what does not add up."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.options import Output, examples, utf8, with_filters, with_limit, with_output, with_store
+from app.cli.options import Output, Word, examples, utf8, with_filters, with_limit, with_output, with_store
 from app.queries.filters import Filters
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
 
 KINDS = ("quantified", "qualitative")
-SEVERITIES = ("alarm", "warning", "info")
+SEVERITIES = ("error", "warning", "info")
 """The words of ClaimKind and Severity in `schemas.rows`, which cost an import of pydantic; a test compares them."""
 
 
@@ -24,17 +24,17 @@ SEVERITIES = ("alarm", "warning", "info")
         "claims", "claims --evidence benchmarked --min-claim 2", "claims --repo vllm -o claims.csv", "claims extract texts.jsonl"
     ),
 )
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only claims of this kind. Repeatable.  [default: all]")
+@click.option("--kind", "kinds", multiple=True, type=Word(KINDS), help="Filter by kind. Repeatable (OR).  [default: all]")
 @with_filters
 @with_output
 @with_limit("claims")
 @with_store
 @click.pass_context
 def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filters: Filters, output: Output, store: Store) -> None:
-    """List what agents claim to have made faster, smaller or cheaper, largest ratio first.
+    """List improvements that agents claim, largest ratio first.
 
-    A claim is what the agent's summary says, not what was measured. --evidence and --min-claim choose among the claims themselves,
-    the other filters among their runs.
+    Claims are extracted from the agents' summaries and not verified. --evidence and --min-claim filter claims, all other filters
+    filter runs.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -47,10 +47,10 @@ def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filter
 @claims.command(epilog=examples("claims extract texts.jsonl", "claims extract - < texts.jsonl"))
 @click.argument("texts", type=click.Path(readable=False, path_type=Path), metavar="TEXTS.JSONL")
 def extract(texts: Path) -> None:
-    """Find the claims in texts of your own, without a store.
+    """Extract claims from your own texts, without a store.
 
-    TEXTS.JSONL has a line {"id": ..., "text": ...} per text, - is the standard input. A line {"id": ..., "claims": [...]} comes out
-    for each; start and end of a claim count Unicode code points.
+    TEXTS.JSONL has a line {"id": ..., "text": ...} per text; - is standard input. The output has a line {"id": ..., "claims": [...]}
+    for each; start and end of a claim are in Unicode code points.
     """
     from app.cli.claims_extract import answers
     from app.cli.terminal import put
@@ -59,9 +59,9 @@ def extract(texts: Path) -> None:
         put(line)
 
 
-@click.command(epilog=examples("findings", "findings --severity alarm", "findings --rule headline_count --format jsonl"))
-@click.option("--severity", "severities", multiple=True, type=click.Choice(SEVERITIES), help="Only findings so severe. Repeatable.")
-@click.option("--rule", "rules", multiple=True, metavar="RULE", callback=utf8, help="Only findings of this rule. Repeatable.")
+@click.command(epilog=examples("findings", "findings --severity error", "findings --rule count_mismatch --format jsonl"))
+@click.option("--severity", "severities", multiple=True, type=Word(SEVERITIES), help="Filter by severity. Repeatable (OR).")
+@click.option("--rule", "rules", multiple=True, metavar="RULE", callback=utf8, help="Filter by rule. Repeatable (OR).")
 @with_filters
 @with_output
 @with_limit("findings")
@@ -69,10 +69,10 @@ def extract(texts: Path) -> None:
 def findings(
     severities: tuple[str, ...], limit: int | None, filters: Filters, output: Output, store: Store, rules: tuple[str, ...]
 ) -> None:
-    """List what the rules notice about runs: figures and words of a record that do not fit together.
+    """List findings: what does not add up in a record or its summary.
 
-    An alarm is a figure that cannot be right, a warning asks to be looked at, info says how much stands behind a claim. A rule
-    compares; it does not accuse.
+    error: a number that cannot be right; warning: needs review; info: background, e.g. the evidence of a claim. Findings are hints
+    for review, not verdicts.
     """
     from app.cli.output import deliver
     from app.reports import results

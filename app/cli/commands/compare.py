@@ -1,4 +1,4 @@
-"""`tachograph compare`: two cohorts of runs, measure by measure."""
+"""`tachograph compare`: two groups of runs, metric by metric."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli import terminal
+from app.cli.closed_lists import with_known_words
 from app.cli.options import TABLE, Output, examples, utf8, with_output, with_store
 from app.queries.filters import parse
 from app.reports.exports import EXPORTS
@@ -28,11 +29,10 @@ if TYPE_CHECKING:
 @with_output
 @with_store
 def compare(first: str, second: str, output: Output, store: Store) -> None:
-    """Compare the runs of two filters: medians, and how sure their difference is.
+    """Compare two groups of runs, metric by metric, with confidence intervals.
 
-    A filter is key=value, several of them in quotes: 'model=glm-5.1 repo=vllm'. The keys are those of the options of `runs`. Intervals
-    hold with 95 % confidence (a bootstrap of the median, the same for the same runs); tasks that both have are also compared
-    one by one.
+    A filter is key=value; quote several: 'model=glm-5.1 repo=vllm'. Keys are the filter options of `runs`. Intervals are 95%
+    confidence intervals of the ratio of medians (bootstrap with a fixed seed). Tasks in both groups are also compared one by one.
     """
     from app.cli.output import deliver
     from app.queries.cohorts import as_figures, compare_cohorts
@@ -40,15 +40,14 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
     from app.text.cohort_words import as_words
     from schemas.catalogue.columns import COMPARED, compared
 
-    filters = parse(first), parse(second)
+    filters = with_known_words(parse(first)), with_known_words(parse(second))
     cohorts = compare_cohorts(store, *filters)
-    names = "First", "Second"
-    sides = [
-        f"{name}: {count:,} runs ({words.as_words() or 'all'})" for name, count, words in zip(names, cohorts.runs, filters, strict=True)
-    ]
+    names = "Baseline", "Candidate"
+    chosen = zip(names, cohorts.runs, filters, strict=True)
+    sides = [f"{name}: {plural(count, 'run')} ({words.as_words() or 'all'})" for name, count, words in chosen]
     is_for_people = output.format == TABLE or EXPORTS[output.format].is_for_people
     table = as_words(cohorts) if is_for_people else as_figures(cohorts)
-    columns = compared() if is_for_people else COMPARED
+    columns = compared(names) if is_for_people else COMPARED
     deliver(Answer(table, " · ".join([*sides, store.location]), of=columns), output)
     if cohorts.shared:
         terminal.note(f"{plural(cohorts.shared, 'run')} in both.")

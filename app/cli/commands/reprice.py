@@ -18,26 +18,26 @@ prices_option = click.option(
     "--prices",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Price file (TOML) that wins over list prices: contracts, discounts, local models. The store keeps it.",
+    help="Price file (TOML) that overrides list prices: contracts, discounts, local models. Kept in the store.",
 )
 
 
 @click.command(epilog=examples("reprice", "reprice --prices contract.toml", "reprice --no-price-file"))
 @prices_option
-@click.option("--no-price-file", "forget", is_flag=True, help="Forget the store's price file: list prices alone from now on.")
+@click.option("--no-price-file", "forget", is_flag=True, help="Remove the price file; use list prices only.")
 @with_store
 def reprice(prices: Path | None, store: Store, *, forget: bool) -> None:
-    """Price all runs anew, after an upgrade of the price library or with other prices.
+    """Reprice all runs: after an upgrade of the price library, or with other prices.
 
-    List costs come from the library genai-prices, per provider, region and day of the run, and from the store's price file, which
-    wins. They are computed at ingest and kept; no record is read again here. Later ingests use the same price file.
+    List prices come from the library genai-prices, per provider, region and day of the run; the store's price file overrides them.
+    Costs are computed at ingest and kept; no record is read again. Later ingests use the same price file.
     """
     if prices and forget:
-        raise click.UsageError("--prices and --no-price-file exclude each other.")
+        raise click.UsageError("--prices and --no-price-file cannot be used together.")
     with terminal.told_interrupts(store):
         from ingest.prices.price_file import read_price_file
         from ingest.store.repricing import reprice as reprice_store
 
         own = read_price_file(prices) if prices else None
         done = reprice_store(store, own, forget=forget)
-        terminal.note(f"Priced {plural(done, 'run')} anew in {one_line(store.location)}")
+        terminal.note(f"Repriced {plural(done, 'run')} in {one_line(store.location)}")

@@ -77,7 +77,7 @@ EXPORTS = {
             _table("delimited", "write_csv"),
             _report("delimited", "write_report"),
             is_whole=False,
-            about="One table for a spreadsheet or a program: the groups, or the totals without groups.",
+            about="One table for a spreadsheet or a program: the groups (totals if there are none).",
         ),
         Export(
             "json",
@@ -85,7 +85,7 @@ EXPORTS = {
             "application/json",
             _table("json_text", "write_json"),
             _report("json_text", "write_report"),
-            about="The whole report for a program, every figure exact.",
+            about="The whole report for programs, with exact numbers.",
         ),
         Export(
             "jsonl",
@@ -94,7 +94,7 @@ EXPORTS = {
             _table("json_text", "write_jsonl"),
             _report("json_text", "write_report_lines"),
             is_whole=False,
-            about="A line of JSON per group for a program, or the totals without groups.",
+            about="One line of JSON per group (totals if there are none), for programs.",
         ),
         Export(
             "md",
@@ -103,7 +103,7 @@ EXPORTS = {
             _table("markdown", "write_markdown"),
             _report("markdown", "write_report"),
             is_for_people=True,
-            about="The whole report as text with tables: for a pull request or the summary of a CI job.",
+            about="The whole report as text with tables, e.g. for a pull request or the summary of a CI job.",
         ),
         Export(
             "html",
@@ -112,7 +112,7 @@ EXPORTS = {
             _table("page", "write_page"),
             _report("page", "write_report"),
             is_for_people=True,
-            about="The whole report as one page with charts that loads nothing from anywhere and prints on A4.",
+            about="Self-contained HTML with charts, print-ready (A4).",
         ),
         Export(
             "xlsx",
@@ -122,7 +122,7 @@ EXPORTS = {
             _report("workbook", "write_report"),
             is_binary=True,
             runs=10_000,
-            about="A workbook with a chart: summary, groups, models, the 10,000 dearest runs, findings. Money and times are numbers.",
+            about="A workbook: summary with a chart, groups, models, the 10,000 most expensive runs, findings; money is numbers.",
         ),
         Export(
             "parquet",

@@ -42,7 +42,7 @@ _RICH = ("<r>", "</r>")
 
 
 NUMBERS = {
-    Unit.USD: "$#,##0.0000",
+    Unit.USD: "[>=1]$#,##0.00;[<=-1]-$#,##0.00;$#,##0.0000",
     Unit.MILLISECONDS: "[h]:mm:ss",
     Unit.TOKENS: "#,##0",
     Unit.COUNT: "#,##0.##",

@@ -82,7 +82,7 @@ def _validated(document: Document) -> tuple[ResultRecord, str | bytes]:
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
     except (ValueError, RecursionError) as error:  # the line only looked whole
-        raise InvalidRecord(RejectReason.NOT_JSON, f"the JSON is broken: {error}") from error
+        raise InvalidRecord(RejectReason.NOT_JSON, f"invalid JSON: {error}") from error
 
 
 def _strict_or_mended(document: Document) -> tuple[ResultRecord, str | bytes]:
@@ -107,8 +107,8 @@ def _with_cost(record: ResultRecord, document: Document) -> ResultRecord:
 
 def _look_alike(record: ResultRecord) -> str:
     extra = record.model_extra or {}
-    who = "as Cursor's agent writes them" if "request_id" in extra else "of an agent that is not known"
-    return f"a result record without cost, turns and tokens, {who}; that format is not read yet"
+    agent = " (Cursor)" if "request_id" in extra else ""
+    return f"unsupported agent format{agent}: a result record without cost, turns and tokens"
 
 
 def _complaints(error: ValidationError) -> str:
@@ -127,7 +127,7 @@ def _shown(value: object) -> str:
 def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
     """(model id, usage) of each model; None for an empty id. An old record without `modelUsage` has one model without id: its `usage`."""
     if record.model_usage is not None and len(record.model_usage) > MOST_MODELS:
-        detail = f"modelUsage: {len(record.model_usage):,} models, and {MOST_MODELS:,} is the most that a record may name"
+        detail = f"modelUsage: {len(record.model_usage):,} models; the maximum is {MOST_MODELS:,}"
         raise InvalidRecord(RejectReason.TOO_MUCH, detail)
     if record.model_usage is not None:
         return [(logged or None, usage) for logged, usage in record.model_usage.items()]
@@ -281,7 +281,7 @@ def _known_sum(counts: list[int | None]) -> int | None:
 def _in_range(total: Number, largest: Number, unit: str) -> Number:
     """A sum over models, bounded as a single figure is. Raises InvalidRecord."""
     if total > largest:
-        detail = f"modelUsage: its models add up to {total:,} {unit}, and {largest:,} is the most that a record may tell"
+        detail = f"modelUsage: its models add up to {total:,} {unit}; the maximum is {largest:,}"
         raise InvalidRecord(RejectReason.INVALID_RECORD, detail)
     return total
 

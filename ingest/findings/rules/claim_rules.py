@@ -30,8 +30,8 @@ _INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?
 Interval = tuple[float, float]
 
 
-@rule(Severity.WARNING, "Before and after say another ratio than the percentage beside.")
-def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
+@rule(Severity.WARNING, "Before/after values contradict the stated percentage or factor.")
+def ratio_mismatch(facts: Facts) -> Iterator[Noticed]:
     """Before and after have one ratio, the percentage or factor beside them another; rounding does not explain the difference."""
     for claim in facts.claims:
         pair = _of_pair(claim) if claim.before is not None else None
@@ -39,15 +39,15 @@ def pair_and_percentage(facts: Facts) -> Iterator[Noticed]:
         if pair and other and not any(_overlap(pair, reading) for reading in other):
             low, high = other[0]
             yield Noticed(
-                f"The figures of “{_short(claim.quote)}” do not agree: before and after make {ratio(claim.ratio or 0)}, "
-                f"what stands beside them about {ratio((low + high) / 2)}.",
+                f"“{_short(claim.quote)}” is inconsistent: before/after gives {ratio(claim.ratio or 0)}, "
+                f"the text says about {ratio((low + high) / 2)}.",
                 ratio(claim.ratio or 0),
                 ratio((low + high) / 2),
             )
 
 
-@rule(Severity.WARNING, "A claimed factor above 100 without any figures.")
-def beyond_belief(facts: Facts) -> Iterator[Noticed]:
+@rule(Severity.WARNING, "A claimed factor above 100 without numbers to support it.")
+def implausible_speedup(facts: Facts) -> Iterator[Noticed]:
     """A factor above BELIEVABLE with neither figures nor a benchmark anywhere; the largest, where there are several.
 
     A percentage does not count: leaving something out saves 99.6 % of it.
@@ -56,13 +56,13 @@ def beyond_belief(facts: Facts) -> Iterator[Noticed]:
     if large and not any(claim.evidence in MEASURED for claim in large):
         most = max(large, key=_ratio_of)
         yield Noticed(
-            f"The summary claims “{_short(most.quote)}” and gives no figures for it.",
-            f"at most {ratio(BELIEVABLE)} without figures",
+            f"The summary claims “{_short(most.quote)}” without numbers to support it.",
+            f"at most {ratio(BELIEVABLE)} without numbers",
             ratio(_ratio_of(most)),
         )
 
 
-@rule(Severity.INFO, "The claimed speedup rests on a micro-benchmark alone.")
+@rule(Severity.INFO, "The claimed speedup is based on a micro-benchmark only.")
 def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
     """A speedup that was benchmarked on a part of the software only: it does not say how much users gain.
 
@@ -78,14 +78,14 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
     if benchmarked:
         best = max(benchmarked, key=_ratio_of)
         yield Noticed(
-            f"The claimed speedup (“{_short(best.quote)}”) was measured on a micro-benchmark or a single function; "
-            "the summary gives no figure for the whole.",
-            "a figure for the component or the whole",
+            f"The claimed speedup (“{_short(best.quote)}”) is for a micro-benchmark or a single function; "
+            "the summary has no end-to-end result.",
+            "a component or end-to-end result",
             "micro-benchmark",
         )
 
 
-@rule(Severity.INFO, "None of the claimed improvements has a measurement behind it.")
+@rule(Severity.INFO, "No claimed improvement is backed by a measurement.")
 def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
     """Claimed numbers, none of which was measured."""
     claims = []
@@ -97,7 +97,7 @@ def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
     if not claims:
         return
     is_estimate = all(claim.evidence is Evidence.ESTIMATED for claim in claims)
-    how = "as an estimate" if is_estimate else "without saying how it was measured"
+    how = "as a projection" if is_estimate else "without saying how it was measured"
     yield Noticed(
         f"The summary claims “{_short(claims[0].quote)}” {how}.", "a measurement", Evidence.ESTIMATED if is_estimate else Evidence.STATED
     )

@@ -33,8 +33,8 @@ LIST_READ = 100_000
 """Characters after a line that are read for its list."""
 
 
-@rule(Severity.WARNING, "A count in the text differs from the sum of the items it lists.")
-def headline_count(facts: Facts) -> Iterator[Noticed]:
+@rule(Severity.WARNING, "A count in the summary does not match the items listed below it.")
+def count_mismatch(facts: Facts) -> Iterator[Noticed]:
     """`14 instances` above a list whose items each count the same things: the sum of the items differs."""
     text, lines = facts.text, facts.lines
     for line in sorted((*lines.instances, *lines.occurrences, *lines.call_sites)):
@@ -43,7 +43,7 @@ def headline_count(facts: Facts) -> Iterator[Noticed]:
             said, listed = int(headline[1]), sum(counts)
             if len(counts) >= LEAST_ITEMS and said not in (listed, len(counts)):
                 yield Noticed(
-                    f"The summary speaks of {said} {headline[2]}; the {len(counts)} items listed beneath add up to {listed}"
+                    f"The summary states {said} {headline[2]}; the {len(counts)} items listed below it add up to {listed}"
                     f"{_elsewhere(text, listed)}.",
                     str(listed),
                     str(said),
@@ -51,7 +51,7 @@ def headline_count(facts: Facts) -> Iterator[Noticed]:
             return
 
 
-@rule(Severity.WARNING, "A heading counts more or fewer items than its list has.")
+@rule(Severity.WARNING, "The count in a heading does not match the length of its list.")
 def list_length(facts: Facts) -> Iterator[Noticed]:
     """A heading with `(6 total)` at its end, above a numbered list of another length."""
     text = facts.text
@@ -59,7 +59,7 @@ def list_length(facts: Facts) -> Iterator[Noticed]:
         heading = _TOTAL.search(text, start, end)
         last = _last_number(text, end) if heading else 0
         if heading and last > 1 and last != int(heading[1]):
-            yield Noticed(f"The heading counts {heading[1]} items; the numbered list beneath it has {last}.", heading[1], str(last))
+            yield Noticed(f"The heading states {heading[1]} items; the numbered list below it has {last}.", heading[1], str(last))
 
 
 def _elsewhere(text: str, count: int) -> str:

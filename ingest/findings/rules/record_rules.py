@@ -18,7 +18,7 @@ _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 _ZERO = Decimal(0)
 
 
-@rule(Severity.ALARM, "The models' costs do not add up to the reported total.")
+@rule(Severity.ERROR, "The models' costs do not add up to the reported total.")
 def cost_sum(facts: Facts) -> Iterator[Noticed]:
     """Σ modelUsage.costUSD = total_cost_usd, in every real record where both are given."""
     total = facts.run.cost_reported_usd
@@ -28,57 +28,57 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
     summed = sum(costs, _ZERO)
     difference = abs(summed - total)
     if difference > COST_TOLERANCE and difference > COST_TOLERANCE * total:
-        yield Noticed("The costs of the models do not add up to the total the record reports.", _usd(summed), _usd(total))
+        yield Noticed("The models' costs do not add up to the reported total.", _usd(summed), _usd(total))
 
 
-@rule(Severity.WARNING, "The main loop used more tokens than all models together.")
+@rule(Severity.WARNING, "The main loop has more tokens than all models together.")
 def usage_above_total(facts: Facts) -> Iterator[Noticed]:
     """`usage` is a part of `modelUsage`, token class by token class."""
     for name, part, whole in zip(TOKEN_CLASSES, _main_loop_tokens(facts.run), _all_models_tokens(facts.run), strict=True):
         if part is not None and whole is not None and part > whole:
             words = name.replace("_", " ")
             yield Noticed(
-                f"The main loop alone used more {words} than the record counts for all models: its cost may be too low.",
+                f"The main loop has more {words} than all models together: the reported cost may be too low.",
                 f"at least {part:,} {words}",
                 f"{whole:,} {words}",
             )
 
 
-@rule(Severity.WARNING, "Cache writes by their lifetime exceed all cache writes.")
+@rule(Severity.WARNING, "5-minute and 1-hour cache writes exceed the total of cache writes.")
 def cache_split(facts: Facts) -> Iterator[Noticed]:
     """Cache writes for 5 minutes and for 1 hour are parts of all cache writes."""
     for row in facts.usage:
         parts = (row.cache_write_5m_tokens or 0) + (row.cache_write_1h_tokens or 0)
         if row.cache_write_tokens is not None and parts > row.cache_write_tokens:
             yield Noticed(
-                f"{row.model_id or 'A model'} wrote more tokens to the cache for 5 minutes and 1 hour than in all.",
+                f"{row.model_id or 'A model'} has more 5-minute and 1-hour cache writes than cache writes in total.",
                 f"at most {row.cache_write_tokens:,} tokens",
                 f"{parts:,} tokens",
             )
 
 
-@rule(Severity.WARNING, "Tokens were used, but the reported cost is zero.")
-def free_of_charge(facts: Facts) -> Iterator[Noticed]:
+@rule(Severity.WARNING, "Tokens were used, but the reported cost is $0.")
+def zero_cost(facts: Facts) -> Iterator[Noticed]:
     """A cost of zero although tokens were used: resumed sessions reported it (claude-code #15418)."""
     run = facts.run
     if run.cost_reported_usd == 0 and run.output_tokens:
-        yield Noticed(f"The record reports no cost for {run.output_tokens:,} output tokens.", "a cost", "$0")
+        yield Noticed(f"The reported cost is $0 for {run.output_tokens:,} output tokens.", "a cost above $0", "$0")
 
 
-@rule(Severity.WARNING, "The agent says that it guessed the price of a model.")
+@rule(Severity.WARNING, "The agent guessed the price of a model.")
 def guessed_price(facts: Facts) -> Iterator[Noticed]:
     """`costBasis: unknown`: the agent had no price for the model and took that of another one."""
     for row in facts.usage:
         if row.cost_basis == "unknown":
-            yield Noticed(f"The agent did not know the price of {row.model_id} and reports a guess.", "a known price", "costBasis: unknown")
+            yield Noticed(f"The agent did not know the price of {row.model_id} and guessed it.", "a known price", "costBasis: unknown")
 
 
-@rule(Severity.WARNING, "The run failed, and its record gives no reason.")
+@rule(Severity.WARNING, "The run failed without an error message.")
 def silent_failure(facts: Facts) -> Iterator[Noticed]:
     """A failed run without a reason: errors may be missing (claude-code #19912, SDK #1031)."""
     run = facts.run
     if run.outcome is Outcome.EXECUTION_ERROR and not run.errors and not facts.text.strip():
-        yield Noticed("The run failed, and its record gives no reason.", "an error message", "none")
+        yield Noticed("The run failed without an error message.", "an error message", "none")
 
 
 def _usd(amount: Decimal) -> str:

@@ -46,19 +46,17 @@ _SENTENCE_LENGTH = 120
 _FAILURES = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.UNKNOWN}
 
 
-@rule(Severity.WARNING, "The summary speaks of success; the run ended otherwise.")
+@rule(Severity.WARNING, "The summary claims success, but the run did not complete.")
 def success_claimed(facts: Facts) -> Iterator[Noticed]:
     """A summary that begins with success, although the run ended otherwise."""
     if facts.run.outcome in _FAILURES and (found := _SUCCESS.search(facts.text, 0, _OPENING)):
         words = found[0].strip()
-        yield Noticed(
-            f"The summary speaks of success (“{words}”), but the run ended as {facts.run.outcome}.", "completed", facts.run.outcome
-        )
+        yield Noticed(f"The summary claims success (“{words}”), but the outcome is {facts.run.outcome}.", "completed", facts.run.outcome)
 
 
-@rule(Severity.WARNING, "The run counts as completed; its summary says it was held up.")
-def work_held_up(facts: Facts) -> Iterator[Noticed]:
-    """A summary that says that the work was held up, although the record says that the run completed.
+@rule(Severity.WARNING, "The outcome is completed, but the summary says the agent was blocked.")
+def blocked_but_completed(facts: Facts) -> Iterator[Noticed]:
+    """A summary that says that the agent was blocked, although the record says that the run completed.
 
     Words about permissions count only if the record has denied tool calls too: agents also write about permissions of other people.
     """
@@ -71,19 +69,19 @@ def work_held_up(facts: Facts) -> Iterator[Noticed]:
         denied = f"; {denials:,} tool call{'s were' if denials > 1 else ' was'} denied" if denials else ""
         sentence = _sentence(text, found)
         yield Noticed(
-            f"The run counts as completed, but its summary says that not all could be done: “{sentence}”{denied}.", "completed", "held up"
+            f"The outcome is completed, but the summary says the agent was blocked: “{sentence}”{denied}.", "completed", "blocked"
         )
 
 
-@rule(Severity.WARNING, "A long run that completed left no summary.")
+@rule(Severity.WARNING, "A long completed run has no summary.")
 def empty_summary(facts: Facts) -> Iterator[Noticed]:
     """Many turns without a summary (claude-code #38706)."""
     run = facts.run
     if run.outcome is Outcome.COMPLETED and not facts.text.strip() and (run.num_turns or 0) >= MANY_TURNS:
-        yield Noticed(f"The run completed after {run.num_turns} turns without a summary.", "a summary", "none")
+        yield Noticed(f"The run completed after {run.num_turns} turns and has no summary.", "a summary", "none")
 
 
-@rule(Severity.WARNING, "The summary's line counts differ from the patch's.")
+@rule(Severity.WARNING, "The summary's line counts do not match the patch.")
 def patch_size(facts: Facts) -> Iterator[Noticed]:
     """Insertions and deletions per file against the patch beside the record, where the text lists as many files as the patch has."""
     run, changes = facts.run, facts.statements.file_changes
@@ -93,35 +91,35 @@ def patch_size(facts: Facts) -> Iterator[Noticed]:
     is_whole = all(change.insertions is not None and change.deletions is not None for change in changes)
     if is_whole and said != [run.patch_insertions, run.patch_deletions]:
         yield Noticed(
-            "The lines that the summary says it changed are not those of the patch beside the record.",
+            "The changed lines stated in the summary do not match the patch file beside the record.",
             f"{run.patch_insertions} insertions, {run.patch_deletions} deletions",
             f"{said[0]} insertions, {said[1]} deletions",
         )
 
 
-@rule(Severity.INFO, "The summary is too long to be read whole for claims.")
+@rule(Severity.INFO, "The summary is too long; only its beginning was searched for claims.")
 def read_in_part(facts: Facts) -> Iterator[Noticed]:
     """A summary that is too long, or has too many figures, to be read to its end: data rather than words."""
     length, most = len(facts.run.result or ""), len(facts.text)
     if length > most:
         yield Noticed(
-            f"The summary has {length:,} characters; claims and statements were looked for in the first {most:,}.",
+            f"The summary has {length:,} characters; only the first {most:,} were searched for claims and statements.",
             f"at most {most:,} characters",
             f"{length:,} characters",
         )
     elif length > MOST_TRIGGERS and (count := len(find_triggers(facts.text)[0])) > MOST_TRIGGERS:
         yield Noticed(
-            f"The summary has {count:,} figures that may be claims; the first {MOST_TRIGGERS:,} were read.",
-            f"at most {MOST_TRIGGERS:,} figures",
-            f"{count:,} figures",
+            f"The summary has {count:,} numbers that may be claims; only the first {MOST_TRIGGERS:,} were read.",
+            f"at most {MOST_TRIGGERS:,} numbers",
+            f"{count:,} numbers",
         )
 
 
-@rule(Severity.INFO, "The summary's characters were damaged and were repaired.")
+@rule(Severity.INFO, "The summary had encoding errors, which were repaired.")
 def text_repaired(facts: Facts) -> Iterator[Noticed]:
     """The summary was damaged: the repaired text is shown and searched."""
     if facts.run.result_repaired:
-        yield Noticed("The summary's characters were damaged on the way (“â†’” for “→”) and are shown repaired; the raw record is kept.")
+        yield Noticed("The summary had encoding errors (“â†’” for “→”). It is shown repaired; the raw record is kept.")
 
 
 def _not_permitted(text: str) -> re.Match[str] | None:

@@ -1,4 +1,4 @@
--- The tables of the store, version 4. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 5. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -115,7 +115,7 @@ create table runs (
     "claimed_subject" varchar,
     "claimed_quote" varchar,
     "findings" bigint,
-    "alarms" bigint,
+    "error_findings" bigint,
     "raw" varchar not null using compression zstd
 );
 comment on table runs is 'One run: one result record of an agent.';
@@ -196,7 +196,7 @@ comment on column runs."claimed_hedged" is 'Whether the headline claim is hedged
 comment on column runs."claimed_subject" is 'What the headline claim is about, where the text says it.';
 comment on column runs."claimed_quote" is 'The headline claim as written.';
 comment on column runs."findings" is 'Findings of the rules about the run; see the table findings.';
-comment on column runs."alarms" is 'Findings that are alarms.';
+comment on column runs."error_findings" is 'Findings of severity error.';
 comment on column runs."raw" is 'The record as it was read, unknown fields included.';
 
 create table model_usage (
@@ -374,7 +374,7 @@ create table findings (
 comment on table findings is 'Something a rule noticed about a run: what was expected and what was found.';
 comment on column findings."run_id" is 'The run (runs.run_id).';
 comment on column findings."rule" is 'Name of the rule (ingest.findings.rules).';
-comment on column findings."severity" is 'info, warning or alarm.';
+comment on column findings."severity" is 'info, warning or error.';
 comment on column findings."message" is 'What was noticed, in plain words.';
 comment on column findings."expected" is 'What the rule expected.';
 comment on column findings."actual" is 'What it found.';

@@ -3,10 +3,10 @@
 insert into findings by name
 select
     run_id, $rule as rule, $severity as severity,
-    'Its totals are taken to go on from those of run ' || earlier || ', an earlier one of the session: every figure is at least as large.'
-    || ' The record does not say so; an invocation that started from zero could have the same figures, and cost more by itself.' as message,
-    'USD ' || cost_own_usd || ' of its own, if they go on' as expected,
-    'USD ' || cost_reported_usd || ', if they start from zero' as actual
+    'The totals are assumed to continue those of run ' || earlier || ' in the same session, because all of them are at least as large.'
+    || ' The record does not say so. If they start from zero, this run cost more.' as message,
+    '$' || cost_own_usd || ' if they continue' as expected,
+    '$' || cost_reported_usd || ' if they start from zero' as actual
 from assumed
 join runs using (run_id)
 where cost_own_usd <> cost_reported_usd;

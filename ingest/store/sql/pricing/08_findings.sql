@@ -1,4 +1,10 @@
--- One finding per run and cause, with both figures; one per run for tokens without a price. `rules` has the severity of each.
+-- One finding per run and cause, with both amounts; one per run for tokens without a price. `rules` has the severity of each.
+-- Amounts are for people: 2 decimals, 4 below $1, and all 9 where two amounts would look the same.
+create or replace temp macro usd_text(amount, other) as '$' || case
+    when cast(amount as decimal(18, 4)) = cast(other as decimal(18, 4)) then cast(cast(amount as decimal(18, 9)) as varchar)
+    when abs(amount) < 1 then cast(cast(amount as decimal(18, 4)) as varchar)
+    else cast(cast(amount as decimal(18, 2)) as varchar)
+end;
 delete from findings where rule in (select rule from rules) and run_id in (select run_id from touched);
 insert into findings by name
 with differing as (
@@ -19,14 +25,14 @@ worded as (
             when 2 then prices.model_id || ' and ' || last.model_id
             else models || ' models, ' || prices.model_id || ' among them'
         end as who,
-        coalesce(cast(try_cast(abs(listed / reported - 1) * 100 as decimal(9, 1)) as varchar) || ' %', 'many times')
-        || case when listed < reported then ' less' else ' more' end as difference,
+        coalesce(cast(try_cast(abs(listed / reported - 1) * 100 as decimal(9, 1)) as varchar) || '%', 'many times')
+        || case when listed < reported then ' lower' else ' higher' end as difference,
         case
-            when words is not null then words
-            when cost_cause = 'fallback_price' then 'a guess, as the agent itself says'
-            else 'at no price that is known here'
-                || case when prices.has_tiers then '; long requests cost more than the base tier, which the sums of a run cannot tell' else '' end
-                || case when is_assumed_5m then '; 1-hour cache writes are not told apart, all are taken for 5-minute writes' else '' end
+            when words is not null then 'The reported cost matches ' || words
+            when cost_cause = 'fallback_price' then 'The agent guessed the price, according to its record'
+            else 'The reported cost matches no known price'
+                || case when prices.has_tiers then '; long requests may cost more than the base tier used here' else '' end
+                || case when is_assumed_5m then '; cache writes of unknown lifetime are assumed to be 5-minute' else '' end
         end as explanation
     from differing
     join prices using (price_no)
@@ -36,27 +42,27 @@ worded as (
 found as (
     select
         run_id, 'cost_' || cost_cause as rule,
-        who || ': list prices give ' || case when reported > 0 then difference || ' than reported' else 'a cost, the record reports none' end
-        || '. The reported cost is ' || explanation || '.' as message,
-        'USD ' || listed || ' at list prices' as expected,
-        'USD ' || reported || ' reported' as actual
+        who || case when reported > 0 then ': list price is ' || difference || ' than reported. ' else ': the reported cost is $0. ' end
+        || explanation || '.' as message,
+        usd_text(listed, reported) || ' at list prices' as expected,
+        usd_text(reported, listed) || ' reported' as actual
     from worded
     union all
     select
         run_id, 'cost_helper_model_missing',
-        'The record''s total is more than its models cost: a model is missing from its list.',
-        'USD ' || (cost_own_usd - unlisted) || ' over the models',
-        'USD ' || cost_own_usd || ' in total'
+        'The reported total is higher than the sum of its models: the usage of a model is missing.',
+        usd_text(cost_own_usd - unlisted, cost_own_usd) || ' over the models',
+        usd_text(cost_own_usd, cost_own_usd - unlisted) || ' in total'
     from totals
     where unlisted > 0.000001
     union all
     select
         run_id, 'cost_unpriced',
-        'No list price for ' || string_agg(coalesce(model_id, 'a model that the record does not name'), ', ' order by model_id)
-        || '; its cost is left out of list costs.'
-        || case when count(model_id) > 0 then ' A price file can name one: tachograph reprice --prices FILE.' else '' end,
+        'No list price for ' || string_agg(coalesce(model_id, 'an unnamed model'), ', ' order by model_id)
+        || '; excluded from list-price totals.'
+        || case when count(model_id) > 0 then ' Add its price with a price file (reprice --prices FILE).' else '' end,
         null,
-        coalesce('USD ' || sum(cost_own_usd) || ' reported', 'no cost reported')
+        coalesce(usd_text(sum(cost_own_usd), null) || ' reported', 'no cost reported')
     from judged
     where cost_list_usd is null
     group by run_id

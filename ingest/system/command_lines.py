@@ -1,0 +1,23 @@
+"""Commands that messages and screens print: each runs as printed, on the store that the reader is looking at."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+DEFAULT_STORE = "tachograph.duckdb"
+"""The store of a command without `--db`, unless $TACHOGRAPH_DB names another."""
+
+
+def command_line(words: str, location: str) -> str:
+    """`tachograph WORDS`, with `--db` unless the store at `location` is the one that the command takes without it.
+
+    `words` are quoted for a shell already. Where the store lies is all that the file system is asked.
+    """
+    return f"tachograph {words}{'' if is_default(location) else f' --db {shlex.quote(location)}'}"
+
+
+def is_default(location: str) -> bool:
+    """Whether a command in this folder uses this store without `--db`."""
+    given = os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE
+    return all(os.path.realpath(name) == os.path.realpath(location) for name in (given, DEFAULT_STORE))
