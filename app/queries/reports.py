@@ -30,13 +30,22 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
 
 
 def unpriced_models(store: Store, filters: Filters) -> pa.Table:
-    """Models that no price list knows, most tokens first: what their list price would be is unknown, and counted nowhere."""
+    """Models that no price list knows, most tokens first: what their list price would be is unknown, and counted nowhere.
+
+    The models of all unpriced runs; those whose record names no model are a row without one.
+    """
     condition = where(filters)
     sql = f"""
+        with unpriced as (select run_id, cost_own_usd from v_runs where {condition.sql} and price_status = 'unpriced'),
+        uses as (
+            select model_id, provider, region, run_id, total_tokens, cost_own_usd
+            from v_model_rows where price_status = 'unpriced' and run_id in (select run_id from unpriced)
+            union all
+            select null, null, null, run_id, null, cost_own_usd from unpriced where run_id not in (select run_id from model_usage)
+        )
         select model_id as "model-id", provider, region, count(distinct run_id) as runs, sum(total_tokens) as total_tokens,
                sum(cost_own_usd) as cost_usd, count(distinct run_id) filter (cost_own_usd is not null) as cost_usd_known
-        from v_model_rows where price_status = 'unpriced' and run_id in (select run_id from v_runs where {condition.sql})
-        group by all order by total_tokens desc nulls last, "model-id", provider, region"""
+        from uses group by all order by total_tokens desc nulls last, "model-id", provider, region"""
     return fetch(store, sql, condition.parameters)
 
 

@@ -1,4 +1,4 @@
--- One finding per run and cause, with both figures; one per run for tokens without a price. `rules` has the severity of each.
+-- One finding per run and cause, with both figures; one per unpriced run (`price_status`). `rules` has the severity of each.
 delete from findings where rule in (select rule from rules) and run_id in (select run_id from touched);
 insert into findings by name
 with differing as (
@@ -52,14 +52,21 @@ found as (
     union all
     select
         run_id, 'cost_unpriced',
-        'No list price for ' || string_agg(coalesce(model_id, 'a model that the record does not name'), ', ' order by model_id)
-        || '; its cost is left out of list costs.'
-        || case when count(model_id) > 0 then ' A price file can name one: tachograph reprice --prices FILE.' else '' end,
+        'No list price for ' || coalesce(names, 'the run, whose record names no model') || '; its cost is left out of list costs.'
+        || case when named > 0 then ' A price file can name one: tachograph reprice --prices FILE.' else '' end,
         null,
-        coalesce('USD ' || sum(cost_own_usd) || ' reported', 'no cost reported')
-    from judged
-    where cost_list_usd is null
-    group by run_id
+        coalesce('USD ' || coalesce(unlisted_usd, touched.cost_own_usd) || ' reported', 'no cost reported')
+    from touched
+    left join totals using (run_id)
+    left join (
+        select
+            run_id, string_agg(coalesce(model_id, 'a model that the record does not name'), ', ' order by model_id) as names,
+            count(model_id) as named, sum(cost_own_usd) as unlisted_usd
+        from judged
+        where cost_list_usd is null
+        group by run_id
+    ) as unlisted using (run_id)
+    where totals.cost_list_usd is null
 )
 select run_id, rule, severity, message, expected, actual
 from found
