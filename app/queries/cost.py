@@ -134,11 +134,11 @@ def models_of(store: Store, run_ids: Sequence[str]) -> pa.Table:
     return model_shares(store, chosen, {"run_ids": list(run_ids)})
 
 
-_TIME = "coalesce(ended_at, started_at)"
+_TIME = "dated_at"
 
 
 def times(store: Store, filters: Filters) -> dict[str, Any]:
-    """Of the runs with a cost: how many there are, how many have a time, what the others cost, and how many times are their file's only."""
+    """Of the runs with a cost: how many there are, how many have a recorded time, how many their file's only, what those without cost."""
     condition = where(filters)
     sql = f"""
         select count(*) as runs, count({_TIME}) as timed, sum(cost_own_usd) filter ({_TIME} is null) as untimed_usd,

@@ -13,13 +13,19 @@ from ingest.store.database import Store
 
 
 def coverage(store: Store, filters: Filters) -> dict[str, Any]:
-    """How many runs the filters leave of how many, from when to when, and what the store has read."""
+    """How many runs the filters leave of how many, from when to when by their recorded dates, and what the store has read.
+
+    `undated_runs` have no recorded date, and cost `undated_usd`; of them, `file_dated_runs` have the modification time of their file.
+    """
     condition = where(filters)
     sql = f"""
         select count(*) as runs,
-               min(coalesce(started_at, ended_at)) as first_at,
-               max(coalesce(ended_at, started_at)) as last_at,
-               count(coalesce(ended_at, started_at)) as timed_runs,
+               min(coalesce(started_at, ended_at)) filter (dated_at is not null) as first_at,
+               max(dated_at) as last_at,
+               count(dated_at) as timed_runs,
+               count(*) filter (dated_at is null) as undated_runs,
+               sum(cost_own_usd) filter (dated_at is null) as undated_usd,
+               count(*) filter (time_source = 'file') as file_dated_runs,
                (select count(*) from runs) as stored_runs,
                (select count(*) from sources) as sources,
                (select cast(coalesce(sum(rejected), 0) as bigint) from sources) as rejected,

@@ -27,10 +27,11 @@ class Along:
 
 
 AXES = {
-    "time": Along("Time", "coalesce(started_at, ended_at)", "coalesce(started_at, ended_at)"),
+    "time": Along("Time", "dated_at", "dated_at"),
     "received": Along("Order of receipt", "row_number() over (order by received_at, source_name, ordinal)", "received_at"),
 }
-"""Records carry no time of their own: where nothing around them does, the order in which they were read is all there is."""
+"""Records carry no time of their own: where nothing around them does, the order in which they were read is all there is. The date of a
+file is no time: it may be that of a copy."""
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,7 @@ class Header:
             ("Runs", runs),
             ("Filters", self.filters.as_words() or "none"),
             ("Times", self._times()),
+            *([("Dates", self.undated)] if self.undated else []),
             ("Store", f"{self.store}: {read}; {rejected}"),
             ("Made", f"{self._time(self.made_at)} by tachograph {version('tachograph')}"),
         ]
@@ -94,6 +95,16 @@ class Header:
         chosen = {key: list(values) for key, values in self.filters.chosen}
         made = {"title": self.title, "made_at": self.made_at, "tachograph": version("tachograph"), "store": self.store}
         return made | {"filters": chosen, "by": list(self.by), "time_zone": self.zone} | self.coverage
+
+    @property
+    def undated(self) -> str:
+        """How many runs count on no day, week or month, and what they cost; empty where all have a date."""
+        covers = self.coverage
+        if not covers["undated_runs"]:
+            return ""
+        cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
+        source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
+        return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source}"
 
     def _times(self) -> str:
         covers = self.coverage
@@ -227,7 +238,7 @@ def _unassigned(total: pa.Table, spent: Decimal | None) -> str:
 
 def _dearest(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:
     table = run_queries.runs(store, request.filters, request.runs)
-    note = f"{plural(table.num_rows, 'run')} of {covered:,}" if table.num_rows < covered else ""
+    note = f"The table lists {plural(table.num_rows, 'run')} of {covered:,}" if table.num_rows < covered else ""
     if note and spent:
         listed = sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
         note += f", {human(listed / spent, Unit.SHARE)} of the reported cost."

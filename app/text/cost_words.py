@@ -61,7 +61,7 @@ def groups_finding(found: Groups, label: str) -> str:
 
 
 def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
-    """What the bars leave out, and (`about`: the times of the runs) which of their days are those of a copy; empty where nothing."""
+    """What the bars leave out, and (`about`: the times of the runs) how many runs have no date; empty where nothing."""
     rows = found.table.to_pylist()
     silent = sum(row["cost_usd"] is None for row in rows)
     said = []
@@ -70,12 +70,14 @@ def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
     if silent:
         said.append(f"Without a reported cost: {silent:,}.")
     if found.in_order and about and about["of_files"]:
-        said.append(f"{_of_files(about)}: it may be when that was copied.")
+        said.append(f"{_of_files(about)}: they are in the group {NOT_KNOWN}.")
     return " ".join(said)
 
 
 def _of_files(about: Row) -> str:
-    return f"Of {about['of_files']:,} run{'' if about['of_files'] == 1 else 's'} only the time of their file is known"
+    """How many runs only the modification time of a file dates."""
+    verb = "run has" if about["of_files"] == 1 else "runs have"
+    return f"{about['of_files']:,} {verb} no recorded date, only that of a file, which may be the copy date"
 
 
 def tokens_finding(table: pa.Table) -> str:
@@ -107,8 +109,8 @@ def spending_finding(table: pa.Table, axis: str) -> str:
 
 
 def is_timed(about: Row) -> bool:
-    """Whether the log or its path tells the time of every run; what a file's date says may be when it was copied."""
-    return bool(about["timed"] - about["of_files"] == about["runs"])
+    """Whether the log or its path tells the time of every run."""
+    return bool(about["timed"] == about["runs"])
 
 
 def along(about: Row) -> dict[str, str]:
@@ -120,7 +122,7 @@ def along(about: Row) -> dict[str, str]:
 def spending_note(about: Row, axis: str) -> str:
     """Which times are known, and what is left out of the line."""
     if axis != TIME:
-        told = f"The time is known of {about['timed'] - about['of_files']:,} of {about['runs']:,} runs. "
+        told = f"The time is known of {about['timed']:,} of {about['runs']:,} runs. "
         return f"{'' if is_timed(about) else told}Runs stand in the order in which their logs were read, by name within one ingest."
     said = []
     if about["timed"] < about["runs"]:

@@ -36,16 +36,17 @@ def _with_limits(command: Command) -> Command:
 )
 @_with_limits
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone of days.")
+@click.option("--allow-empty", is_flag=True, help="Pass where no run matches.")
 @click.option(
     "--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True, help="md suits the summary of a CI job."
 )
 @with_filters
 @with_store
-def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any) -> ExitCode:
+def check(filters: Filters, store: Store, format_: str, zone: str, *, allow_empty: bool, **limits: Any) -> ExitCode:
     """Fail over a budget: exit with 1 where a limit is not kept, with 0 where all are.
 
     What is not known is never taken for 0: a figure that no run knows fails its limit, and one that some runs do not know says so.
-    No matching run keeps every limit; --min-runs 1 makes it fail.
+    No matching run fails the check, as a mistyped filter would pass it otherwise; --allow-empty lets it pass.
     """
     given = {key: text for key in LIMITS if (text := limits[key.replace("-", "_")]) is not None}
     if not given:
@@ -54,7 +55,7 @@ def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any
     from app.reports.budgets import check as judge_runs
     from app.reports.budgets import parse_allowed
 
-    done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone)
+    done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone, allow_empty=allow_empty)
     terminal.note(one_line(done.covers))
     terminal.put(write_check(done, format_, sys.stdout.encoding or "utf-8"))
     terminal.note(done.headline, fg="green" if done.passed else "red", bold=True)
