@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import re
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+import simplejson
 
+from app.charts import CHARTS, distributions, list_cost, looks
+from app.charts.runs import SCATTERS
+from app.cli.doctor import examine
+from app.queries import cost as cost_queries
+from app.queries import distributions as distribution_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries import screens as screen_queries
+from app.queries.filters import Filters, choose
+from app.reports import results
+from app.reports.budgets import check
+from app.reports.cost_report import Request, report
+from app.reports.exports import EXPORTS
+from app.text import cost_words
+from app.text.grid_columns import RUNS, grid
+from app.text.text_tables import for_people
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests.conftest import StoreOnce, ingest_paths, record, record_text
+from schemas.catalogue.columns import MEASURES
+from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
 
 COPY_DATE = 1_795_000_000
 """A modification time, 2026-11-18."""
@@ -183,3 +202,130 @@ def copied(tmp_path: Path, store: Store) -> Store:
 def test_a_run_that_only_its_file_dates_is_in_the_group_of_unknown_dates(copied: Store, by: str, day: str) -> None:
     found = run_queries.summary(copied, Filters(), (by,), ("runs", "cost_usd")).to_pylist()
     assert [(row[by], row["runs"], row["cost_usd"]) for row in found] == [(day, 1, 1), (None, 1, 2)]
+
+
+def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(copied: Store) -> None:
+    made = report(copied, Request(by=("month",)))
+    said = "Date unknown: 1 run ($2.0000). No day, week or month includes them."
+    assert made.header.undated.startswith(said)
+    assert "may be the copy date" in made.header.undated
+    assert made.header.coverage["last_at"] == datetime(2026, 3, 19, 2, 4, 27, tzinfo=UTC)
+    for name in ("md", "html"):
+        assert said in EXPORTS[name].write_report(made).decode().replace("\\", "")
+    whole = simplejson.loads(EXPORTS["json"].write_report(made), use_decimal=True)["report"]
+    assert (whole["undated_runs"], whole["undated_usd"], whole["file_dated_runs"], whole["timed_runs"]) == (1, 2, 1, 1)
+    [*_, last] = simplejson.loads(EXPORTS["json"].write_report(made), use_decimal=True)["groups"]
+    assert (last["month"], last["cost_usd"]) == (None, 2)
+
+
+def test_the_command_warns_of_unknown_dates_beside_any_format(tachograph: Run, copied: Store) -> None:
+    by_day = tachograph("report", "--by", "day", "--format", "csv", "--db", copied.location)
+    assert "Date unknown: 1 run" in by_day.stderr
+    assert "Date unknown" not in tachograph("report", "--by", "model", "--format", "csv", "--db", copied.location).stderr
+
+
+def test_a_check_of_days_leaves_out_and_tells_runs_without_a_date(copied: Store) -> None:
+    [verdict] = check(copied, Filters(), {"max-day-usd": Decimal("1.5")}).verdicts
+    assert verdict.passed
+    assert verdict.found == 1
+    assert verdict.note == "On 2026-03-19; known for 1 of 2 runs; date unknown for 1 run ($2), counted on no day."
+    assert (verdict.as_dict()["undated_runs"], verdict.as_dict()["undated_usd"]) == (1, 2)
+
+
+def test_a_check_of_days_without_any_date_has_not_passed(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "copied.json").write_text(record_text())
+    ingest_paths(store, tmp_path / "copied.json")
+    [verdict] = check(store, Filters(), {"max-day-usd": Decimal(100)}).verdicts
+    assert not verdict.passed
+    assert "dates are unknown" in verdict.note
+
+
+def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:
+    shown = grid(run_queries.runs(copied, Filters()), RUNS).rows.to_pylist()
+    assert {row["run_id"]: row["time_source"] for row in shown} == {"copied": "the date of its file", "dated": "its path"}
+    listed = for_people(results.runs(copied, Filters(), None)).to_pylist()
+    assert {row["run_id"]: row["time_source"] for row in listed} == {"copied": "file", "dated": "path"}
+
+
+def test_cost_along_time_leaves_out_runs_without_a_date(copied: Store) -> None:
+    about = cost_queries.times(copied, Filters())
+    assert (about["timed"], about["runs"], about["untimed_usd"], about["of_files"]) == (1, 2, 2, 1)
+    drawn = cost_queries.spending(copied, Filters(), cost_queries.TIME, about)
+    assert drawn["cost_usd"].to_pylist() == [1]
+
+
+# one figure on screens, charts and the terminal
+
+
+def test_titles_of_charts_say_what_the_cards_say(store: Store) -> None:
+    """With a stream whose API time is cumulative, and a run that is carried over."""
+
+    def result(uuid: str, cost: float, api: int, **more: Any) -> str:
+        usage = record()["modelUsage"]["claude-opus-4-6"] | {"costUSD": cost, "inputTokens": round(cost * 1000)}
+        return record_text(uuid=uuid, total_cost_usd=cost, duration_api_ms=api, modelUsage={"claude-opus-4-6": usage}, **more)
+
+    start = json.dumps({"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-6"})
+    put(store, start, result("a", 0.5, 30_000, session_id="s"), result("b", 0.75, 60_000, session_id="s"))
+    put(store, result("c", 9.0, 900_000, session_id="c", duration_ms=3_000, num_turns=1), name="carried")
+    found, table = total(store, "parallelism", "cost_per_turn_usd"), run_queries.runs(store, Filters())
+    for key, scatter in SCATTERS.items():
+        assert CHARTS[key].words(table).finding == scatter.said(found[scatter.metric])
+    assert CHARTS["wall-api"].words(table).finding == f"API calls took {960 / 123:.2f}× the wall time"
+    assert found["cost_per_turn_usd"] == Decimal("0.125")
+
+
+def test_the_card_of_the_difference_names_its_base(mixed: Store) -> None:
+    [row] = run_queries.summary(mixed, Filters(), (), ("runs", "cost_delta_usd", "cost_compared_usd")).to_pylist()
+    [card] = cost_words.cost_cards(row, ("cost_delta_usd",))
+    assert card.note == "vs. $0.5000 reported, 3 runs"
+    shown = report(mixed, Request(by=("model",))).section("groups").table.column_names
+    assert shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2  # with how many runs it rests on between
+
+
+def test_a_model_has_its_colour_of_the_screens_in_a_report(tmp_path: Path, store: Store) -> None:
+    usage = record()["modelUsage"]["claude-opus-4-6"]
+    names = ("claude-haiku-4-5", "claude-opus-4-6", "claude-sonnet-4-5")
+    put(store, *(record_text(uuid=f"{name}-{n}", session_id=f"{name}-{n}", modelUsage={name: usage}) for name in names for n in range(2)))
+    made = report(store, Request(choose({"model": "claude-sonnet-4-5"})))
+    on_screen = looks(screen_queries.options_by_filter(store, screen_queries.MOST_OPTIONS)["model"])
+    page = EXPORTS["html"].write_report(made).decode()
+    [figure] = re.findall(r'id="chart-runs-figure">(.*?)</script>', page)
+    [bars] = json.loads(html.unescape(figure))["data"]
+    assert (bars["name"], bars["marker"]["color"]) == ("claude-sonnet-4-5", on_screen["claude-sonnet-4-5"].colour)
+    assert on_screen["claude-sonnet-4-5"] != looks(["claude-sonnet-4-5"])["claude-sonnet-4-5"]
+
+
+def test_a_report_tells_the_runs_of_its_table_from_those_of_its_chart(store: Store) -> None:
+    put(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(12)))
+    made = report(store, Request())
+    assert made.section("runs").note.startswith("The table lists 10 runs of 12, ")
+    assert "The chart shows the 12 dearest." in EXPORTS["html"].write_report(made).decode()
+
+
+def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:
+    [*_, rest] = [finding.found for finding in examine(mixed) if finding.subject == "cost"]
+    assert rest == "$5.0000 is reported by runs that do not say of which model"
+    assert "$5.0000 more is reported by runs that do not say of which model" in report(mixed, Request()).section("models").note
+
+
+def test_a_finding_counts_named_groups_only(mixed: Store) -> None:
+    """`3 of 13 main models`, where one of the 13 was no model, but what is not known."""
+    assert cost_words.groups_finding(cost_queries.groups(mixed, Filters(), "model", 9), "Main model").startswith(
+        "Runs mainly on a-model-of-ours"
+    )
+    rows = [{"group": name, "known": 90, "p50": middle} for name, middle in (("a", 5), ("b", 9), (None, 2))]
+    assert distributions.groups_finding(MEASURES["cost"], pa.Table.from_pylist(rows)).startswith("Of named groups, ")
+
+
+def test_what_caching_did_not_save_is_called_list_price_cost(mixed: Store) -> None:
+    drawn = list_cost.caching(cost_queries.groups(mixed, Filters(), "model", 9), None)
+    assert "list-price cost" in [trace.name for trace in drawn.data]
+
+
+def test_a_run_that_never_started_is_in_no_distribution(mixed: Store) -> None:
+    measure = MEASURES["wall"]
+    [whole] = distribution_queries.quantiles(mixed, Filters(), measure).to_pylist()
+    assert (whole["runs"], whole["known"], whole["least"]) == (5, 4, 60_000)
+    on = distribution_queries.scale(mixed, Filters(), measure)
+    assert on is not None
+    assert sum(distribution_queries.bins(mixed, Filters(), measure, on)["runs"].to_pylist()) == 4

@@ -74,7 +74,7 @@ BALANCES = (
         """select count(*) from runs
            join (select run_id, sum(cost_reported_usd) as over_models from model_usage group by run_id) using (run_id)
            where abs(cost_reported_usd - over_models) > 0.000001""",
-        "in every run, the models' costs add up to the total",
+        "in every run that names its models' costs, they add up to the total",
         "runs whose models' costs do not add up to the total the agent logged",
         "The agent logged it so. Compare `tachograph report` with `tachograph models`.",
     ),
@@ -91,6 +91,7 @@ def examine(store: Store) -> Iterator[Finding]:
             yield Finding("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")
             yield Finding("holds", _counts(connection))
             yield from (_balance(connection, balance) for balance in BALANCES)
+            yield from _unassigned(connection)
     except StoreMissing as error:
         yield Finding("store", f"{location} does not exist yet. {error.hint}")
     except (StoreError, duckdb.Error) as error:
@@ -117,6 +118,15 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> str:
 def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance) -> Finding:
     [(broken,)] = connection.sql(balance.sql).fetchall()
     return Finding(balance.subject, f"{broken:,} {balance.broken}", balance.advice) if broken else Finding(balance.subject, balance.holds)
+
+
+def _unassigned(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    """What runs report without saying of which model, as `report` says it."""
+    [(rest,)] = connection.sql(
+        "select coalesce((select sum(cost_own_usd) from runs), 0) - coalesce((select sum(cost_own_usd) from model_usage), 0)"
+    ).fetchall()
+    if rest > 0:
+        yield Finding("cost", f"{human(rest, Unit.USD)} is reported by runs that do not say of which model")
 
 
 def _unusable(error: Exception) -> Finding:

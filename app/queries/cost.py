@@ -35,7 +35,7 @@ GROUP_METRICS = (*DRAWN_METRICS, "cost_delta_share", "cache_saved_share", "cost_
 """Figures of groups that a table lists."""
 
 CAUSE_METRICS = ("runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share")
-MODEL_FIGURES = ("cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share", "causes")
+MODEL_FIGURES = ("cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_delta_share", "causes")
 
 RUN_COLUMNS = (
     "run_id", "model", "outcome", "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cache_saved_usd", "duration_ms",

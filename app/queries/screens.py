@@ -13,6 +13,9 @@ from ingest.store.database import Store
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.figures import RUN_FIGURES
 
+MOST_OPTIONS = 300
+"""The most values that a filter offers to choose from, and the most models that have a colour of their own."""
+
 BEFORE, EXCERPT = 24, 160
 """Characters of a summary before a match, and in all."""
 
@@ -69,6 +72,11 @@ def values_of(store: Store, filters: Filters, key: str, limit: int) -> list[str]
     condition = where(filters)
     sql = f"select {_counted(key, f'v_runs where {condition.sql}', limit)}"
     return [str(value) for value in fetch(store, sql, condition.parameters)["value"].to_pylist()]
+
+
+def models_with_looks(store: Store) -> list[str]:
+    """The models of the store whose colours are told apart: the same on a screen and in a report."""
+    return values_of(store, Filters(), "model", MOST_OPTIONS)
 
 
 def _counted(key: str, of_runs: str, limit: int) -> str:

@@ -122,7 +122,10 @@ class Check:
 
 
 def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, *, allow_empty: bool = False) -> Check:
-    """Judge the runs by limits, key → what is allowed. `allow_empty`: no run is no failure. Raises StoreError, and UsageError for a time zone that does not exist."""
+    """Judge the runs by limits, key → what is allowed. `allow_empty`: no run is no failure.
+
+    Raises StoreError, and UsageError for a time zone that does not exist.
+    """
     known_zone(zone)
     limits = [LIMITS[key] for key in allowed]
     metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits))))

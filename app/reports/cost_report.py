@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
+from app.queries import screens as screen_queries
 from app.queries.filters import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.read_transaction import read_transaction
@@ -134,11 +135,15 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report. `main` is its section for formats that hold one table only; `model_rows` are what its chart of runs draws."""
+    """A whole report. `main` is its section for formats that hold one table only; `model_rows` are what its chart of runs draws.
+
+    `stored_models` are all models of the store: each has the colour that it has on the screens.
+    """
 
     header: Header
     sections: tuple[Section, ...]
     model_rows: pa.Table
+    stored_models: tuple[str, ...] = ()
 
     def section(self, key: str) -> Section:
         """The section of this key."""
@@ -184,7 +189,8 @@ def report(store: Store, request: Request) -> Report:
                 "findings", "Findings", Answer(report_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
             ),
         )
-        return Report(header, sections, run_queries.model_rows(transaction, request.filters, DRAWN_RUNS))
+        drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS)
+        return Report(header, sections, drawn, tuple(screen_queries.models_with_looks(transaction)))
 
 
 def made_at() -> datetime:

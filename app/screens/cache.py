@@ -47,7 +47,7 @@ MARKS = 3_000
 PAGE, PAGES = 500, 20
 """Runs on a page of the list, and how many pages there are at most."""
 
-MOST_OPTIONS = 300
+MOST_OPTIONS = screen_queries.MOST_OPTIONS
 """The most values a filter offers to choose from, the most frequent first; a link may name any."""
 
 SHOWN = 200

@@ -10,9 +10,7 @@ def _by(key: str, label: str, sql: str, meaning: str) -> Dimension:
 
 
 def _period(key: str, label: str, pattern: str, meaning: str) -> Dimension:
-    """A stretch of the calendar as text that sorts by time. A run counts where it ended, else where it started; one that only its
-    file dates is in the group of those whose date is unknown.
-    """
+    """A stretch of the calendar as text that sorts by time. A run counts where its date lies (`dated_at`)."""
     sql = f"strftime(timezone($zone, dated_at), '{pattern}')"
     return Dimension(key, label, meaning=meaning, sql=sql, in_order=True)
 

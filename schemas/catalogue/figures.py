@@ -42,8 +42,10 @@ RUN_FIGURES = by_key(
         sql=f"coalesce(duration_api_own_ms / {_API_TIMES_WALL} > duration_ms, false)",
     ),
     Figure(  # a quotient is a float: one turn costs what the run costs, to the last digit
-        "cost_per_turn_usd", "Reported cost per turn", Unit.USD, "lower", "Reported cost divided by turns; unknown for a run carried over.", short="Cost per turn",
-        sql="case when is_carried_over then null when num_turns = 1 then cost_own_usd else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end",
+        "cost_per_turn_usd", "Reported cost per turn", Unit.USD, "lower",
+        "Reported cost divided by turns; unknown for a run carried over from an earlier process.", short="Cost per turn",
+        sql="case when is_carried_over then null when num_turns = 1 then cost_own_usd"
+        " else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end",
         word="turn-cost", listed=True,
     ),
     Figure(
