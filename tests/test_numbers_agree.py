@@ -47,7 +47,8 @@ def put(store: Store, *records: str, name: str = "log") -> None:
 
 
 def rows(store: Store, sql: str) -> list[dict[str, Any]]:
-    return run_queries.fetch(store, sql).to_pylist()
+    found: list[dict[str, Any]] = run_queries.fetch(store, sql).to_pylist()
+    return found
 
 
 def total(store: Store, *metrics: str) -> dict[str, Any]:

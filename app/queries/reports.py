@@ -44,8 +44,10 @@ def unpriced_models(store: Store, filters: Filters) -> pa.Table:
     sql = f"""
         with unpriced as (select run_id, cost_own_usd from v_runs where {condition.sql} and price_status = 'unpriced'),
         uses as (
-            select model_id, provider, region, run_id, total_tokens, cost_own_usd
-            from v_model_rows where price_status = 'unpriced' and run_id in (select run_id from unpriced)
+            select model_id, provider, region, run_id, total_tokens,
+                   -- a model that is not named is the only one of its run
+                   coalesce(v_model_rows.cost_own_usd, case when model_id is null then unpriced.cost_own_usd end) as cost_own_usd
+            from v_model_rows join unpriced using (run_id) where price_status = 'unpriced'
             union all
             select null, null, null, run_id, null, cost_own_usd from unpriced where run_id not in (select run_id from model_usage)
         )
