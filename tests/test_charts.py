@@ -29,8 +29,10 @@ SCHEMA = pa.schema(
         ("run_id", pa.string()),
         ("model", pa.string()),
         ("duration_ms", pa.int64()),
-        ("duration_api_ms", pa.int64()),
+        ("duration_api_own_ms", pa.int64()),
+        ("parallelism", pa.float64()),
         ("num_turns", pa.int64()),
+        ("cost_per_turn_usd", pa.decimal128(18, 9)),
         ("cost_own_usd", pa.decimal128(18, 9)),
         ("cost_usd", pa.decimal128(18, 9)),
         ("input_tokens", pa.int64()),
@@ -44,7 +46,7 @@ FIGURES = SCHEMA.names[2:]
 
 
 def row(number: Any = 1, model: Any = "m", **figures: Any) -> dict[str, Any]:
-    known = dict.fromkeys(FIGURES, 7) | {"cost_own_usd": Decimal("0.5"), "cost_usd": Decimal("0.5")}
+    known = dict.fromkeys(FIGURES, 7) | dict.fromkeys(("cost_own_usd", "cost_usd", "cost_per_turn_usd"), Decimal("0.5"))
     return {"run_id": f"run-{number}", "model": model} | known | figures
 
 
@@ -58,7 +60,7 @@ TABLES = {
     "all unknown": table(row(model=None, **dict.fromkeys(FIGURES)), row(2, **dict.fromkeys(FIGURES))),
     "all zero": table(row(**dict.fromkeys(FIGURES, 0)), row(2, **dict.fromkeys(FIGURES, 0))),
     "some unknown": table(row(), row(2, **dict.fromkeys(FIGURES))),
-    "huge": table(row(), row(2, duration_ms=2**62, duration_api_ms=2**62, num_turns=2**40, cost_own_usd=Decimal("999999999"))),
+    "huge": table(row(), row(2, duration_ms=2**62, duration_api_own_ms=2**62, num_turns=2**40, cost_own_usd=Decimal("999999999"))),
     "thousands": table(*(row(number, f"model-{number % 30}", duration_ms=number + 1) for number in range(3_000))),
 }
 
@@ -139,7 +141,7 @@ def luminance(colour: str) -> float:
 def test_findings_on_the_samples(sample_store: Store) -> None:
     everything = Filters()
     all_runs, rows = runs(sample_store, everything), model_rows(sample_store, everything, 100)
-    assert CHARTS["cost-models"].words(rows).finding == "claude-sonnet-4-5 makes 98 % of the reported cost"
+    assert CHARTS["cost-models"].words(rows).finding == "claude-sonnet-4-5 makes 98 % of the reported cost, by each model's own tokens"
     assert CHARTS["wall-api"].words(all_runs).finding == "API calls took 1.23× the wall time"
     assert CHARTS["turns-cost"].words(all_runs).finding == "A turn costs $0.0257 on average"
     found = run(sample_store, "5e0c031e-eef9-49db-91be-235c0b535201")
@@ -154,7 +156,7 @@ def test_a_run_that_names_no_model_is_drawn_and_counted(store: Store) -> None:
         ("silent", None, Decimal(3)),
         ("b", "claude-opus-4-6", Decimal("0.25")),
     ]
-    assert CHARTS["cost-models"].words(rows).finding == "claude-opus-4-6 makes 8 % of the reported cost"
+    assert CHARTS["cost-models"].words(rows).finding == "claude-opus-4-6 makes 8 % of the reported cost, by each model's own tokens"
 
 
 def test_the_dearest_runs_come_with_all_their_models(sample_store: Store) -> None:

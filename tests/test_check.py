@@ -95,7 +95,7 @@ def test_the_dearest_day_is_judged_and_undated_runs_are_told() -> None:
     total = {"cost_usd": Decimal(97), "cost_usd_known": 7, "runs": 8}
     verdict = judge(LIMITS["max-day-usd"], Decimal("3.5"), total, days)
     assert not verdict.passed
-    assert verdict.note == "Over by $0.5000; on 2026-11-20; based on 2 of 8 runs; 5 runs without a date are not included."
+    assert verdict.note == "Over by $0.5000; on 2026-11-20; based on 2 of 8 runs; date unknown for 5 runs ($90.00), counted on no day."
     assert not judge(LIMITS["max-day-usd"], Decimal(100), total, days[2:]).passed
 
 
@@ -134,8 +134,18 @@ def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -
 
 def test_filters_choose_what_is_checked(answered: Any) -> None:
     done = answered("--max-total-usd", "0", "--outcome", "api_error", "--format", "json")
-    assert (done.return_value, json.loads(done.stdout)["filters"]) == (0, {"outcome": ["api_error"]})
+    assert (done.return_value, json.loads(done.stdout)["filters"]) == (1, {"outcome": ["api_error"]})
     assert answered("--min-runs", "1", "--outcome", "api_error").return_value == 1
+
+
+def test_a_filter_that_matches_nothing_fails_unless_that_is_allowed(answered: Any) -> None:
+    """A typo in CI: `--repo vlm`."""
+    done = answered("--max-total-usd", "1", "--repo", "vlm")
+    assert done.return_value == 1
+    assert "Check failed: no run matches the filters; --allow-empty lets this pass" in done.stderr
+    allowed = answered("--max-total-usd", "1", "--repo", "vlm", "--allow-empty")
+    assert allowed.return_value == 0
+    assert "Check passed" in allowed.stderr
 
 
 def test_unpriced_runs_are_told(sample_store: Store) -> None:

@@ -91,7 +91,7 @@ def test_a_run_stands_in_the_address_of_its_own_screen_only(opened: Any) -> None
 def test_the_time_of_a_file_is_no_time_of_a_run(four: Store) -> None:
     about = times(four, Filters())
     assert about["of_files"] == 1
-    assert groups_note(groups(four, Filters(), "day", 9), "Day", about).startswith("Of 1 run only the time of their file is known")
+    assert groups_note(groups(four, Filters(), "day", 9), "Day", about).startswith("1 run has no recorded date, only that of a file")
     assert groups_note(groups(four, Filters(), "model", 9), "Main model", about) == ""
 
 

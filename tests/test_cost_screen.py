@@ -224,9 +224,13 @@ def test_causes_stand_with_the_largest_difference_first() -> None:
     rows = [{"cause": "same", "cost_delta_usd": Decimal(0)}, {"cause": "fallback_price", "cost_delta_usd": Decimal(-5)}]
     table = pa.Table.from_pylist([row | {"runs": 1, "cost_usd": Decimal(9), "cost_list_usd": Decimal(4)} for row in rows])
     totals = {"cost_delta_usd": Decimal("-5"), "cost_delta_share": -0.25, "cost_delta_usd_known": 2, "runs": 3}
+    totals |= {"cost_compared_usd": Decimal(20), "cost_compared_usd_known": 2}
     assert cost_words.list_finding(totals, table.slice(1)) == "At list prices: $5.0000 less (25.0 %), mostly by fallback price"
     assert cost_words.list_finding(totals, table.slice(0, 1)) == "The reported cost is the list cost"
-    assert cost_words.causes_note(totals, table) == "1 runs report the list cost. The difference is known for 2 of 3 runs."
+    assert (
+        cost_words.causes_note(totals, table)
+        == "1 runs report the list cost. The difference is vs. $20.0000 reported, 2 runs (known for 2 of 3)."
+    )
     drawn = list_cost.causes(table, "light")
     assert [list(trace.x) for trace in drawn.data] == [[-5.0]]
     assert drawn.data[0].outsidetextfont.color == INKS["light"], "figures beside bars can be read"
@@ -270,7 +274,7 @@ def test_a_loss_by_caching_is_called_one() -> None:
     assert cost_words.caching_finding(totals) == "Caching cost $0.5000 more than it saved"
     lost = groups_of({"task": "t", "cost_uncached_usd": Decimal(5), "cache_saved_usd": Decimal("-0.5"), "cost_cache_write_usd": Decimal(1)})
     assert {trace.name: list(trace.x) for trace in list_cost.caching(lost, None).data} == {
-        "paid": [5.0],
+        "list-price cost": [5.0],
         "caching cost more than it saved": [0.5],
     }
 

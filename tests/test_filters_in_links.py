@@ -58,17 +58,14 @@ def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
 
 
 def test_what_cannot_be_read_is_told_and_left_out() -> None:
-    link = filter_urls.read({"since": ["yesterday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
+    link = filter_urls.read({"since": ["someday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
     assert link.filters == choose({"model": ["a"], "min-cost": "2"})
     assert [text.split(":")[0] for text in link.left_out] == ["Model", "Since", "Cost from"]
 
 
-def test_names_that_nothing_goes_by_are_left_out() -> None:
-    link = filter_urls.known_only(
-        filter_urls.Link(choose({"model": ["a", "b"], "repo": "r", "session": "s"})), {"model": ["b"], "repo": []}
-    )
-    assert link.filters == choose({"model": "b", "session": "s"})
-    assert link.left_out == ("Model: a", "Repository: r")
+def test_names_that_nothing_goes_by_are_told() -> None:
+    filters = choose({"model": ["a", "b"], "repo": "r", "session": "s"})
+    assert filter_urls.unknown_names(filters, {"model": ["b"], "repo": []}) == ("Model: a", "Repository: r")
 
 
 @pytest.mark.parametrize(
@@ -121,13 +118,29 @@ def test_a_link_opens_the_filtered_view_on_every_screen(opened: Any) -> None:
     assert app.query_params["outcome"] == "limit_reached"
 
 
-def test_a_stale_link_falls_back_and_says_so(opened: Any) -> None:
-    app = opened(model="gone-1", since="soon", min_cost="1")
+def test_a_stale_link_keeps_its_filter_shows_no_run_and_says_so(opened: Any) -> None:
+    app = opened(model="gone-1")
+    assert not figures(app)
+    assert any("**0** of 2 runs" in text.value for text in app.markdown)
+    [note] = [caption.value for caption in app.caption if "Not in this store" in caption.value]
+    assert "gone" in note
+    assert app.query_params["model"] == "gone-1"
+
+
+def test_what_cannot_be_read_in_a_link_is_left_out_on_the_screen(opened: Any) -> None:
+    app = opened(since="soon", min_cost="1")
     assert figures(app)["Runs"] == "1"
     [note] = [caption.value for caption in app.caption if "left out" in caption.value]
-    assert "gone" in note
     assert "soon" in note
-    assert "model" not in app.query_params
+
+
+def test_a_period_is_chosen_by_one_click(opened: Any) -> None:
+    app = opened()
+    app.button(key="period-last month").click().run()
+    assert (app.query_params["since"], app.query_params["until"]) == ("last month", "this month")
+    app.button(key="period-7d").click().run()
+    assert app.query_params["since"] == "7d"
+    assert "until" not in app.query_params
 
 
 def test_a_chosen_value_filters_and_a_chip_takes_it_away(opened: Any) -> None:

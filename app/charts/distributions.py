@@ -157,14 +157,16 @@ def spread_finding(measure: Figure, whole: Mapping[str, Any] | None) -> str:
 
 
 def groups_finding(measure: Figure, quantiles: pa.Table) -> str:
-    """Which group is highest and which lowest, where there are enough runs of both; that there are smaller ones is said."""
-    named = [row for row in quantiles.to_pylist() if row["known"] and row["group"] is not None]
+    """Which named group is highest and which lowest, where there are enough runs of both; that there are others is said."""
+    drawn = [row for row in quantiles.to_pylist() if row["known"]]
+    named = [row for row in drawn if row["group"] is not None]
     rows = sorted((row for row in named if row["known"] >= FEW), key=lambda row: row["p50"])
     if len(rows) < 2:
         return f"{measure.label} by group"
     low, high = rows[0], rows[-1]
-    of = f"Of groups with {FEW} runs or more, " if len(rows) < len(named) else ""
-    return of + (
+    groups = "named groups" if len(named) < len(drawn) else "groups"
+    fewest = f" with {FEW} runs or more" if len(rows) < len(named) else ""
+    return (f"Of {groups}{fewest}, " if len(rows) < len(drawn) else "") + (
         f"{measure.label}: highest for {name(high['group'])}, median {human(high['p50'], measure.unit)}; "
         f"lowest for {name(low['group'])}, {human(low['p50'], measure.unit)}"
     )

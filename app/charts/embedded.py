@@ -10,6 +10,7 @@ import pyarrow as pa
 from plotly.offline import get_plotlyjs
 
 from app.charts.base import CHARTS, INKS
+from app.charts.looks import Looks
 from app.charts.spending import bars_note, cost_bars
 from app.queries.grouping import group
 from schemas.text import in_json, one_line
@@ -32,13 +33,16 @@ def plotly_script() -> str:
     return str(get_plotlyjs())
 
 
-def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, model_rows: pa.Table) -> Mapping[str, Embedded]:
-    """The charts of a report by the key of their section; a chart of fewer than two bars says no more than its table."""
+def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, model_rows: pa.Table, looks: Looks) -> Mapping[str, Embedded]:
+    """The charts of a report by the key of their section; a chart of fewer than two bars says no more than its table.
+
+    `looks` are those of all the store's models, as on its screens.
+    """
     in_order = bool(by) and group(by[0]).in_order
     found = {
         "groups": _bars(groups, by, "Reported cost per group", in_order=in_order) if by else None,
         "models": _bars(_model_names(models), ("model",), "Reported cost per model"),
-        "runs": _runs(model_rows),
+        "runs": _runs(model_rows, looks),
     }
     return {key: chart for key, chart in found.items() if chart}
 
@@ -56,12 +60,12 @@ def _model_names(table: pa.Table) -> pa.Table:
     return table.set_column(0, "model", pa.array(named, pa.string()))
 
 
-def _runs(model_rows: pa.Table) -> Embedded | None:
+def _runs(model_rows: pa.Table, looks: Looks) -> Embedded | None:
     drawn = len(set(model_rows["run_id"].to_pylist()))
     if drawn < 2:
         return None
     chart = CHARTS["cost-models"]
-    return _embedded(chart.draw(model_rows, page="light"), chart.alt(model_rows), f"The chart has the {drawn} dearest.")
+    return _embedded(chart.draw(model_rows, looks, "light"), chart.alt(model_rows), f"The chart shows the {drawn} dearest.")
 
 
 def _embedded(drawn: go.Figure, alt: str, note: str) -> Embedded:

@@ -129,7 +129,7 @@ def caching(found: Groups, page: str | None) -> go.Figure:
     texts = [_saved_hover(group, row) for group, row in zip(names, rows, strict=True)]
     paid = [float(min(row["cost_uncached_usd"], row["cost_uncached_usd"] - row["cache_saved_usd"])) for row in rows]
     parts = {
-        "paid": (paid, PLAIN),
+        "list-price cost": (paid, PLAIN),
         "saved by caching": ([float(max(row["cache_saved_usd"], 0)) for row in rows], SAVED),
         "caching cost more than it saved": ([float(max(-row["cache_saved_usd"], 0)) for row in rows], LOST),
     }

@@ -44,7 +44,7 @@ def _cost_words(table: pa.Table) -> Words:
         return Words("No run names its models", _cost_note(table, rows))
     model, cost = max(shares.items(), key=lambda item: item[1])
     made = "the whole reported cost" if cost == total else f"{percent(cost / total)} of the reported cost"
-    return Words(f"{name(model)} makes {made}", _cost_note(table, rows))
+    return Words(f"{name(model)} makes {made}, by each model's own tokens", _cost_note(table, rows))
 
 
 def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:

@@ -36,6 +36,7 @@ class Scatter:
 
     `title` is `X against Y`, `shows` says how to read the points. `both` is what a run must have to be drawn, `missing` what the others
     lack. `metric` is the figure of RUN_METRICS that is Σ y ÷ Σ x, and `finding` says it at its `{}`; without them the title stands for it.
+    It rests on the runs that have the figure of this name themselves.
     Figures of one kind share a `common_scale`, with a dashed line where both are equal.
     """
 
@@ -53,7 +54,7 @@ class Scatter:
     def words(self, table: pa.Table) -> Words:
         """What its points say, and which runs are left out."""
         found = points(table, self)
-        rows = [row for row in _known(table, self) if row[self.x.column] > 0]
+        rows = [row for row in _known(table, self) if row[self.x.column] > 0 and not (self.metric and row[self.metric] is None)]
         x, y = (sum(row[axis.column] for row in rows) for axis in (self.x, self.y))
         return Words(self.said(y / x if x else None), left_out(found.unknown, found.zero, self.missing))
 
@@ -118,7 +119,7 @@ scatter(
     Scatter(
         key="wall-api",
         x=axis_of(RUNS["duration_ms"]),
-        y=axis_of(RUNS["duration_api_ms"]),
+        y=axis_of(RUNS["duration_api_own_ms"]),
         title="Wall time against API time",
         shows="One point per run: its wall time to the right, its time in API calls upwards; "
         "runs above the dashed line made calls in parallel",
@@ -166,7 +167,7 @@ def points(table: pa.Table, of: Scatter) -> Points:
 
 def _known(table: pa.Table, of: Scatter) -> list[dict[str, Any]]:
     """The runs that have both figures."""
-    rows: list[dict[str, Any]] = table.select(["run_id", "model", of.x.column, of.y.column]).to_pylist()
+    rows: list[dict[str, Any]] = table.select(["run_id", "model", of.x.column, of.y.column, *filter(None, (of.metric,))]).to_pylist()
     return [row for row in rows if row[of.x.column] is not None and row[of.y.column] is not None]
 
 

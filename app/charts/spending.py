@@ -27,7 +27,7 @@ _SPACED = {"automargin": True, "ticklabelstandoff": 6}
 
 def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False) -> go.Figure | None:
     """A bar per row with its reported cost, named by the `keys`; upright where rows follow one another in time. None without a cost."""
-    rows = [row for row in table.to_pylist() if row["cost_usd"] is not None and not (in_order and row[keys[0]] is None)]
+    rows = [row for row in table.to_pylist() if row["cost_usd"] is not None]
     if not rows:
         return None
     drawn = rows[-MOST_BARS:] if in_order else rows[:MOST_BARS]

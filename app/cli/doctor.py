@@ -98,6 +98,7 @@ def examine(store: Store) -> Iterator[Finding]:
             yield Finding("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")
             yield Finding("holds", _counts(connection))
             yield from (_balance(connection, balance, store.location) for balance in BALANCES)
+            yield from _unassigned(connection)
     except StoreMissing as error:
         yield Finding("store", f"{location} does not exist yet. {error.hint}")
     except (StoreError, duckdb.Error) as error:
@@ -126,6 +127,15 @@ def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: 
     if not broken:
         return Finding(balance.subject, balance.holds)
     return Finding(balance.subject, f"{broken:,} {balance.broken}", f"{balance.advice} {command_line(balance.command, location)}")
+
+
+def _unassigned(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    """What runs report without saying of which model, as `report` says it."""
+    [(rest,)] = connection.sql(
+        "select coalesce((select sum(cost_own_usd) from runs), 0) - coalesce((select sum(cost_own_usd) from model_usage), 0)"
+    ).fetchall()
+    if rest > 0:
+        yield Finding("cost", f"{human(rest, Unit.USD)} is reported by runs that do not say of which model")
 
 
 def _unusable(error: Exception) -> Finding:

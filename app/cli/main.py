@@ -33,7 +33,7 @@ from app.cli.options import (
     with_store,
 )
 from app.queries.filters import Filters
-from app.queries.grouping import UTC_ZONE
+from app.queries.grouping import UTC_ZONE, groups
 from ingest.system.command_lines import command_line
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.errors import ExitCode
@@ -142,6 +142,8 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
     listed, brief = options["listed"], options["brief"]
     runs = output.runs if listed is None else listed
     made = make_report(store, Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"]))
+    if made.header.undated and any(group.in_order for group in groups(by)):
+        terminal.note(made.header.undated)
     if brief:
         deliver(made.main_answer, output)
     else:

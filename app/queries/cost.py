@@ -35,7 +35,7 @@ GROUP_METRICS = (*DRAWN_METRICS, "cost_delta_share", "cache_saved_share", "cost_
 """Figures of groups that a table lists."""
 
 CAUSE_METRICS = ("runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share")
-MODEL_FIGURES = ("cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share", "causes")
+MODEL_FIGURES = ("cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_delta_share", "causes")
 
 RUN_COLUMNS = (
     "run_id", "model", "outcome", "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cache_saved_usd", "duration_ms",
@@ -134,11 +134,11 @@ def models_of(store: Store, run_ids: Sequence[str]) -> pa.Table:
     return model_shares(store, chosen, {"run_ids": list(run_ids)})
 
 
-_TIME = "coalesce(ended_at, started_at)"
+_TIME = "dated_at"
 
 
 def times(store: Store, filters: Filters) -> dict[str, Any]:
-    """Of the runs with a cost: how many there are, how many have a time, what the others cost, and how many times are their file's only."""
+    """Of the runs with a cost: how many there are, how many have a recorded time, how many their file's only, what those without cost."""
     condition = where(filters)
     sql = f"""
         select count(*) as runs, count({_TIME}) as timed, sum(cost_own_usd) filter ({_TIME} is null) as untimed_usd,

@@ -73,7 +73,7 @@ def bins(store: Store, filters: Filters, measure: Figure, on: Scale) -> pa.Table
     value = f"ln({_value(measure)})" if on.logarithmic else _value(measure)
     low, high = (math.log(on.low), math.log(on.high)) if on.logarithmic else (on.low, on.high)
     sql = f"""select least($last, greatest(0, floor(({value} - $low) * $per_unit)))::bigint as bin, count(*) as runs
-              from v_runs where {condition.sql} and {measure.key} is not null {f"and {measure.key} > 0" if on.logarithmic else ""}
+              from v_runs where {condition.sql} and {_value(measure)} {"> 0" if on.logarithmic else "is not null"}
               group by bin order by bin"""
     bound = {"low": low, "per_unit": on.count / (high - low) if high > low else 0.0, "last": on.count - 1}
     return fetch(store, sql, condition.parameters | bound)
@@ -88,7 +88,7 @@ def quantiles(store: Store, filters: Filters, measure: Figure, by: str | None = 
     sql = f"""
         select "group", runs, known, least, most, {listed}
         from (
-            select ({grouped.sql})::varchar as "group", count(*) as runs, count({measure.key}) as known,
+            select ({grouped.sql})::varchar as "group", count(*) as runs, count({_value(measure)}) as known,
                    min({_value(measure)}) as least, max({_value(measure)}) as most, quantile_cont({_value(measure)}, [{shares}]) as found
             from v_runs where {condition.sql} group by 1
         )
@@ -135,4 +135,5 @@ def shared(store: Store, first: Filters, second: Filters) -> int:
 
 
 def _value(measure: Figure) -> str:
-    return f"{measure.key}::double"
+    """Unknown for a run that never started, which says nothing of what runs usually take."""
+    return f"case when is_started then {measure.key}::double end"

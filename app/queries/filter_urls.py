@@ -45,15 +45,13 @@ def write(filters: Filters) -> dict[str, list[str]]:
     return {key: list(values) for key, values in filters.chosen}
 
 
-def known_only(link: Link, options: Mapping[str, Iterable[str]]) -> Link:
-    """Without the names that nothing goes by. `options` are all there are, key → names; a filter that is not among them stays."""
-    filters, left_out = link.filters, list(link.left_out)
-    for key, values in link.filters.chosen:
-        if key in options:
-            unknown = set(values).difference(options[key])
-            left_out += [f"{FILTERS[key].name}: {_short(value)}" for value in values if value in unknown]
-            filters = filters.with_values(key, [value for value in values if value not in unknown])
-    return Link(filters, tuple(left_out))
+def unknown_names(filters: Filters, options: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """The names that no run goes by, each with its filter. `options` are all there are, key → names; other filters are not looked at.
+
+    A stale or mistyped link keeps them: it then shows what it asks for, which is no run, as the command line does.
+    """
+    asked = [(key, value) for key, values in filters.chosen if key in options for value in values]
+    return tuple(f"{FILTERS[key].name}: {_short(value)}" for key, value in asked if value not in options[key])
 
 
 def _is_readable(key: str, text: str) -> bool:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from math import inf, nan
 from typing import Any
 
+from app.queries.time_words import EXAMPLES, moment
 from schemas.errors import UsageError
 from schemas.money import amount
 from schemas.text import did_you_mean
@@ -70,9 +71,14 @@ FILTERS = {
             "since",
             Kind.TIME,
             "coalesce(ended_at, started_at) >= $value",
-            "Runs that ended at this time or later (ISO 8601; UTC unless it says otherwise).",
+            f"Runs that ended at this time or later (UTC unless it says otherwise): {EXAMPLES}.",
         ),
-        Filter("until", Kind.TIME, "coalesce(started_at, ended_at) < $value", "Runs that started before this time."),
+        Filter(
+            "until",
+            Kind.TIME,
+            "coalesce(started_at, ended_at) < $value",
+            "Runs that started before this time; a day or month means its beginning.",
+        ),
         Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Minimum reported cost, in USD.", label="Cost from"),
         Filter("max-cost", Kind.USD, "cost_own_usd <= $value", "Maximum reported cost, in USD.", label="Cost up to"),
         Filter(
@@ -238,11 +244,10 @@ def parse_label(text: str) -> tuple[str, str]:
 
 
 def _time(text: str, key: str) -> datetime:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"--{key} takes a date or time such as 2026-11-20 or 2026-11-20T14:00+01:00, not {text!r}.") from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    time = moment(text)
+    if time is None:
+        raise UsageError(f"--{key} takes a date or time, not {text!r}.", f"For example: {EXAMPLES}.")
+    return time
 
 
 def _usd(text: str, key: str) -> Decimal:

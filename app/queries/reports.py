@@ -13,13 +13,19 @@ from ingest.store.database import Store
 
 
 def coverage(store: Store, filters: Filters) -> dict[str, Any]:
-    """How many runs the filters leave of how many, from when to when, and what the store has read."""
+    """How many runs the filters leave of how many, from when to when by their recorded dates, and what the store has read.
+
+    `undated_runs` have no recorded date, and cost `undated_usd`; of them, `file_dated_runs` have the modification time of their file.
+    """
     condition = where(filters)
     sql = f"""
         select count(*) as runs,
-               min(coalesce(started_at, ended_at)) as first_at,
-               max(coalesce(ended_at, started_at)) as last_at,
-               count(coalesce(ended_at, started_at)) as timed_runs,
+               min(coalesce(started_at, ended_at)) filter (dated_at is not null) as first_at,
+               max(dated_at) as last_at,
+               count(dated_at) as timed_runs,
+               count(*) filter (dated_at is null) as undated_runs,
+               sum(cost_own_usd) filter (dated_at is null) as undated_usd,
+               count(*) filter (time_source = 'file') as file_dated_runs,
                (select count(*) from runs) as stored_runs,
                (select count(*) from sources) as sources,
                (select cast(coalesce(sum(rejected), 0) as bigint) from sources) as rejected,
@@ -30,13 +36,24 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
 
 
 def unpriced_models(store: Store, filters: Filters) -> pa.Table:
-    """Models that no price list knows, most tokens first: what their list price would be is unknown, and counted nowhere."""
+    """Models that no price list knows, most tokens first: what their list price would be is unknown, and counted nowhere.
+
+    The models of all unpriced runs; those whose record names no model are a row without one.
+    """
     condition = where(filters)
     sql = f"""
+        with unpriced as (select run_id, cost_own_usd from v_runs where {condition.sql} and price_status = 'unpriced'),
+        uses as (
+            select model_id, provider, region, run_id, total_tokens,
+                   -- a model that is not named is the only one of its run
+                   coalesce(v_model_rows.cost_own_usd, case when model_id is null then unpriced.cost_own_usd end) as cost_own_usd
+            from v_model_rows join unpriced using (run_id) where price_status = 'unpriced'
+            union all
+            select null, null, null, run_id, null, cost_own_usd from unpriced where run_id not in (select run_id from model_usage)
+        )
         select model_id as "model-id", provider, region, count(distinct run_id) as runs, sum(total_tokens) as total_tokens,
                sum(cost_own_usd) as cost_usd, count(distinct run_id) filter (cost_own_usd is not null) as cost_usd_known
-        from v_model_rows where price_status = 'unpriced' and run_id in (select run_id from v_runs where {condition.sql})
-        group by all order by total_tokens desc nulls last, "model-id", provider, region"""
+        from uses group by all order by total_tokens desc nulls last, "model-id", provider, region"""
     return fetch(store, sql, condition.parameters)
 
 

@@ -13,6 +13,9 @@ from ingest.store.database import Store
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.figures import RUN_FIGURES
 
+MOST_OPTIONS = 300
+"""The most values that a filter offers to choose from, and the most models that have a colour of their own."""
+
 BEFORE, EXCERPT = 24, 160
 """Characters of a summary before a match, and in all."""
 
@@ -27,10 +30,11 @@ class Along:
 
 
 AXES = {
-    "time": Along("Time", "coalesce(started_at, ended_at)", "coalesce(started_at, ended_at)"),
+    "time": Along("Time", "dated_at", "dated_at"),
     "received": Along("Order of receipt", "row_number() over (order by received_at, source_name, ordinal)", "received_at"),
 }
-"""Records carry no time of their own: where nothing around them does, the order in which they were read is all there is."""
+"""Records carry no time of their own: where nothing around them does, the order in which they were read is all there is. The date of a
+file is no time: it may be that of a copy."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,11 @@ def values_of(store: Store, filters: Filters, key: str, limit: int) -> list[str]
     condition = where(filters)
     sql = f"select {_counted(key, f'v_runs where {condition.sql}', limit)}"
     return [str(value) for value in fetch(store, sql, condition.parameters)["value"].to_pylist()]
+
+
+def models_with_looks(store: Store) -> list[str]:
+    """The models of the store whose colours are told apart: the same on a screen and in a report."""
+    return values_of(store, Filters(), "model", MOST_OPTIONS)
 
 
 def _counted(key: str, of_runs: str, limit: int) -> str:

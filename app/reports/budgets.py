@@ -1,7 +1,8 @@
 """Budgets: limits on what runs cost and how they end, and a verdict on each. The command is `tachograph check`.
 
 A figure that is known for no run cannot be checked, and what cannot be checked has not passed. A figure that is known for some runs
-is judged by these, and the verdict says how many they are. No run at all is within every limit but that of `min-runs`.
+is judged by these, and the verdict says how many they are. A check of no run at all fails, unless that is allowed: more often than not
+a filter was mistyped.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Verdict:
     runs: int
     where: str = ""
     undated: int = 0
+    undated_usd: Decimal | None = None
 
     @property
     def passed(self) -> bool:
@@ -57,20 +59,29 @@ class Verdict:
         if not self.runs:
             return "No runs match."
         if self.found is None:
-            return f"Unknown for all {self.runs:,} runs, so it cannot be checked."
+            return f"Unknown for all {self.runs:,} runs, so it cannot be checked.{self._all_undated}"
         over = abs(self.found - self.allowed)
         said = [f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
         said += [f"on {self.where}" if self.where else ""]
         said += [f"based on {self.known:,} of {self.runs:,} runs" if self.known < self.runs else ""]
-        said += [f"{self.undated:,} runs without a date are not included" if self.undated else ""]
+        said += [f"date unknown for {plural(self.undated, 'run')}{self._undated_cost}, counted on no day" if self.undated else ""]
         text = "; ".join(filter(None, said))
         return f"{text[0].upper()}{text[1:]}." if text else ""
+
+    @property
+    def _all_undated(self) -> str:
+        return " Their dates are unknown: the modification time of a file may be the copy date." if self.undated == self.runs else ""
+
+    @property
+    def _undated_cost(self) -> str:
+        return "" if self.undated_usd is None else f" ({human(self.undated_usd, Unit.USD)})"
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict for programs."""
         bound = "at_least" if self.limit.is_least else "at_most"
         judged = {"limit": self.limit.key, "passed": self.passed, "found": self.found, bound: self.allowed}
-        return judged | {"where": self.where or None, "known": self.known, "runs": self.runs, "note": self.note}
+        dated = {"undated_runs": self.undated, "undated_usd": self.undated_usd} if self.limit.per else {}
+        return judged | {"where": self.where or None, "known": self.known, "runs": self.runs} | dated | {"note": self.note}
 
 
 @dataclass(frozen=True)
@@ -82,11 +93,12 @@ class Check:
     zone: str
     runs: int
     verdicts: tuple[Verdict, ...]
+    allow_empty: bool = False
 
     @property
     def passed(self) -> bool:
-        """Whether every limit held."""
-        return all(verdict.passed for verdict in self.verdicts)
+        """Whether every limit held, and there was a run to check."""
+        return (self.runs > 0 or self.allow_empty) and all(verdict.passed for verdict in self.verdicts)
 
     @property
     def covers(self) -> str:
@@ -96,6 +108,9 @@ class Check:
     @property
     def headline(self) -> str:
         """The outcome in a sentence."""
+        if not self.runs and not self.allow_empty:
+            why = "no run matches the filters" if self.filters else "the store holds no run"
+            return f"Check failed: {why}; --allow-empty lets this pass"
         broken = sum(not verdict.passed for verdict in self.verdicts)
         budgets = plural(len(self.verdicts), "budget")
         return f"FAIL: {broken} of {budgets} not met" if broken else f"PASS: {budgets} met"
@@ -107,8 +122,11 @@ class Check:
         return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
 
 
-def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE) -> Check:
-    """Judge the runs by limits, key → what is allowed. Raises StoreError, and UsageError for a time zone that does not exist."""
+def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, *, allow_empty: bool = False) -> Check:
+    """Judge the runs by limits, key → what is allowed. `allow_empty`: no run is no failure.
+
+    Raises StoreError, and UsageError for a time zone that does not exist.
+    """
     known_zone(zone)
     limits = [LIMITS[key] for key in allowed]
     metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits))))
@@ -119,7 +137,7 @@ def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: 
             for per in {limit.per for limit in limits} - {""}
         }
     verdicts = [judge(limit, allowed[limit.key], total, days.get(limit.per)) for limit in limits]
-    return Check(store.location, filters, zone, total["runs"], tuple(verdicts))
+    return Check(store.location, filters, zone, total["runs"], tuple(verdicts), allow_empty)
 
 
 def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
@@ -128,12 +146,13 @@ def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequ
     if groups is None:
         return Verdict(limit, allowed, _number(total[limit.metric]), total[f"{limit.metric}{KNOWN_SUFFIX}"], runs)
     named = [group for group in groups if group[limit.per] is not None]
-    undated = sum(group["runs"] for group in groups if group[limit.per] is None)
+    undated = [group for group in groups if group[limit.per] is None]
+    without = sum(group["runs"] for group in undated), next((_number(group[limit.metric]) for group in undated), None)
     known = sum(group[f"{limit.metric}{KNOWN_SUFFIX}"] for group in named)
     worst = max((group for group in named if group[limit.metric] is not None), key=lambda group: group[limit.metric], default=None)
     if worst is None:
-        return Verdict(limit, allowed, None, known, runs, undated=undated)
-    return Verdict(limit, allowed, _number(worst[limit.metric]), known, runs, worst[limit.per], undated)
+        return Verdict(limit, allowed, None, known, runs, "", *without)
+    return Verdict(limit, allowed, _number(worst[limit.metric]), known, runs, worst[limit.per], *without)
 
 
 def parse_allowed(limit: Limit, text: str) -> Decimal:

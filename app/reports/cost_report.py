@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
+from app.queries import screens as screen_queries
 from app.queries.filters import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.read_transaction import read_transaction
@@ -85,6 +86,7 @@ class Header:
             ("Runs", runs),
             ("Filters", self.filters.as_words() or "none"),
             ("Period", self._times()),
+            *([("Dates", self.undated)] if self.undated else []),
             ("Store", f"{self.store}: {read}; {rejected}"),
             ("Generated", f"{self._time(self.made_at)} by tachograph {version('tachograph')}"),
         ]
@@ -94,6 +96,16 @@ class Header:
         chosen = {key: list(values) for key, values in self.filters.chosen}
         made = {"title": self.title, "made_at": self.made_at, "tachograph": version("tachograph"), "store": self.store}
         return made | {"filters": chosen, "by": list(self.by), "time_zone": self.zone} | self.coverage
+
+    @property
+    def undated(self) -> str:
+        """How many runs count on no day, week or month, and what they cost; empty where all have a date."""
+        covers = self.coverage
+        if not covers["undated_runs"]:
+            return ""
+        cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
+        source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
+        return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source}"
 
     def _times(self) -> str:
         covers = self.coverage
@@ -123,11 +135,15 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report. `main` is its section for formats that hold one table only; `model_rows` are what its chart of runs draws."""
+    """A whole report. `main` is its section for formats that hold one table only; `model_rows` are what its chart of runs draws.
+
+    `stored_models` are all models of the store: each has the colour that it has on the screens.
+    """
 
     header: Header
     sections: tuple[Section, ...]
     model_rows: pa.Table
+    stored_models: tuple[str, ...] = ()
 
     def section(self, key: str) -> Section:
         """The section of this key."""
@@ -173,7 +189,8 @@ def report(store: Store, request: Request) -> Report:
                 "findings", "Findings", Answer(report_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
             ),
         )
-        return Report(header, sections, run_queries.model_rows(transaction, request.filters, DRAWN_RUNS))
+        drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS)
+        return Report(header, sections, drawn, tuple(screen_queries.models_with_looks(transaction)))
 
 
 def made_at() -> datetime:

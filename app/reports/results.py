@@ -20,8 +20,8 @@ from schemas.text import did_you_mean, plural
 
 RUNS_SHOWN = listed(
     "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
-    "parallelism", MORE, "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "permission_denials", "labels",
-    "source_name",
+    "parallelism", MORE, "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "time_source", "permission_denials",
+    "labels", "source_name",
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")

@@ -39,13 +39,15 @@ GLANCE_SECONDS = 0.5
 REMOTE_SECONDS = 10
 """How long an answer about a store without a file holds: nothing tells us that it changed."""
 
+DAY_SECONDS = 86_400
+
 MARKS = 3_000
 """The most runs a chart draws one by one; more are drawn as bins."""
 
 PAGE, PAGES = 500, 20
 """Runs on a page of the list, and how many pages there are at most."""
 
-MOST_OPTIONS = 300
+MOST_OPTIONS = screen_queries.MOST_OPTIONS
 """The most values a filter offers to choose from, the most frequent first; a link may name any."""
 
 SHOWN = 200
@@ -104,11 +106,11 @@ def request() -> Iterator[ReadTransaction]:
 
 
 def _state(of: Store) -> State:
-    """The store as it is now. Asks the file system, never the store."""
+    """The store as it is now, and the day: `--since 7d` has another answer tomorrow. Asks the file system, never the store."""
     if not of.is_file:
         return of.location, (int(time.time()) // REMOTE_SECONDS,)
     files = (Path(of.location), Path(f"{of.location}.wal"))
-    return str(files[0].absolute()), tuple(mark for file in files for mark in _marks(file))
+    return str(files[0].absolute()), (int(time.time()) // DAY_SECONDS, *(mark for file in files for mark in _marks(file)))
 
 
 def _marks(file: Path) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ import streamlit as st
 
 from app.queries import filter_urls
 from app.queries.filters import FILTERS, SEARCH, Filter, Filters, Kind
+from app.queries.time_words import PRESETS, moment
 from app.screens import cache, widgets
 from app.text.presentation import code_span, fact_words, plain
 from schemas.text import visible
@@ -58,13 +59,12 @@ def show() -> None:
     if not total:
         widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
     options = cache.options()
-    _leave_out_unknown(options)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filter-bar"):
         _search()
         for label, keys in (POPOVERS | {MORE: _others()}).items():
             if any(_has_choice(key, options) for key in keys):
                 _popover(label, keys, options)
-    _tell_left_out()
+    _tell_left_out(_unknown_names(options))
     if chosen():
         with st.spinner("Searching …", show_time=True) if chosen().values(SEARCH) else nullcontext():
             found = cache.count(chosen())
@@ -87,9 +87,19 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
     count = sum(len(chosen().values(key)) for key in keys)
     text = f"{label} · {count}" if count else label
     with st.popover(text, type="secondary", key=f"popover-{label}", wrap=False):
+        if "since" in keys:
+            _presets()
         for key in keys:
             if _has_choice(key, options):
                 _WIDGETS[FILTERS[key].kind](FILTERS[key], options.get(key, {}))
+
+
+def _presets() -> None:
+    """Periods that are chosen by one click."""
+    with st.container(horizontal=True, gap="small", width=240):
+        for label, (since, until) in PRESETS.items():
+            period = chosen().with_values("since", [since]).with_values("until", [until] if until else [])
+            st.button(label, key=f"period-{since}", on_click=_choose, args=(period,))
 
 
 def _search() -> None:
@@ -183,7 +193,8 @@ def _seed(key: str, value: Any) -> str:
 
 def _date(text: str) -> date | None:
     """The day of a time; a link may name an hour, which the calendar cannot show and leaves alone."""
-    return datetime.fromisoformat(text).date() if text else None
+    time = moment(text) if text else None
+    return time.date() if time else None
 
 
 def _changed(key: str) -> None:
@@ -215,18 +226,18 @@ def _write_address() -> None:
         st.query_params.update(changed)
 
 
-def _leave_out_unknown(options: Options) -> None:
-    """A stale link may name what this store has not; lists that are cut cannot tell."""
+def _unknown_names(options: Options) -> tuple[str, ...]:
+    """What a stale or mistyped link names and this store has not; lists that are cut cannot tell."""
     whole = {key: values for key, values in options.items() if len(values) < cache.MOST_OPTIONS}
     none: dict[str, Mapping[str, int]] = {key: {} for key, filter_ in FILTERS.items() if filter_.options and key not in options}
-    link = filter_urls.known_only(filter_urls.Link(chosen()), whole | none)
-    if link.left_out:
-        _choose(link.filters, (*st.session_state.get(_LEFT_OUT, ()), *link.left_out))
+    return filter_urls.unknown_names(chosen(), whole | none)
 
 
-def _tell_left_out() -> None:
+def _tell_left_out(unknown: Sequence[str]) -> None:
     if left_out := st.session_state.get(_LEFT_OUT):
-        st.caption(f":material/info: Not in this store or not readable, so left out: {plain(', '.join(left_out))}")
+        st.caption(f":material/info: Not readable, so left out: {plain(', '.join(left_out))}")
+    if unknown:
+        st.caption(f":material/info: Not in this store: {plain(', '.join(unknown))}")
 
 
 def _chips(found: int, total: int) -> None:

@@ -165,10 +165,10 @@ def worded(groups: pa.Table, by: str) -> pa.Table:
 
 
 def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    """What runs can be drawn along: their time where any is known, the order of receipt, what they worked on, and any label."""
+    """What runs can be drawn along: their time where any is recorded, the order of receipt, what they worked on, and any label."""
     facts = {row["fact"]: row["share"] for row in cache.ask(quality_queries.known, Filters()).to_pylist()}
-    along = sorted(AXES, key=lambda key: key == "time" and facts[quality_queries.OWN_TIME] < 1)  # dates of files come second
-    named = {key: AXES[key].label for key in along if key != "time" or facts[quality_queries.ANY_TIME]}
+    along = sorted(AXES, key=lambda key: key == "time" and facts[quality_queries.OWN_TIME] < 1)  # second where some runs have none
+    named = {key: AXES[key].label for key in along if key != "time" or facts[quality_queries.OWN_TIME]}
     tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
     labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
     return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}

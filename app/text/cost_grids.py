@@ -7,7 +7,8 @@ from app.text.grid_columns import Grid, Listing, grid
 from schemas.catalogue import columns as catalogue
 
 GROUPS = (
-    "runs", "cost_usd", "cost_share", "cost_median_usd", "cost_per_completed_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share",
+    "runs", "cost_usd", "cost_share", "cost_median_usd", "cost_per_completed_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd",
+    "cost_delta_share",
     "cache_saved_usd", "cache_hit_ratio", "priced_runs", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
 )  # fmt: skip
 MODELS = Listing(catalogue.MODELS, ("model", "provider", "region", "uses", *MODEL_FIGURES, "priced_uses"))

@@ -40,11 +40,13 @@ def percent(share: Decimal) -> str:
 
 def groups_finding(found: Groups, label: str) -> str:
     """`2 of 12 models make 94 % of the reported cost`: as few as make most of it, where that are few."""
-    rows = [row for row in found.table.to_pylist() if row["cost_share"]]
+    key = found.table.column_names[0]
+    everything = found.table.to_pylist()
+    total = found.total - sum(row[key] is None for row in everything)
+    rows = [row for row in everything if row["cost_share"] and row[key] is not None]
     if not rows:
         return f"Reported cost by {lower(label)}"
-    key = found.table.column_names[0]
-    rows.sort(key=lambda row: (found.in_order and row[key] is None, -row["cost_usd"]))
+    rows.sort(key=lambda row: -row["cost_usd"])
     first = _name(rows[0], key)
     if found.in_order:
         return f"{first} was the dearest {lower(label)}: {human(rows[0]['cost_usd'], Unit.USD)}"
@@ -52,16 +54,16 @@ def groups_finding(found: Groups, label: str) -> str:
     while few < len(rows) and share < MOST_OF:
         share, few = share + Decimal(str(rows[few]["cost_share"])), few + 1
     whole = "the whole reported cost" if found.total == 1 else ""
-    if few == found.total > 1:  # that all of them make most of it says nothing
+    if few == total > 1:  # that all of them make most of it says nothing
         few, share = 1, Decimal(str(rows[0]["cost_share"]))
     made = whole or f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of the reported cost"
     if few == 1:
         return f"Runs mainly on {first} make {made}" if key == "model" else f"{first} makes {made}"
-    return f"{few:,} of {found.total:,} {plural(label)} make {made}"
+    return f"{few:,} of {total:,} {plural(label)} make {made}"
 
 
 def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
-    """What the bars leave out, and (`about`: the times of the runs) which of their days are those of a copy; empty where nothing."""
+    """What the bars leave out, and (`about`: the times of the runs) how many runs have no date; empty where nothing."""
     rows = found.table.to_pylist()
     silent = sum(row["cost_usd"] is None for row in rows)
     said = []
@@ -70,12 +72,14 @@ def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
     if silent:
         said.append(f"Without a reported cost: {silent:,}.")
     if found.in_order and about and about["of_files"]:
-        said.append(f"{_of_files(about)}: it may be when that was copied.")
+        said.append(f"{_of_files(about)}: they are in the group {NOT_KNOWN}.")
     return " ".join(said)
 
 
 def _of_files(about: Row) -> str:
-    return f"Of {about['of_files']:,} run{'' if about['of_files'] == 1 else 's'} only the time of their file is known"
+    """How many runs only the modification time of a file dates."""
+    verb = "run has" if about["of_files"] == 1 else "runs have"
+    return f"{about['of_files']:,} {verb} no recorded date, only that of a file, which may be the copy date"
 
 
 def tokens_finding(table: pa.Table) -> str:
@@ -107,8 +111,8 @@ def spending_finding(table: pa.Table, axis: str) -> str:
 
 
 def is_timed(about: Row) -> bool:
-    """Whether the log or its path tells the time of every run; what a file's date says may be when it was copied."""
-    return bool(about["timed"] - about["of_files"] == about["runs"])
+    """Whether the log or its path tells the time of every run."""
+    return bool(about["timed"] == about["runs"])
 
 
 def along(about: Row) -> dict[str, str]:
@@ -120,7 +124,7 @@ def along(about: Row) -> dict[str, str]:
 def spending_note(about: Row, axis: str) -> str:
     """Which times are known, and what is left out of the line."""
     if axis != TIME:
-        told = f"The time is known of {about['timed'] - about['of_files']:,} of {about['runs']:,} runs. "
+        told = f"The time is known of {about['timed']:,} of {about['runs']:,} runs. "
         return f"{'' if is_timed(about) else told}Runs stand in the order in which their logs were read, by name within one ingest."
     said = []
     if about["timed"] < about["runs"]:
@@ -179,8 +183,9 @@ def causes_note(totals: Row, causes: pa.Table) -> str:
     """How many runs agree, and how many cannot be compared."""
     runs = {row["cause"]: row["runs"] for row in causes.to_pylist()}
     said = [f"{runs[CostCause.SAME]:,} runs report the list cost."] if CostCause.SAME in runs else []
-    if known := known_of(int(totals[f"cost_delta_usd{KNOWN_SUFFIX}"]), int(totals["runs"])):
-        said.append(f"The difference is {known} runs.")
+    if totals["cost_compared_usd"] is not None:
+        known = known_of(int(totals[f"cost_delta_usd{KNOWN_SUFFIX}"]), int(totals["runs"]))
+        said.append(f"The difference is {base_words(totals)}{known and f' ({known})'}.")
     return " ".join(said)
 
 
@@ -241,9 +246,23 @@ def _cause(cause: str | None) -> str:
 def cost_cards(row: Row, keys: Sequence[str]) -> list[Card]:
     """Figures for people, the exact amount in the help of each."""
     made = zip(cards(row, keys), keys, strict=True)
-    return [replace(card, label=RUN_METRICS[key].header, help=_with_exact(card, row, key)) for card, key in made]
+    named = [(replace(card, label=RUN_METRICS[key].header, help=_with_exact(card, row, key)), key) for card, key in made]
+    return [_with_base(card, row, key) for card, key in named]
 
 
 def _with_exact(card: Card, row: Row, key: str) -> str:
     told = exact(row[key], RUN_METRICS[key].unit)
     return card.help if told == card.value else f"{card.help} Exactly {plain(told)}."
+
+
+def _with_base(card: Card, row: Row, key: str) -> Card:
+    """The difference to list prices with what it is a difference to: the reported cost of the runs that have both."""
+    if key != "cost_delta_usd" or row["cost_compared_usd"] is None:
+        return card
+    return replace(card, note=base_words(row))
+
+
+def base_words(row: Row) -> str:
+    """`vs. $487.02 reported, 415 runs`."""
+    runs = int(row[f"cost_compared_usd{KNOWN_SUFFIX}"])
+    return f"vs. {human(row['cost_compared_usd'], Unit.USD)} reported, {runs:,} run{'' if runs == 1 else 's'}"

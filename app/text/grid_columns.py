@@ -39,11 +39,11 @@ RUNS = Listing(
     catalogue.RUNS,
     listed(
         "cost_own_usd", "duration_ms", "parallelism", "num_turns", "cost_per_turn_usd", "model", "outcome", "output_tokens",
-        "cache_read_share", MORE, "repo", "task", "experiment", "started_at", "source_name", "session_id", "run_id",
+        "cache_read_share", MORE, "repo", "task", "experiment", "started_at", "time_source", "source_name", "session_id", "run_id",
     ),
 )  # fmt: skip
 MORE_RUNS = (
-    "agent", "agent_version", "provider", "region", "duration_api_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
+    "agent", "agent_version", "provider", "region", "duration_api_own_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
     "permission_denials", "claimed_speedup", "claimed_evidence", "claimed_quote", "findings", "ended_at", "subtype", "stop_reason",
     "terminal_reason", "received_at",
 )  # fmt: skip
@@ -72,7 +72,7 @@ SOURCES = Listing(
     catalogue.SOURCES,
     ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at"),
 )
-WORDED = ("outcome", "cost_cause", "causes")
+WORDED = ("outcome", "cost_cause", "causes", "time_source")
 """Columns whose values are keys of ours, told in words."""
 
 ROW_HEIGHT, MOST_ROWS = 35, 18

@@ -17,6 +17,7 @@ from app.text.formatting import human, known_of
 from ingest.findings.rules import RULES
 from ingest.pipeline import SourceReport
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
+from ingest.store.doubts import DOUBTS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
@@ -52,7 +53,7 @@ class Shown:
 
 
 RUN_CARDS = listed(
-    "cost_own_usd", "duration_ms", "duration_api_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
+    "cost_own_usd", "duration_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
     "cache_read_share", MORE,
 )  # fmt: skip
 RUN_ENDING = (
@@ -181,7 +182,7 @@ def code_span(text: str) -> str:
 
 def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
-    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING}
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING} | DOUBTS
     return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 
 

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from ingest.agents.base import CHILD_TABLES
 from ingest.store.chains import RECHAINED, rechain
 from ingest.store.database import Writer, run_step
+from ingest.store.doubts import note_doubts
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
@@ -77,6 +78,7 @@ def commit(
     stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_PRICED_BEFORE, has_new_prices)) if is_so]
     if stale:
         price(writer, " union ".join(stale))
+    note_doubts(connection, f"select run_id from winners union {_RECHAINED}" if is_rechained else "select run_id from winners")
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
     connection.unregister("read_results")
     return dict(found)

@@ -12,6 +12,7 @@ from ingest.agents.base import CONTEXT_COLUMNS, Context, Rows
 from ingest.documents.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.database import Store, Writer
+from ingest.store.doubts import note_doubts
 from ingest.store.record_rows import RowTable, checked_tables, read_record
 from ingest.store.repricing import price
 from schemas.errors import InvalidRecord, RejectReason
@@ -57,6 +58,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
                 on_progress(runs + refused, total)
         rechain(writer.connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
+        note_doubts(writer.connection, "select run_id from runs")
     return RebuildReport(runs, refused)
 
 

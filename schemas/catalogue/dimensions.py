@@ -10,8 +10,8 @@ def _by(key: str, label: str, sql: str, meaning: str) -> Dimension:
 
 
 def _period(key: str, label: str, pattern: str, meaning: str) -> Dimension:
-    """A stretch of the calendar as text that sorts by time. A run counts where it ended, else where it started."""
-    sql = f"strftime(timezone($zone, coalesce(ended_at, started_at)), '{pattern}')"
+    """A stretch of the calendar as text that sorts by time. A run counts where its date lies (`dated_at`)."""
+    sql = f"strftime(timezone($zone, dated_at), '{pattern}')"
     return Dimension(key, label, meaning=meaning, sql=sql, in_order=True)
 
 
@@ -29,9 +29,9 @@ DIMENSIONS = by_key(
     _by("repo", "Repository", "repo", "The repository worked on, where known."),
     _by("task", "Task", "task", "The task worked on, where known."),
     _by("experiment", "Experiment", "experiment", "The experiment the run belongs to, where labelled."),
-    _period("day", "Day", "%Y-%m-%d", "The day the run ended in the time zone of --tz, where its time is known."),
-    _period("week", "Week", "%G-W%V", "The ISO week the run ended, which begins on a Monday."),
-    _period("month", "Month", "%Y-%m", "The month the run ended."),
+    _period("day", "Day", "%Y-%m-%d", "The day the run ended in the time zone of --tz; unknown where only its file has a date."),
+    _period("week", "Week", "%G-W%V", "The ISO week the run ended, which begins on a Monday; unknown where only its file has a date."),
+    _period("month", "Month", "%Y-%m", "The month the run ended; unknown where only its file has a date."),
     _by("evidence", "Evidence of the claim", "claimed_evidence", _EVIDENCE),
     _CAUSE,
     _by("session", "Session", "session_id", "The agent's session; resumed runs share one."),

@@ -102,11 +102,14 @@ _MONEY = "cast({} as decimal(38, 9))"
 
 AGGREGATES = {
     "sum": Aggregate("sum({})", "{}, added up", "{} Added up over the runs."),
-    "mean": Aggregate("avg({})", "{} per run, mean", "{} The mean of the runs."),
-    "median": Aggregate("median({})", "{} per run, median", "{} Half of the runs are below."),
-    "p90": Aggregate("quantile_cont({}, 0.9)", "{} per run, p90", "{} Nine of ten runs are below."),
+    "mean": Aggregate("avg({}) filter (is_started)", "{} per run, mean", "{} The mean of the runs."),
+    "median": Aggregate("median({}) filter (is_started)", "{} per run, median", "{} Half of the runs are below."),
+    "p90": Aggregate("quantile_cont({}, 0.9) filter (is_started)", "{} per run, p90", "{} Nine of ten runs are below."),
     "max": Aggregate("max({})", "{}, largest of a run", "{} The largest of the runs."),
 }
+
+PER_RUN = ("mean", "median", "p90")
+"""Aggregates that say what a run usually takes. A run that never started took nothing: it is left out."""
 
 
 def by_key(*entries: E) -> dict[str, E]:
@@ -121,7 +124,8 @@ def over(column: str, key: str, label: str, unit: Unit, better: Better, meaning:
     """A metric over one column by one of AGGREGATES, resting on the rows that have it."""
     sql = AGGREGATES[how].sql.format(column)
     sql = _MONEY.format(sql) if unit is Unit.USD and how in ("mean", "p90") else sql
-    return Metric(key, label, unit, better, meaning, sql=sql, known=f"count({column})")
+    known = f"count({column}) filter (is_started)" if how in PER_RUN else f"count({column})"
+    return Metric(key, label, unit, better, meaning, sql=sql, known=known)
 
 
 def aggregates_of(figure: Figure) -> list[Metric]:
@@ -134,10 +138,10 @@ def _aggregate(figure: Figure, how: str, words: Aggregate) -> Metric:
     return over(figure.key, f"{figure.key}_{how}", label, figure.unit, figure.better, meaning, how)
 
 
-def quotient(above: str, below: str) -> tuple[str, str]:
-    """The sum of one column by that of another, over the rows that have both, and how many these are."""
-    sums = f"sum({above}) filter ({below} > 0)", f"sum({below}) filter ({below} > 0 and {above} is not null)"
-    return " / ".join(sums), f"count(*) filter ({below} > 0 and {above} is not null)"
+def quotient(above: str, below: str, only: str = "true") -> tuple[str, str]:
+    """The sum of one column by that of another, over the rows that have both and meet `only`, and how many these are."""
+    has_both = f"{only} and {below} > 0 and {above} is not null"
+    return f"sum({above}) filter ({has_both}) / sum({below}) filter ({has_both})", f"count(*) filter ({has_both})"
 
 
 def of_model(column: str, like: Entry, key: str = "", meaning: str = "") -> Metric:

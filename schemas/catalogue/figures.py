@@ -11,6 +11,16 @@ from schemas.catalogue.entry import Figure, by_key
 from schemas.unit_names import Unit
 
 _TOKENS = "All tokens this record added: input, output, cache reads and cache writes."
+_API_TIMES_WALL = 10
+"""API time beyond so many times the wall time is not of the same calls. In 425 real records the ratio is either below 4, or above 15 in
+runs of one or two turns that carry on an earlier process. No agent keeps ten calls going from start to end."""
+
+_STARTED = "Whether the run got to work. One without cost, API time and model usage did not, and is left out of medians and means per run."
+_DATED = "When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date."
+_CARRIED = (
+    f"Whether API time is over {_API_TIMES_WALL} times the wall time: cost and API time then include calls of an earlier process, "
+    "turns and wall time do not."
+)
 _SAVED = "What caching saved at list prices: the cost without it, less the cost with it; below 0 where writes cost more than reads saved."
 
 RUN_FIGURES = by_key(
@@ -27,9 +37,15 @@ RUN_FIGURES = by_key(
         "parallelism", "API ÷ wall time", Unit.RATIO, "neither", "API time divided by wall time: above 1 where calls ran in parallel.",
         short="API ÷ wall", sql="duration_api_own_ms / nullif(duration_ms, 0)", word="parallelism", listed=True,
     ),
+    Figure(  # divided as floats: ten times the longest wall time is no bigint
+        "is_carried_over", "Carried over", Unit.TEXT, "neither", _CARRIED,
+        sql=f"coalesce(duration_api_own_ms / {_API_TIMES_WALL} > duration_ms, false)",
+    ),
     Figure(  # a quotient is a float: one turn costs what the run costs, to the last digit
-        "cost_per_turn_usd", "Reported cost per turn", Unit.USD, "lower", "Reported cost divided by turns.", short="Cost per turn",
-        sql="case when num_turns = 1 then cost_own_usd else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end",
+        "cost_per_turn_usd", "Reported cost per turn", Unit.USD, "lower",
+        "Reported cost divided by turns; unknown for a run carried over from an earlier process.", short="Cost per turn",
+        sql="case when is_carried_over then null when num_turns = 1 then cost_own_usd"
+        " else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end",
         word="turn-cost", listed=True,
     ),
     Figure(
@@ -37,6 +53,14 @@ RUN_FIGURES = by_key(
         sql="duration_ms / nullif(num_turns, 0)",
     ),
     Figure("is_completed", "Completed", Unit.TEXT, "higher", "Whether the outcome is completed.", sql="outcome = 'completed'"),
+    Figure(
+        "is_started", "Started", Unit.TEXT, "neither", _STARTED,
+        sql="not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false)",
+    ),
+    Figure(
+        "dated_at", "Date", Unit.TIME, "neither", _DATED,
+        sql="case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end",
+    ),
 )  # fmt: skip
 """Of a run: columns of `v_runs` beside those of the table."""
 

@@ -18,18 +18,20 @@ from schemas.unit_names import Unit
 __all__ = ["DEFAULT_REPORT", "DIMENSIONS", "MODEL_DIMENSIONS", "MODEL_METRICS", "RUN_METRICS", "Better", "Dimension", "Metric"]
 
 _PARALLEL, _PARALLEL_KNOWN = quotient("duration_api_own_ms", "duration_ms")
-_PER_TURN, _PER_TURN_KNOWN = quotient("cost_own_usd", "num_turns")
+_PER_TURN, _PER_TURN_KNOWN = quotient("cost_own_usd", "num_turns", "not is_carried_over")
+_PER_HOUR_SUMS, _PER_HOUR_KNOWN = quotient("cost_own_usd", "duration_ms", "not is_carried_over")
 _MONEY = "cast({} as decimal(38, 9))"
 _WITH_COST = "nullif(count(*) filter ({} and cost_own_usd is not null), 0)"
 _COST = "What the agent says its runs cost (its own estimate), each dollar once."
-_MEAN = "Reported cost divided by the runs that report one."
+_MEAN = "Reported cost divided by the runs that report one. Runs that never started are left out."
 _MEDIAN = "Half of the runs report less."
 _SHARE = "The group's reported cost divided by that of all groups."
 _PER_COMPLETED = "What all runs report, divided by those that completed: what a completed run takes, failed attempts included."
 _COMPLETED_MEAN = "What completed runs report, divided by their number: what failed attempts cost is left out."
 _PER_CLAIMED = "What all runs report, divided by those whose summary claims a speedup in figures. Claimed, not measured."
-_PER_HOUR = "Reported cost divided by wall time, over runs that report both."
-_UNPRICED = "Share of runs whose list cost is unknown: a model has no list price, or the record names none."
+_PER_HOUR = "Reported cost divided by wall time, over runs that report both. Runs carried over from an earlier process are left out."
+_UNPRICED = RUN_COST_METRICS["unpriced_runs"]
+_NEVER_STARTED = "Runs without cost, API time and model usage, such as those that met a limit at once. Medians and means leave them out."
 
 RUN_METRICS = by_key(
     Metric("runs", "Runs", Unit.COUNT, "neither", "Result records read, each counted once.", sql="count(*)", known="count(*)"),
@@ -44,6 +46,10 @@ RUN_METRICS = by_key(
     Metric(
         "error_rate", "Runs not completed", Unit.SHARE, "lower", "Share of runs whose outcome is anything but completed.",
         sql="count(*) filter (not is_completed) / nullif(count(*), 0)", known="count(*)",
+    ),
+    Metric(
+        "never_started_runs", "Runs that never started", Unit.COUNT, "lower", _NEVER_STARTED,
+        sql="count(*) filter (not is_started)", known="count(*)",
     ),
     over("cost_own_usd", "cost_usd", "Reported cost", Unit.USD, "lower", _COST),
     Metric(
@@ -65,7 +71,7 @@ RUN_METRICS = by_key(
     over("cost_own_usd", "cost_max_usd", "Reported cost, dearest run", Unit.USD, "lower", "The most that one run reports.", "max"),
     Metric.of(
         RUN_FIGURES["cost_per_turn_usd"], sql=_MONEY.format(_PER_TURN), known=_PER_TURN_KNOWN,
-        meaning="Reported cost divided by turns, over runs that report both.",
+        meaning="Reported cost divided by turns, over runs that report both. Runs carried over from an earlier process are left out.",
     ),
     Metric(
         "cost_per_completed_usd", "Reported cost of all runs per completed run", Unit.USD, "lower", _PER_COMPLETED,
@@ -82,12 +88,11 @@ RUN_METRICS = by_key(
     ),
     Metric(
         "cost_per_hour_usd", "Reported cost per wall hour", Unit.USD, "lower", _PER_HOUR,
-        sql=_MONEY.format(quotient("cost_own_usd", "duration_ms")[0].replace(" / ", " * 3600000 / ")),
-        known=quotient("cost_own_usd", "duration_ms")[1],
+        sql=_MONEY.format(_PER_HOUR_SUMS.replace(" / ", " * 3600000 / ")), known=_PER_HOUR_KNOWN,
     ),
     Metric(
-        "unpriced_share", "Runs without a list cost", Unit.SHARE, "lower", _UNPRICED,
-        sql="count(*) filter (price_status = 'unpriced') / nullif(count(price_status), 0)", known="count(price_status)",
+        "unpriced_share", "Unpriced runs, share", Unit.SHARE, "lower", f"Share of unpriced runs. {_UNPRICED.meaning}",
+        sql=f"{_UNPRICED.sql} / nullif({_UNPRICED.known}, 0)", known=_UNPRICED.known,
     ),
     *RUN_COST_METRICS.values(),
     over("duration_ms", "duration_ms", "Wall time", Unit.MILLISECONDS, "lower", "Time from start to end of the runs, added up."),
@@ -138,7 +143,7 @@ MODEL_METRICS = by_key(
 """Figures over `v_model_rows`: one row is one model of one run, so that helper models get their own share."""
 
 DEFAULT_REPORT = (
-    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_mean_usd", "cost_median_usd", "cost_p90_usd", "duration_ms",
-    "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
+    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_mean_usd", "cost_median_usd",
+    "cost_p90_usd", "duration_ms", "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
 )  # fmt: skip
 """What `tachograph report` shows per group."""

@@ -22,6 +22,7 @@ _SAVED = RUN_FIGURES["cache_saved_usd"]
 _WRITES = "The part of list cost that cache writes cost."
 _HIT_RATIO = "Share of the input that was read from the cache, over all input tokens together."
 _UNPRICED = "Tokens of models that have no list price; their cost is left out of list costs, never taken for 0."
+_UNPRICED_RUNS = "Runs whose list cost is unknown: a model has no list price, or the record names no model."
 _CAUSES = "Why list cost and reported cost differ, found by recomputation; `same` where they do not."
 
 RUN_COST_METRICS = by_key(
@@ -40,7 +41,7 @@ RUN_COST_METRICS = by_key(
         sql="count(*) filter (cost_cause is not null and cost_cause <> 'same')", known="count(cost_cause)",
     ),
     Metric(
-        "unpriced_runs", "Unpriced runs", Unit.COUNT, "lower", "Runs that used a model without a list price.",
+        "unpriced_runs", "Unpriced runs", Unit.COUNT, "lower", _UNPRICED_RUNS,
         sql="count(*) filter (price_status = 'unpriced')", known="count(price_status)",
     ),
     over("unpriced_tokens", "unpriced_tokens", "Unpriced tokens", Unit.TOKENS, "lower", _UNPRICED),
@@ -66,6 +67,7 @@ _OF_RUNS = RUN_COST_METRICS
 MODEL_COST_METRICS = by_key(
     of_model("cost_list_usd", _OF_RUNS["cost_list_usd"]),
     of_model("cost_delta_usd", _OF_RUNS["cost_delta_usd"]),
+    replace(_OF_RUNS["cost_compared_usd"], known="cost_delta_usd is not null"),
     replace(_OF_RUNS["cost_delta_share"], known="cost_delta_usd is not null"),
     Metric(
         "causes", "Cause of the difference", Unit.TEXT, "neither", _CAUSES,

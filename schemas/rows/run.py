@@ -82,7 +82,7 @@ class RunRow(Row):
     terminal_reason: Text | None = optional("Terminal reason", "`terminal_reason`, why the loop ended, as logged.")
     outcome: OutcomeName = Field(title="Outcome", description="How the run ended, derived (schemas.rows.run.Outcome).")
     duration_ms: Milliseconds | None = optional("Wall time", "Time from start to end of the run.")
-    duration_api_ms: Milliseconds | None = optional("API time", "Time in API calls; above the wall time where calls ran in parallel.")
+    duration_api_ms: Milliseconds | None = optional("API time as logged", "`duration_api_ms` as logged: in one process it is cumulative.")
     duration_api_own_ms: Milliseconds | None = optional(
         "API time",
         "API time this record added: in one process `duration_api_ms` is cumulative. Above the wall time where calls ran in parallel.",

@@ -36,14 +36,15 @@ def _with_limits(command: Command) -> Command:
 )
 @_with_limits
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days.")
+@click.option("--allow-empty", is_flag=True, help="Pass if no run matches.")
 @click.option("--format", "format_", type=Word(FORMATS), default=FORMATS[0], show_default=True, help="md: for the summary of a CI job.")
 @with_filters
 @with_store
-def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any) -> ExitCode:
+def check(filters: Filters, store: Store, format_: str, zone: str, *, allow_empty: bool, **limits: Any) -> ExitCode:
     """Fail if a budget is exceeded: exit code 1, else 0.
 
     Unknown is never 0: a metric that is unknown for all runs fails its budget; if unknown for some, the note says for how many.
-    No matching run keeps every limit; --min-runs 1 makes it fail.
+    No matching run fails the check, because a mistyped filter would pass it; --allow-empty lets it pass.
     """
     given = {key: text for key in LIMITS if (text := limits[key.replace("-", "_")]) is not None}
     if not given:
@@ -52,7 +53,7 @@ def check(filters: Filters, store: Store, format_: str, zone: str, **limits: Any
     from app.reports.budgets import check as judge_runs
     from app.reports.budgets import parse_allowed
 
-    done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone)
+    done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone, allow_empty=allow_empty)
     terminal.note(one_line(done.covers))
     terminal.put(write_check(done, format_, sys.stdout.encoding or "utf-8"))
     terminal.note(done.headline, fg="green" if done.passed else "red", bold=True)

@@ -17,6 +17,7 @@ import jinja2
 import pyarrow as pa
 
 from app.charts.embedded import Embedded, plotly_script, report_charts
+from app.charts.looks import looks
 from app.text.columns import Column, columns
 from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
 from schemas.catalogue.entry import UNNAMED, Columns
@@ -71,7 +72,7 @@ def write_report(report: Report) -> bytes:
 
 def _charts(report: Report) -> Mapping[str, Embedded]:
     groups, models = report.section("groups").table, report.section("models").table
-    return report_charts(groups, report.header.by, models, report.model_rows)
+    return report_charts(groups, report.header.by, models, report.model_rows, looks(report.stored_models))
 
 
 def _section(section: Section, chart: Embedded | None) -> Part:

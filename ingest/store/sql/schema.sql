@@ -135,7 +135,7 @@ comment on column runs."stop_reason" is '`stop_reason` of the last model message
 comment on column runs."terminal_reason" is '`terminal_reason`, why the loop ended, as logged.';
 comment on column runs."outcome" is 'How the run ended, derived (schemas.rows.run.Outcome).';
 comment on column runs."duration_ms" is 'Time from start to end of the run. In ms.';
-comment on column runs."duration_api_ms" is 'Time in API calls; above the wall time where calls ran in parallel. In ms.';
+comment on column runs."duration_api_ms" is '`duration_api_ms` as logged: in one process it is cumulative. In ms.';
 comment on column runs."duration_api_own_ms" is 'API time this record added: in one process `duration_api_ms` is cumulative. Above the wall time where calls ran in parallel. In ms.';
 comment on column runs."ttft_ms" is 'Time until the first token, where the record has it. In ms.';
 comment on column runs."num_turns" is 'Round trips to the model, as the agent counts them.';

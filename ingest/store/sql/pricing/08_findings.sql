@@ -1,4 +1,4 @@
--- One finding per run and cause, with both amounts; one per run for tokens without a price. `rules` has the severity of each.
+-- One finding per run and cause, with both amounts; one per unpriced run (`price_status`). `rules` has the severity of each.
 -- Amounts are for people: 2 decimals, 4 below $1, and all 9 where two amounts would look the same.
 create or replace temp macro usd_text(amount, other) as '$' || case
     when cast(amount as decimal(18, 4)) = cast(other as decimal(18, 4)) then cast(cast(amount as decimal(18, 9)) as varchar)
@@ -58,14 +58,21 @@ found as (
     union all
     select
         run_id, 'cost_unpriced',
-        'No list price for ' || string_agg(coalesce(model_id, 'an unnamed model'), ', ' order by model_id)
-        || '; excluded from list-price totals.'
-        || case when count(model_id) > 0 then ' Add its price with a price file (reprice --prices FILE).' else '' end,
+        'No list price for ' || coalesce(names, 'the run: its record names no model') || '; excluded from list-price totals.'
+        || case when named > 0 then ' Add its price with a price file (reprice --prices FILE).' else '' end,
         null,
-        coalesce(usd_text(sum(cost_own_usd), null) || ' reported', 'no cost reported')
-    from judged
-    where cost_list_usd is null
-    group by run_id
+        coalesce(usd_text(coalesce(unlisted_usd, touched.cost_own_usd), null) || ' reported', 'no cost reported')
+    from touched
+    left join totals using (run_id)
+    left join (
+        select
+            run_id, string_agg(coalesce(model_id, 'an unnamed model'), ', ' order by model_id) as names,
+            count(model_id) as named, sum(cost_own_usd) as unlisted_usd
+        from judged
+        where cost_list_usd is null
+        group by run_id
+    ) as unlisted using (run_id)
+    where totals.cost_list_usd is null
 )
 select run_id, rule, severity, message, expected, actual
 from found

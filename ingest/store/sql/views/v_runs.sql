@@ -10,9 +10,12 @@ select
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
     duration_api_own_ms / nullif(duration_ms, 0) as parallelism,
-    case when num_turns = 1 then cost_own_usd else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_per_turn_usd,
+    coalesce(duration_api_own_ms / 10 > duration_ms, false) as is_carried_over,
+    case when is_carried_over then null when num_turns = 1 then cost_own_usd else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_per_turn_usd,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     outcome = 'completed' as is_completed,
+    not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) as is_started,
+    case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
     sources.name as source_name,
     sources.received_at
 from runs
@@ -21,8 +24,11 @@ comment on column v_runs."total_tokens" is 'All tokens this record added: input,
 comment on column v_runs."cache_read_share" is 'Share of the input that was read from the cache.';
 comment on column v_runs."cache_saved_usd" is 'What caching saved at list prices: the cost without it, less the cost with it; below 0 where writes cost more than reads saved.';
 comment on column v_runs."parallelism" is 'API time divided by wall time: above 1 where calls ran in parallel.';
-comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns.';
+comment on column v_runs."is_carried_over" is 'Whether API time is over 10 times the wall time: cost and API time then include calls of an earlier process, turns and wall time do not.';
+comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns; unknown for a run carried over from an earlier process.';
 comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.';
 comment on column v_runs."is_completed" is 'Whether the outcome is completed.';
+comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, API time and model usage did not, and is left out of medians and means per run.';
+comment on column v_runs."dated_at" is 'When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date.';
 comment on column v_runs."source_name" is 'File the record was read from.';
 comment on column v_runs."received_at" is 'When it was first read (UTC).';

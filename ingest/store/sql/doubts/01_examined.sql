@@ -1,0 +1,8 @@
+-- The runs whose findings on figures may have changed: those in `changed` (run_id), and all others of their sessions.
+create or replace temp table examined as
+select run_id, session_id
+from runs
+where
+    run_id in (select run_id from changed)
+    or session_id in (select session_id from runs where run_id in (select run_id from changed));
+delete from findings where rule in (select rule from doubts) and run_id in (select run_id from examined);

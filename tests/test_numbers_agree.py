@@ -1,0 +1,332 @@
+"""One number, one definition: what two places say of the same runs is the same."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import simplejson
+
+from app.charts import CHARTS, distributions, list_cost, looks
+from app.charts.runs import SCATTERS
+from app.cli.doctor import examine
+from app.queries import cost as cost_queries
+from app.queries import distributions as distribution_queries
+from app.queries import reports as report_queries
+from app.queries import runs as run_queries
+from app.queries import screens as screen_queries
+from app.queries.filters import Filters, choose
+from app.reports import results
+from app.reports.budgets import check
+from app.reports.cost_report import Request, report
+from app.reports.exports import EXPORTS
+from app.text import cost_words
+from app.text.grid_columns import RUNS, grid
+from app.text.text_tables import for_people
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from schemas.catalogue.columns import MEASURES
+from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
+
+COPY_DATE = 1_795_000_000
+"""A modification time, 2026-11-18."""
+
+
+def put(store: Store, *records: str, name: str = "log") -> None:
+    ingest([Source(name, "\n".join(records).encode())], store)
+
+
+def rows(store: Store, sql: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = run_queries.fetch(store, sql).to_pylist()
+    return found
+
+
+def total(store: Store, *metrics: str) -> dict[str, Any]:
+    [row] = run_queries.summary(store, Filters(), (), metrics).to_pylist()
+    return dict(row)
+
+
+def _mixed(store: Store) -> None:
+    """Five runs: two usual ones, one of a model without a price, one that names no model, one that never started."""
+    unknown = {
+        "a-model-of-ours": {"inputTokens": 10, "outputTokens": 2, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "costUSD": 3}
+    }
+    put(
+        store,
+        record_text(uuid="a", session_id="a", total_cost_usd=0.25, num_turns=2),
+        record_text(uuid="b", session_id="b", total_cost_usd=0.25, num_turns=4),
+        record_text(uuid="c", session_id="c", total_cost_usd=3, modelUsage=unknown),
+        record_text(uuid="d", session_id="d", total_cost_usd=5, modelUsage=..., usage=...),
+        record_text(
+            uuid="e", session_id="e", total_cost_usd=0, duration_api_ms=0, duration_ms=400, modelUsage={}, is_error=True,
+            usage={"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
+            result="You've hit your limit",
+        ),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def mixed(store_once: StoreOnce) -> Store:
+    return store_once("numbers_mixed", _mixed)
+
+
+# unpriced runs
+
+
+def test_unpriced_runs_are_the_same_for_metric_share_finding_and_table(mixed: Store) -> None:
+    found = total(mixed, "runs", "unpriced_runs", "unpriced_share")
+    noticed = rows(mixed, "select run_id from findings where rule = 'cost_unpriced' order by run_id")
+    models = report_queries.unpriced_models(mixed, Filters()).to_pylist()
+    assert (found["unpriced_runs"], found["unpriced_share"]) == (2, 0.4)
+    assert [row["run_id"] for row in noticed] == ["c", "d"]
+    assert {row["model-id"]: (row["runs"], row["cost_usd"]) for row in models} == {"a-model-of-ours": (1, 3), None: (1, 5)}
+
+
+# the base of the list-price difference
+
+
+def test_the_difference_to_list_prices_is_that_of_list_cost_to_the_base_beside_it(mixed: Store) -> None:
+    found = total(mixed, "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd")
+    assert found["cost_list_usd"] - found["cost_compared_usd"] == found["cost_delta_usd"]
+    assert (found["cost_compared_usd"], found["cost_compared_usd_known"], found["cost_usd"]) == (Decimal("0.5"), 3, Decimal("8.5"))
+    for row in run_queries.models(mixed, Filters()).to_pylist():
+        assert row["cost_list_usd"] is None or row["cost_list_usd"] - row["cost_compared_usd"] == row["cost_delta_usd"]
+
+
+# runs that never started
+
+
+def test_a_run_that_never_started_is_counted_and_left_out_of_medians_and_means(mixed: Store) -> None:
+    found = total(mixed, "runs", "never_started_runs", "cost_median_usd", "cost_mean_usd", "duration_median_ms", "turns_median")
+    assert (found["runs"], found["never_started_runs"]) == (5, 1)
+    assert (found["cost_median_usd"], found["cost_median_usd_known"]) == (Decimal("1.625"), 4)
+    assert (found["cost_mean_usd"], found["cost_mean_usd_known"]) == (Decimal("2.125"), 4)
+    assert (found["duration_median_ms"], found["turns_median"]) == (60_000, 3)
+    assert rows(mixed, "select run_id from v_runs where not is_started") == [{"run_id": "e"}]
+
+
+# API time beyond belief
+
+
+def test_api_time_beyond_the_wall_time_is_found_and_stays_out_of_figures_per_turn_and_hour(store: Store) -> None:
+    usual = record_text(uuid="a", session_id="a", total_cost_usd=0.5, num_turns=5, duration_ms=3_600_000, duration_api_ms=36_000_000)
+    carried = record_text(uuid="b", session_id="b", total_cost_usd=5, num_turns=1, duration_ms=3_000, duration_api_ms=700_000)
+    put(store, usual, carried)
+    [finding] = rows(store, "select run_id, severity, expected, actual from findings where rule = 'api_time_beyond_wall'")
+    assert (finding["run_id"], finding["severity"]) == ("b", "warning")
+    assert finding["actual"] == "233.3 times: 700000 ms of API time in 3000 ms"
+    found = total(store, "cost_per_turn_usd", "cost_per_hour_usd", "parallelism")
+    assert (found["cost_per_turn_usd"], found["cost_per_turn_usd_known"]) == (Decimal("0.1"), 1)
+    assert (found["cost_per_hour_usd"], found["cost_per_hour_usd_known"]) == (Decimal("0.5"), 1)
+    assert found["parallelism_known"] == 2
+    assert [row["cost_per_turn_usd"] for row in rows(store, "select cost_per_turn_usd from v_runs order by run_id")] == [
+        Decimal("0.1"),
+        None,
+    ]
+
+
+def test_cumulative_api_time_of_a_stream_is_not_beyond_belief(store: Store) -> None:
+    """The second result of a process has the API time of both, and the wall time of its own."""
+    start = {"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-6"}
+
+    def result(uuid: str, cost: float, wall: int, api: int) -> str:
+        usage = record()["modelUsage"]["claude-opus-4-6"] | {"costUSD": cost, "inputTokens": round(cost * 1000)}
+        return record_text(
+            uuid=uuid, session_id="s", total_cost_usd=cost, duration_ms=wall, duration_api_ms=api, modelUsage={"claude-opus-4-6": usage}
+        )
+
+    put(store, json.dumps(start), result("a", 0.5, 600_000, 300_000), result("b", 0.6, 4_000, 303_000))
+    assert [row["duration_api_own_ms"] for row in rows(store, "select duration_api_own_ms from v_runs order by run_id")] == [300_000, 3_000]
+    assert not rows(store, "select * from findings where rule = 'api_time_beyond_wall'")
+
+
+# possible duplicates
+
+
+def _doubts(store: Store) -> list[tuple[str, str, int]]:
+    found = rows(
+        store,
+        "select run_id, message, runs.findings from findings join runs using (run_id) where rule = 'possible_duplicate' order by run_id",
+    )
+    return [(row["run_id"], row["message"], row["findings"]) for row in found]
+
+
+def test_a_copy_of_a_record_without_its_id_is_found_in_any_order_and_after_a_rebuild(tmp_path: Path) -> None:
+    with_id = record_text(uuid="with-id", session_id="s", modelUsage=...)
+    without = json.dumps({key: value for key, value in json.loads(with_id).items() if key not in ("uuid", "usage", "permission_denials")})
+    other = record_text(uuid="other", session_id="t", modelUsage=...)
+    found = []
+    for name, order in (("one", (with_id, without, other)), ("two", (other, without, with_id))):
+        store = Store(tmp_path / f"{name}.duckdb")
+        for number, text in enumerate(order):
+            put(store, text, name=str(number))
+        found.append(_doubts(store))
+        rebuild(store)
+        found.append(_doubts(store))
+    copy_id = next(run_id for run_id, _, _ in found[0] if run_id != "with-id")
+    assert found == [found[0]] * 4
+    messages = {run_id: message for run_id, message, _ in found[0]}
+    assert messages.keys() == {"with-id", copy_id}
+    assert copy_id in messages["with-id"]
+    assert "Run with-id has the same session" in messages[copy_id]
+    [counted] = {findings for run_id, _, findings in found[0] if run_id == "with-id"}
+    assert counted >= 1
+
+
+# dates
+
+
+@pytest.fixture
+def copied(tmp_path: Path, store: Store) -> Store:
+    """A run whose path has a date, and one whose file has a modification time only."""
+    dated = tmp_path / "run_2026-03-19_02-03-27.log"
+    dated.write_text(record_text(uuid="dated", session_id="a", total_cost_usd=1))
+    copied = tmp_path / "copied.json"
+    copied.write_text(record_text(uuid="copied", session_id="b", total_cost_usd=2))
+    for file in (dated, copied):
+        os.utime(file, (COPY_DATE, COPY_DATE))
+    ingest_paths(store, dated, copied)
+    return store
+
+
+@pytest.mark.parametrize(("by", "day"), [("day", "2026-03-19"), ("week", "2026-W12"), ("month", "2026-03")])
+def test_a_run_that_only_its_file_dates_is_in_the_group_of_unknown_dates(copied: Store, by: str, day: str) -> None:
+    found = run_queries.summary(copied, Filters(), (by,), ("runs", "cost_usd")).to_pylist()
+    assert [(row[by], row["runs"], row["cost_usd"]) for row in found] == [(day, 1, 1), (None, 1, 2)]
+
+
+def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(copied: Store) -> None:
+    made = report(copied, Request(by=("month",)))
+    said = "Date unknown: 1 run ($2.0000). No day, week or month includes them."
+    assert made.header.undated.startswith(said)
+    assert "may be the copy date" in made.header.undated
+    assert made.header.coverage["last_at"] == datetime(2026, 3, 19, 2, 4, 27, tzinfo=UTC)
+    for name in ("md", "html"):
+        assert said in EXPORTS[name].write_report(made).decode().replace("\\", "")
+    whole = simplejson.loads(EXPORTS["json"].write_report(made), use_decimal=True)["report"]
+    assert (whole["undated_runs"], whole["undated_usd"], whole["file_dated_runs"], whole["timed_runs"]) == (1, 2, 1, 1)
+    [*_, last] = simplejson.loads(EXPORTS["json"].write_report(made), use_decimal=True)["groups"]
+    assert (last["month"], last["cost_usd"]) == (None, 2)
+
+
+def test_the_command_warns_of_unknown_dates_beside_any_format(tachograph: Run, copied: Store) -> None:
+    by_day = tachograph("report", "--by", "day", "--format", "csv", "--db", copied.location)
+    assert "Date unknown: 1 run" in by_day.stderr
+    assert "Date unknown" not in tachograph("report", "--by", "model", "--format", "csv", "--db", copied.location).stderr
+
+
+def test_a_check_of_days_leaves_out_and_tells_runs_without_a_date(copied: Store) -> None:
+    [verdict] = check(copied, Filters(), {"max-day-usd": Decimal("1.5")}).verdicts
+    assert verdict.passed
+    assert verdict.found == 1
+    assert verdict.note == "On 2026-03-19; known for 1 of 2 runs; date unknown for 1 run ($2), counted on no day."
+    assert (verdict.as_dict()["undated_runs"], verdict.as_dict()["undated_usd"]) == (1, 2)
+
+
+def test_a_check_of_days_without_any_date_has_not_passed(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "copied.json").write_text(record_text())
+    ingest_paths(store, tmp_path / "copied.json")
+    [verdict] = check(store, Filters(), {"max-day-usd": Decimal(100)}).verdicts
+    assert not verdict.passed
+    assert "dates are unknown" in verdict.note
+
+
+def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:
+    shown = grid(run_queries.runs(copied, Filters()), RUNS).rows.to_pylist()
+    assert {row["run_id"]: row["time_source"] for row in shown} == {"copied": "the date of its file", "dated": "its path"}
+    listed = for_people(results.runs(copied, Filters(), None)).to_pylist()
+    assert {row["run_id"]: row["time_source"] for row in listed} == {"copied": "file", "dated": "path"}
+
+
+def test_cost_along_time_leaves_out_runs_without_a_date(copied: Store) -> None:
+    about = cost_queries.times(copied, Filters())
+    assert (about["timed"], about["runs"], about["untimed_usd"], about["of_files"]) == (1, 2, 2, 1)
+    drawn = cost_queries.spending(copied, Filters(), cost_queries.TIME, about)
+    assert drawn["cost_usd"].to_pylist() == [1]
+
+
+# one figure on screens, charts and the terminal
+
+
+def test_titles_of_charts_say_what_the_cards_say(store: Store) -> None:
+    """With a stream whose API time is cumulative, and a run that is carried over."""
+
+    def result(uuid: str, cost: float, api: int, **more: Any) -> str:
+        usage = record()["modelUsage"]["claude-opus-4-6"] | {"costUSD": cost, "inputTokens": round(cost * 1000)}
+        return record_text(uuid=uuid, total_cost_usd=cost, duration_api_ms=api, modelUsage={"claude-opus-4-6": usage}, **more)
+
+    start = json.dumps({"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-6"})
+    put(store, start, result("a", 0.5, 30_000, session_id="s"), result("b", 0.75, 60_000, session_id="s"))
+    put(store, result("c", 9.0, 900_000, session_id="c", duration_ms=3_000, num_turns=1), name="carried")
+    found, table = total(store, "parallelism", "cost_per_turn_usd"), run_queries.runs(store, Filters())
+    for key, scatter in SCATTERS.items():
+        assert CHARTS[key].words(table).finding == scatter.said(found[scatter.metric])
+    assert CHARTS["wall-api"].words(table).finding == f"API calls took {960 / 123:.2f}× the wall time"
+    assert found["cost_per_turn_usd"] == Decimal("0.125")
+
+
+def test_the_card_of_the_difference_names_its_base(mixed: Store) -> None:
+    [row] = run_queries.summary(mixed, Filters(), (), ("runs", "cost_delta_usd", "cost_compared_usd")).to_pylist()
+    [card] = cost_words.cost_cards(row, ("cost_delta_usd",))
+    assert card.note == "vs. $0.5000 reported, 3 runs"
+    shown = report(mixed, Request(by=("model",))).section("groups").table.column_names
+    assert shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2  # with how many runs it rests on between
+
+
+def test_a_model_has_its_colour_of_the_screens_in_a_report(tmp_path: Path, store: Store) -> None:
+    usage = record()["modelUsage"]["claude-opus-4-6"]
+    names = ("claude-haiku-4-5", "claude-opus-4-6", "claude-sonnet-4-5")
+    put(store, *(record_text(uuid=f"{name}-{n}", session_id=f"{name}-{n}", modelUsage={name: usage}) for name in names for n in range(2)))
+    made = report(store, Request(choose({"model": "claude-sonnet-4-5"})))
+    on_screen = looks(screen_queries.options_by_filter(store, screen_queries.MOST_OPTIONS)["model"])
+    page = EXPORTS["html"].write_report(made).decode()
+    [figure] = re.findall(r'id="chart-runs-figure">(.*?)</script>', page)
+    [bars] = json.loads(html.unescape(figure))["data"]
+    assert (bars["name"], bars["marker"]["color"]) == ("claude-sonnet-4-5", on_screen["claude-sonnet-4-5"].colour)
+    assert on_screen["claude-sonnet-4-5"] != looks(["claude-sonnet-4-5"])["claude-sonnet-4-5"]
+
+
+def test_a_report_tells_the_runs_of_its_table_from_those_of_its_chart(store: Store) -> None:
+    put(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(12)))
+    made = report(store, Request())
+    assert made.section("runs").note.startswith("The table lists 10 runs of 12, ")
+    assert "The chart shows the 12 dearest." in EXPORTS["html"].write_report(made).decode()
+
+
+def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:
+    [*_, rest] = [finding.found for finding in examine(mixed) if finding.subject == "cost"]
+    assert rest == "$5.0000 is reported by runs that do not say of which model"
+    assert "$5.0000 more is reported by runs that do not say of which model" in report(mixed, Request()).section("models").note
+
+
+def test_a_finding_counts_named_groups_only(mixed: Store) -> None:
+    """`3 of 13 main models`, where one of the 13 was no model, but what is not known."""
+    assert cost_words.groups_finding(cost_queries.groups(mixed, Filters(), "model", 9), "Main model").startswith(
+        "Runs mainly on a-model-of-ours"
+    )
+    rows = [{"group": name, "known": 90, "p50": middle} for name, middle in (("a", 5), ("b", 9), (None, 2))]
+    assert distributions.groups_finding(MEASURES["cost"], pa.Table.from_pylist(rows)).startswith("Of named groups, ")
+
+
+def test_what_caching_did_not_save_is_called_list_price_cost(mixed: Store) -> None:
+    drawn = list_cost.caching(cost_queries.groups(mixed, Filters(), "model", 9), None)
+    assert "list-price cost" in [trace.name for trace in drawn.data]
+
+
+def test_a_run_that_never_started_is_in_no_distribution(mixed: Store) -> None:
+    measure = MEASURES["wall"]
+    [whole] = distribution_queries.quantiles(mixed, Filters(), measure).to_pylist()
+    assert (whole["runs"], whole["known"], whole["least"]) == (5, 4, 60_000)
+    on = distribution_queries.scale(mixed, Filters(), measure)
+    assert on is not None
+    assert sum(distribution_queries.bins(mixed, Filters(), measure, on)["runs"].to_pylist()) == 4

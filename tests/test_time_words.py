@@ -1,0 +1,58 @@
+"""Times as people write them, each by the moment at which it begins."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from app.queries.filters import choose, where
+from app.queries.time_words import PRESETS, WORDS, moment
+from schemas.errors import UsageError
+
+NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("7d", "2026-02-25"),
+        ("2w", "2026-02-18"),
+        ("0d", "2026-03-04"),
+        ("today", "2026-03-04"),
+        ("yesterday", "2026-03-03"),
+        ("this week", "2026-03-02"),
+        ("last week", "2026-02-23"),
+        ("this month", "2026-03-01"),
+        ("Last  Month", "2026-02-01"),
+        ("last-month", "2026-02-01"),
+        ("2026-03", "2026-03-01"),
+        ("2026-11-20", "2026-11-20"),
+    ],
+)
+def test_a_word_means_the_moment_at_which_it_begins(text: str, begins: str) -> None:
+    assert moment(text, NOW) == datetime.fromisoformat(begins).replace(tzinfo=UTC)
+
+
+def test_an_exact_time_stays_what_it_is() -> None:
+    assert moment("2026-11-20T14:00+01:00") == datetime(2026, 11, 20, 13, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["soon", "2026-13", "9999d9", "7", "", "last year", "99999999d"])
+def test_what_means_no_time_is_refused_with_examples(text: str) -> None:
+    assert moment(text, NOW) is None
+    if text:
+        with pytest.raises(UsageError, match="takes a date or time") as refused:
+            choose({"since": text})
+        assert "last month" in str(refused.value.hint)
+
+
+def test_more_days_than_there_are_is_refused_and_no_crash() -> None:
+    assert moment("9999w", datetime(150, 1, 1, tzinfo=UTC)) is None
+
+
+def test_every_word_and_preset_is_a_filter() -> None:
+    for since, until in PRESETS.values():
+        assert where(choose({"since": since, "until": until or None})).parameters
+    for word in WORDS:
+        assert moment(word) is not None
