@@ -39,10 +39,10 @@ def attack(lab: Lab, writers: int, *, busy: int = 0, dashboards: int = 0) -> Non
         tally.attempt(f"{writers} ingests at once, {busy} busy loops, {dashboards} dashboards (seed {lab.seed})") as folder,
         ExitStack() as stack,
     ):
-        stack.enter_context(busy_loops(busy))
         store = folder / "of" / STORE
         store.parent.mkdir()
         pages = _pages(stack, folder, store, dashboards)
+        stack.enter_context(busy_loops(busy))
         ended, seen = _crowd(lab, folder, store, sources, pages)
         _check_writers(ended, len(different))
         assert all(runs % RUNS == 0 for runs in seen), f"a reader saw a part of an ingest: {sorted(set(seen))}"
