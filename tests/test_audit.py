@@ -183,7 +183,7 @@ def test_nothing_is_found_in_an_ordinary_run() -> None:
 def test_a_finding_says_what_was_expected_and_what_was_found() -> None:
     rows = (usage(cost_reported_usd=Decimal("0.2")),)
     [finding] = audit(Facts(run(), rows, str(run().result), (), Statements()))
-    assert (finding.severity, finding.expected, finding.actual) == (Severity.ALARM, "$0.2", "$0.25")
+    assert (finding.severity, finding.expected, finding.actual) == (Severity.ERROR, "$0.2", "$0.25")
 
 
 def test_the_count_of_the_sample_that_does_not_add_up() -> None:
@@ -193,7 +193,7 @@ def test_the_count_of_the_sample_that_does_not_add_up() -> None:
     assert (finding.expected, finding.actual) == ("20", "14")
     assert finding.message.endswith("the 7 items listed beneath add up to 20, and elsewhere it says 20 replacements.")
     assert [finding.rule for finding in rows["003"].findings] == ["text_repaired"]
-    assert not [finding for sample in rows.values() for finding in sample.findings if finding.severity is Severity.ALARM]
+    assert not [finding for sample in rows.values() for finding in sample.findings if finding.severity is Severity.ERROR]
 
 
 def _rows(text: str) -> Any:
@@ -214,7 +214,7 @@ def test_the_facts_of_a_record_are_rows_of_the_store() -> None:
     assert [(row["run_id"], row["claim_no"]) for row in tables["claims"]] == _numbered("claims", rows, other)
     assert [row["path"] for row in tables["file_changes"]] == ["a/b.py"]
     assert rows.run.claimed_speedup == pytest.approx(3.0)
-    assert (rows.run.findings, rows.run.alarms) == (len(rows.findings), 0)
+    assert (rows.run.findings, rows.run.error_findings) == (len(rows.findings), 0)
 
 
 def test_a_run_without_a_summary_claims_nothing_that_is_known() -> None:
@@ -281,7 +281,7 @@ def test_whatever_the_words_for_a_missing_permission_the_first_of_them_are_quote
 
 def test_every_rule_has_a_case_on_either_side() -> None:
     assert set(FIRES) == set(SILENT) == set(RULES)
-    assert Counter(rule.severity for rule in RULES.values())[Severity.ALARM] == 1
+    assert Counter(rule.severity for rule in RULES.values())[Severity.ERROR] == 1
 
 
 @pytest.mark.parametrize(

@@ -109,10 +109,10 @@ def test_small_groups_are_told_where_a_finding_leaves_them_out() -> None:
     assert not distributions.groups_finding(measure, pa.Table.from_pylist(rows[:2])).startswith("Of")
 
 
-def test_without_alarms_the_warnings_are_counted() -> None:
+def test_without_errors_the_warnings_are_counted() -> None:
     rows = [{"rule": "x", "severity": "warning", "runs": 36}, {"rule": "y", "severity": "info", "runs": 3}]
-    assert findings.finding(pa.Table.from_pylist(rows), 163) == "No alarms, 36 warnings in 163 runs"
-    assert findings.finding(pa.Table.from_pylist(rows[1:]), 163) == "No alarms in 163 runs"
+    assert findings.finding(pa.Table.from_pylist(rows), 163) == "0 errors, 36 warnings in 163 runs"
+    assert findings.finding(pa.Table.from_pylist(rows[1:]), 163) == "0 errors, 0 warnings in 163 runs"
 
 
 def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) -> None:

@@ -97,21 +97,21 @@ def test_no_claims_is_an_answer(claiming: Store) -> None:
     assert none.stderr.startswith("0 claims of 0 runs")
 
 
-def test_findings_come_alarms_first_with_what_was_expected(claiming: Store) -> None:
+def test_findings_come_errors_first_with_what_was_expected(claiming: Store) -> None:
     found = rows(claiming, "findings")
     order = [SEVERITIES.index(row["severity"]) for row in found]
     assert order == sorted(order)
     assert (found[0]["run_id"], found[0]["rule"], found[0]["expected"], found[0]["actual"]) == ("run-3", "cost_sum", "$0.25", "$0.3")
     assert {row["rule"] for row in rows(claiming, "findings", "--rule", "headline_count")} == {"headline_count"}
-    assert {row["severity"] for row in rows(claiming, "findings", "--severity", "alarm", "--severity", "info")} == {"alarm", "info"}
-    assert rows(claiming, "findings", "--severity", "alarm", "--repo", "vllm") == []
+    assert {row["severity"] for row in rows(claiming, "findings", "--severity", "error", "--severity", "info")} == {"error", "info"}
+    assert rows(claiming, "findings", "--severity", "error", "--repo", "vllm") == []
 
 
 def test_a_runs_findings_are_as_many_as_it_says(claiming: Store) -> None:
     listed = rows(claiming, "findings")
     for run in rows(claiming, "runs"):
         assert run["findings"] == sum(row["run_id"] == run["run_id"] for row in listed)
-        assert run["alarms"] == sum(row["run_id"] == run["run_id"] and row["severity"] == "alarm" for row in listed)
+        assert run["error_findings"] == sum(row["run_id"] == run["run_id"] and row["severity"] == "error" for row in listed)
 
 
 def test_a_rule_that_does_not_exist_is_told_with_those_that_do(claiming: Store) -> None:

@@ -61,7 +61,7 @@ def _runs(model_rows: pa.Table) -> Embedded | None:
     if drawn < 2:
         return None
     chart = CHARTS["cost-models"]
-    return _embedded(chart.draw(model_rows, page="light"), chart.alt(model_rows), f"The chart has the {drawn} dearest.")
+    return _embedded(chart.draw(model_rows, page="light"), chart.alt(model_rows), f"The chart shows the top {drawn}.")
 
 
 def _embedded(drawn: go.Figure, alt: str, note: str) -> Embedded:

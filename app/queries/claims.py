@@ -33,7 +33,7 @@ _OF_RUNS = {
 
 FINDING_COLUMNS = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "experiment", "agent", "model", "outcome")
 
-GRAVEST_FIRST = "list_position(['alarm', 'warning', 'info'], severity)"
+GRAVEST_FIRST = "list_position(['error', 'warning', 'info'], severity)"
 """The order of findings."""
 
 STATEMENT_COLUMNS = ("kind", "subject", "count", "quote")
@@ -49,9 +49,9 @@ class Pick(NamedTuple):
 
 HEADLINES = "headlines"
 PICKS = {
-    HEADLINES: Pick("Headline of each run", "claimed_speedup is not null", "ratio desc, run_id"),
-    "largest": Pick("Largest ratios", "ratio is not null", "ratio desc, run_id, claim_no"),
-    "worse": Pick("Became worse", "direction = 'worse' and ratio is not null", "ratio, run_id, claim_no"),
+    HEADLINES: Pick("Top claim per run", "claimed_speedup is not null", "ratio desc, run_id"),
+    "largest": Pick("Largest", "ratio is not null", "ratio desc, run_id, claim_no"),
+    "worse": Pick("Regressions", "direction = 'worse' and ratio is not null", "ratio, run_id, claim_no"),
 }
 
 
@@ -190,7 +190,7 @@ def of_run(store: Store, run_id: str) -> RunFacts:
 def findings(
     store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = (), limit: int | None = None
 ) -> pa.Table:
-    """Findings with FINDING_COLUMNS, alarms first."""
+    """Findings with FINDING_COLUMNS, errors first."""
     condition = where(filters)
     sql = f"select {', '.join(FINDING_COLUMNS)} from {_FINDINGS} where {condition.sql} and {_finding_choice(severities, rules)}"
     return fetch(store, _cut(f"{sql} order by {_WORST_FIRST}", limit), condition.parameters | _bound(severity=severities, rule=rules))

@@ -157,6 +157,11 @@ def options() -> dict[str, dict[str, int]]:
     return ask(screen_queries.options_by_filter, MOST_OPTIONS)
 
 
+def models() -> list[str]:
+    """The models of the store, the most expensive first, which decides on their colours. Raises StoreError."""
+    return ask(screen_queries.ranked_models)
+
+
 def samples() -> list[Path]:
     """The sample logs that come with the program, none where they are not installed."""
     here = Path(__file__).parent.parent
@@ -200,7 +205,7 @@ def _ingest(
     sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, on_wait: Callable[[str], object] | None, options: Options
 ) -> IngestReport:
     if is_read_only():
-        raise UsageError("this dashboard is read-only.", "Ask whoever serves it to ingest the logs, or to leave --read-only out.")
+        raise UsageError("this dashboard is read-only.", "Ask its owner to ingest the logs or to start it without --read-only.")
     if current := _current.get():
         current.end()  # who reads shuts out who writes, also in one process
     return ingest(sources, store(on_wait=on_wait), options, on_progress)

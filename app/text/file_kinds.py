@@ -19,7 +19,7 @@ WORDS = {
 """What a file is in which nothing looked like a run."""
 
 WHAT_IS_READ = (
-    "Tachograph reads what coding agents write of their runs: result records (`claude -p … --output-format json`) and event streams"
+    "Tachograph reads the result records that coding agents write (`claude -p … --output-format json`) and event streams"
     " (`--output-format stream-json`), as JSON, in lines, within the text of a log, or in archives of these."
 )
 

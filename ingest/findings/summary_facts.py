@@ -24,7 +24,7 @@ READ_CHARACTERS = 1_000_000
 
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
 _EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
-_QUANTIFIED, _OWN, _BETTER, _ALARM = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER, Severity.ALARM
+_QUANTIFIED, _OWN, _BETTER, _ERROR = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER, Severity.ERROR
 
 
 class SummaryFacts(NamedTuple):
@@ -112,4 +112,4 @@ def _claim_columns(claims: Sequence[Claim], *, has_summary: bool) -> dict[str, A
 
 
 def _finding_columns(findings: Sequence[Finding]) -> dict[str, int]:
-    return {"findings": len(findings), "alarms": sum(finding.severity is _ALARM for finding in findings)}
+    return {"findings": len(findings), "error_findings": sum(finding.severity is _ERROR for finding in findings)}

@@ -36,7 +36,7 @@ RATE_WORDS = {
 
 PRICED = (
     "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd", "price_status", "unpriced_tokens",
-    "findings", "alarms",
+    "findings", "error_findings",
 )  # fmt: skip
 """The columns of runs that pricing writes. Findings are among them, since pricing adds some."""
 

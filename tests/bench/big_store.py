@@ -57,7 +57,7 @@ from runs group by source_id
 FINDINGS = """
 insert into findings by name
 with kinds as (select run_id, 1 + (hash(run_id) % 3)::bigint as kind from runs where hash(run_id) % 10 = 0)
-select run_id, ['headline_count', 'micro_benchmark_only', 'beyond_belief'][kind] as rule, ['info', 'warning', 'alarm'][kind] as severity,
+select run_id, ['headline_count', 'micro_benchmark_only', 'beyond_belief'][kind] as rule, ['info', 'warning', 'error'][kind] as severity,
        'Something does not add up.' as message, '1' as expected, '2' as actual
 from kinds
 """

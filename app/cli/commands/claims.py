@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ingest.store.database import Store
 
 KINDS = ("quantified", "qualitative")
-SEVERITIES = ("alarm", "warning", "info")
+SEVERITIES = ("error", "warning", "info")
 """The words of ClaimKind and Severity in `schemas.rows`, which cost an import of pydantic; a test compares them."""
 
 
@@ -59,7 +59,7 @@ def extract(texts: Path) -> None:
         put(line)
 
 
-@click.command(epilog=examples("findings", "findings --severity alarm", "findings --rule headline_count --format jsonl"))
+@click.command(epilog=examples("findings", "findings --severity error", "findings --rule headline_count --format jsonl"))
 @click.option("--severity", "severities", multiple=True, type=click.Choice(SEVERITIES), help="Only findings so severe. Repeatable.")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", callback=utf8, help="Only findings of this rule. Repeatable.")
 @with_filters
@@ -71,7 +71,7 @@ def findings(
 ) -> None:
     """List what the rules notice about runs: figures and words of a record that do not fit together.
 
-    An alarm is a figure that cannot be right, a warning asks to be looked at, info says how much stands behind a claim. A rule
+    An error is a number that cannot be right, a warning needs review, info says how much stands behind a claim. A rule
     compares; it does not accuse.
     """
     from app.cli.output import deliver

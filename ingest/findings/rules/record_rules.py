@@ -18,7 +18,7 @@ _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 _ZERO = Decimal(0)
 
 
-@rule(Severity.ALARM, "The models' costs do not add up to the reported total.")
+@rule(Severity.ERROR, "The models' costs do not add up to the reported total.")
 def cost_sum(facts: Facts) -> Iterator[Noticed]:
     """Σ modelUsage.costUSD = total_cost_usd, in every real record where both are given."""
     total = facts.run.cost_reported_usd

@@ -16,11 +16,11 @@ select
     case when totals.cost_list_usd is null then 'unpriced' else 'priced' end as price_status,
     totals.unpriced_tokens,
     coalesce(noticed.findings, 0) as findings,
-    coalesce(noticed.alarms, 0) as alarms
+    coalesce(noticed.error_findings, 0) as error_findings
 from touched
 left join totals on totals.run_id = touched.run_id
 left join (
-    select run_id, count(*) as findings, count(*) filter (severity = 'alarm') as alarms
+    select run_id, count(*) as findings, count(*) filter (severity = 'error') as error_findings
     from findings
     where run_id in (select run_id from touched)
     group by run_id
