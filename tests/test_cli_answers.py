@@ -49,7 +49,7 @@ def test_an_unknown_figure_is_counted_and_no_zero(tachograph: Run, tmp_path: Pat
     (tmp_path / "log.jsonl").write_text(record_text() + "\n" + record_text(uuid="2", total_cost_usd=..., modelUsage=..., num_turns=...))
     ingest_paths(Store(tmp_path / "tachograph.duckdb"), tmp_path / "log.jsonl")
     done = tachograph("report", "--metrics", "turns", "--brief")
-    assert done.stdout.splitlines() == ["Runs   2", "Turns  3  known for 1 of 2"]
+    assert done.stdout.splitlines() == ["Runs   2", "Turns  3  based on 1 of 2"]
     assert done.stderr == "2 runs · tachograph.duckdb\n"
     assert done.returncode == 0
 

@@ -173,12 +173,12 @@ def test_no_run_is_a_report_of_nothing(five: Store) -> None:
 def test_the_dearest_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
     section = report(five, Request(runs=2)).section("runs")
     assert section.table["run_id"].to_pylist() == ["d", "c"]
-    assert section.note == "2 runs of 5, 70.0 % of the reported cost."
+    assert section.note == "2 runs of 5, 70.0% of the reported cost."
 
 
 def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
     ingest([Source("two", (record_text() + record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)).encode())], store)
-    assert "$3.0000 more is reported by runs that do not say of which model." in report(store, Request()).section("models").note
+    assert "$3.00 more is reported by runs that do not say of which model." in report(store, Request()).section("models").note
 
 
 def test_a_report_is_of_one_moment(sample_store: Store) -> None:

@@ -43,9 +43,9 @@ def words(value: str) -> str:
     return value.replace("_", " ")
 
 
-def evidence_words(value: str) -> str:
-    """The evidence of a claim as people call it: `method stated`."""
-    return EVIDENCE_NAMES.get(value, words(value))
+def evidence_words(value: str, kind: str = "quantified") -> str:
+    """The evidence of a claim as people call it: `method stated`. A qualitative claim has no number to be the only one."""
+    return "no number" if (value, kind) == ("stated", "qualitative") else EVIDENCE_NAMES.get(value, words(value))
 
 
 def ratio(row: Row) -> str:
@@ -63,10 +63,9 @@ def claimed(row: Row) -> str:
 
 def claim_title(row: Row) -> str:
     """A claim in one line: `claimed 3.17× (time) · method stated · micro · qualified · about the kernel`."""
-    said = [f"{claimed(row)} ({row['metric']})", evidence_words(row["evidence"]), words(row["scope"])]
+    said = [f"{claimed(row)} ({row['metric']})", evidence_words(row["evidence"], row["kind"]), words(row["scope"])]
     said += ["qualified"] if row["hedged"] else []
     said += ["quoted from others"] if row["origin"] == "cited" else []
-    said += ["no number"] if row["kind"] == "qualitative" else []
     return " · ".join([*said, f"about {row['subject'].replace('`', '')}"] if row["subject"] else said)
 
 

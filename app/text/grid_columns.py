@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.text.claim_words import ORIGIN_NAMES, words
+from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import Column, columns
 from app.text.presentation import fact_words, upload_words
 from ingest.pipeline import SourceReport
@@ -132,6 +132,7 @@ def claim_grid(claims: pa.Table) -> Grid:
     """Claims, as `app.queries.claims` finds them."""
     spoken = {
         "hedged": ["yes" if hedged else "no" for hedged in claims["hedged"].to_pylist()],
+        "evidence": list(map(evidence_words, claims["evidence"].to_pylist(), claims["kind"].to_pylist())),
         "scope": [words(scope) for scope in claims["scope"].to_pylist()],
         "origin": [ORIGIN_NAMES.get(origin, origin) for origin in claims["origin"].to_pylist()],
     }
