@@ -144,6 +144,7 @@ def run_tokens(table: pa.Table, models: Looks) -> go.Figure:
     if not rows:
         return nothing("The record counts no tokens.")
     rows = sorted(rows, key=_tokens_of, reverse=True)[:MOST_MODELS] if len(rows) > MOST_MODELS else rows
+    rows = sorted(rows, key=lambda row: models.get(row["model"], OTHER_LOOK).place)
     values = [float(row[key]) for row in rows for key in TOKEN_CLASSES if row[key]]
     tokens = axis_layout(TOKENS, values, logarithmic=is_wide(values))
     classes = {"categoryorder": "array", "categoryarray": list(reversed(TOKEN_CLASSES.values())), "automargin": True, "showgrid": True}
