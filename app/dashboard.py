@@ -16,14 +16,14 @@ with widgets.told_errors():
 filter_bar.follow_address()
 
 OF_RUNS = (
-    st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="What all runs cost and took"),
-    st.Page("screens/runs.py", title="Runs", icon=":material/list:", help="Every run, to sort, search and open"),
-    st.Page("screens/cost.py", title="Cost", icon=":material/payments:", help="Who spent what, at which prices, and what caching saved"),
-    st.Page("screens/duration.py", title="Duration", icon=":material/timer:", help="How long runs take, and which take longer"),
-    st.Page("screens/claims.py", title="Claims", icon=":material/campaign:", help="What agents claim, and on what evidence"),
-    st.Page("screens/compare.py", title="Compare", icon=":material/compare_arrows:", help="Two cohorts of runs side by side"),
-    st.Page("screens/quality.py", title="Quality", icon=":material/fact_check:", help="What rules found, what is known, what was rejected"),
-    st.Page("screens/reports.py", title="Reports", icon=":material/summarize:", help="A cost report to look at and to take away"),
+    st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="Cost, time and outcome of all runs"),
+    st.Page("screens/runs.py", title="Runs", icon=":material/list:", help="List of all runs"),
+    st.Page("screens/cost.py", title="Cost", icon=":material/payments:", help="Spending, list prices and cache savings"),
+    st.Page("screens/duration.py", title="Duration", icon=":material/timer:", help="How long runs take"),
+    st.Page("screens/claims.py", title="Claims", icon=":material/campaign:", help="Performance claims of agents and their evidence"),
+    st.Page("screens/compare.py", title="Compare", icon=":material/compare_arrows:", help="Two groups of runs side by side"),
+    st.Page("screens/quality.py", title="Quality", icon=":material/fact_check:", help="Findings, data completeness and rejected records"),
+    st.Page("screens/reports.py", title="Reports", icon=":material/summarize:", help="Cost reports to view and download"),
 )
 """Screens about many runs: the filter bar stands over them."""
 

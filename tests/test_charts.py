@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from app.charts import CHARTS, distributions, looks
+from app.charts import CHARTS, distributions, looks, periods
 from app.charts.axes import Axis, axis_layout
-from app.charts.looks import OUTCOMES, PALETTE, group_looks
+from app.charts.looks import OTHER_LOOK, OTHERS, OUTCOMES, PALETTE, TOP, group_looks
 from app.queries.filters import Filters
 from app.queries.runs import model_rows, run, runs
 from app.text.formatting import exact
@@ -92,14 +92,14 @@ def test_every_axis_says_what_it_shows(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["wall-api", "turns-cost"])
 def test_thousands_of_points_are_left_to_the_graphics_card(key: str) -> None:
-    assert {trace.type for trace in CHARTS[key].draw(TABLES["thousands"]).data[:30]} == {"scattergl"}
+    assert {trace.type for trace in CHARTS[key].draw(TABLES["thousands"]).data[:6]} == {"scattergl"}
     assert CHARTS[key].draw(TABLES["one row"]).data[0].type == "scatter"
 
 
 def test_a_model_has_one_colour_in_every_chart() -> None:
     rows = table(row(1, "b"), row(2, "a"), row(3, "c"))
     colours = [{trace.name: trace.marker.color for trace in CHARTS[key].draw(rows).data if trace.showlegend} for key in OF_MODELS]
-    assert all(found == {"a": PALETTE[0], "b": PALETTE[1], "c": PALETTE[2]} for found in colours)
+    assert all(found == {"b": PALETTE[0], "a": PALETTE[1], "c": PALETTE[2]} for found in colours)
 
 
 def test_an_outcome_has_one_colour_whatever_else_there_is() -> None:
@@ -110,11 +110,30 @@ def test_an_outcome_has_one_colour_whatever_else_there_is() -> None:
     assert drawn.data[0].line.color == OUTCOMES["api_error"]
 
 
-def test_more_models_than_colours_stay_apart() -> None:
-    many = looks(f"model-{number:02}" for number in range(30))
+def test_of_more_models_than_colours_the_first_have_one_and_the_others_share_one() -> None:
+    names = [f"model-{number:02}" for number in range(30)]
+    many = looks(names)
     assert many[None].colour not in {look.colour for name, look in many.items() if name}
-    assert len({(look.colour, look.symbol) for look in many.values()}) == 31
-    assert len({(look.colour, look.pattern) for name, look in many.items() if name}) == 30
+    assert len({many[name].colour for name in names[:TOP]}) == TOP
+    assert {many[name] for name in names[TOP:]} == {OTHER_LOOK}
+    assert {look.is_other for look in looks(names[: len(PALETTE)]).values()} == {False}
+
+
+@pytest.mark.parametrize("key", ["cost-models", "wall-api", "turns-cost"])
+def test_every_legend_has_the_first_models_in_their_order_then_other_then_unknown(key: str) -> None:
+    names = [f"model-{number:02}" for number in range(9)]
+    rows = table(*(row(number, name) for number, name in enumerate([None, *reversed(names)], 1)))
+    drawn = CHARTS[key].draw(rows, looks(names))
+    assert [trace.name for trace in drawn.data if trace.showlegend] == [*names[:TOP], OTHERS, "unknown"]
+
+
+def test_months_without_a_run_keep_their_place_and_the_last_bar_has_its_label() -> None:
+    assert periods.filled(["2026-07", "2026-11", None]) == ["2026-07", "2026-08", "2026-09", "2026-10", "2026-11", None]
+    assert periods.filled(["2025-W52", "2026-W02"]) == ["2025-W52", "2026-W01", "2026-W02"]
+    assert periods.filled(["2026-02-28", "2026-03-02"]) == ["2026-02-28", "2026-03-01", "2026-03-02"]
+    assert periods.filled(["2001-01-01", "2026-01-01"]) == ["2001-01-01", "2026-01-01"], "thousands of bars show nothing"
+    assert periods.filled(["a", "b"]) == ["a", "b"]
+    assert periods.labels([str(number) for number in range(30)])["ticktext"][-1] == "29"
 
 
 @pytest.mark.parametrize("background", ["#FBFAF7", "#11171A"])
@@ -141,12 +160,12 @@ def luminance(colour: str) -> float:
 def test_findings_on_the_samples(sample_store: Store) -> None:
     everything = Filters()
     all_runs, rows = runs(sample_store, everything), model_rows(sample_store, everything, 100)
-    assert CHARTS["cost-models"].words(rows).finding == "claude-sonnet-4-5 makes 98 % of the reported cost, by each model's own tokens"
-    assert CHARTS["wall-api"].words(all_runs).finding == "API calls took 1.23× the wall time"
-    assert CHARTS["turns-cost"].words(all_runs).finding == "A turn costs $0.0257 on average"
+    assert CHARTS["cost-models"].words(rows).finding == "claude-sonnet-4-5 accounts for 98% of cost, by own tokens"
+    assert CHARTS["wall-api"].words(all_runs).finding == "API time is 1.23× wall time"
+    assert CHARTS["turns-cost"].words(all_runs).finding == "Average cost per turn: $0.0257"
     found = run(sample_store, "5e0c031e-eef9-49db-91be-235c0b535201")
     assert found is not None
-    assert CHARTS["run-tokens"].words(found["model_usage"]).finding == "Cache read makes 91 % of 1.72 M tokens"
+    assert CHARTS["run-tokens"].words(found["model_usage"]).finding == "Cache reads: 91% of 1.72M tokens"
 
 
 def test_a_run_that_names_no_model_is_drawn_and_counted(store: Store) -> None:
@@ -166,10 +185,10 @@ def test_the_dearest_runs_come_with_all_their_models(sample_store: Store) -> Non
 
 
 def test_what_is_left_out_is_counted() -> None:
-    assert CHARTS["wall-api"].words(TABLES["some unknown"]).note == "Left out: 1 run without both times."
-    assert CHARTS["turns-cost"].words(TABLES["some unknown"]).note == "Left out: 1 run without turns and cost."
-    assert CHARTS["cost-models"].words(TABLES["some unknown"]).note == "Left out: 1 run without a reported cost."
-    assert "Left out" in CHARTS["wall-api"].alt(TABLES["some unknown"])
+    assert CHARTS["wall-api"].words(TABLES["some unknown"]).note == "Not shown: 1 run without both times."
+    assert CHARTS["turns-cost"].words(TABLES["some unknown"]).note == "Not shown: 1 run without turns and cost."
+    assert CHARTS["cost-models"].words(TABLES["some unknown"]).note == "Not shown: 1 run without a reported cost."
+    assert "Not shown" in CHARTS["wall-api"].alt(TABLES["some unknown"])
 
 
 def test_zero_has_no_place_on_a_logarithmic_axis_and_that_is_said() -> None:
@@ -177,13 +196,13 @@ def test_zero_has_no_place_on_a_logarithmic_axis_and_that_is_said() -> None:
     figure = CHARTS["wall-api"].draw(rows)
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert sum(len(trace.x) for trace in figure.data if trace.showlegend) == 2
-    assert CHARTS["wall-api"].words(rows).note == "Left out: 1 run at zero, which a logarithmic axis has no place for."
+    assert CHARTS["wall-api"].words(rows).note == "1 zero-value run is not shown on the log scale."
 
 
 def test_only_the_dearest_runs_get_a_bar_and_that_is_said() -> None:
     rows = table(*(row(number) for number in range(80)))
     assert sum(len(trace.x) for trace in CHARTS["cost-models"].draw(rows).data) == 50
-    assert CHARTS["cost-models"].words(rows).note == "The 50 dearest of 80 runs, 62.5 % of their cost."
+    assert CHARTS["cost-models"].words(rows).note == "Top 50 of 80 runs: 62% of cost."
 
 
 def test_bars_add_up_to_the_run() -> None:
@@ -197,7 +216,7 @@ def test_hover_gives_exact_values() -> None:
     rows = table(row(cost_own_usd=Decimal("1.234567891"), num_turns=1234, duration_ms=253_963))
     assert "$1.234567891" in CHARTS["turns-cost"].draw(rows).data[0].text[0]
     assert "1,234" in CHARTS["turns-cost"].draw(rows).data[0].text[0]
-    assert "253,963 ms (4 min 14 s)" in CHARTS["wall-api"].draw(rows).data[0].text[0]
+    assert "4m 14s (253,963 ms)" in CHARTS["wall-api"].draw(rows).data[0].text[0]
     assert exact(Decimal(0), Unit.USD) == "$0"
 
 
@@ -212,10 +231,10 @@ def test_a_hostile_name_stays_text() -> None:
 @pytest.mark.parametrize(
     ("largest", "ticks"),
     [
-        (12_000, ["0", "2 s", "4 s", "6 s", "8 s", "10 s", "12 s", "14 s"]),
-        (100_000, ["0", "20 s", "40 s", "60 s", "80 s", "100 s", "120 s"]),
-        (8_000_000, ["0", "30 min", "1 h", "1.5 h", "2 h", "2.5 h"]),
-        (300_000, ["0", "1 min", "2 min", "3 min", "4 min", "5 min", "6 min"]),
+        (12_000, ["0", "2s", "4s", "6s", "8s", "10s", "12s", "14s"]),
+        (100_000, ["0", "20s", "40s", "60s", "80s", "100s", "120s"]),
+        (8_000_000, ["0", "30m", "1h", "1.5h", "2h", "2.5h"]),
+        (300_000, ["0", "1m", "2m", "3m", "4m", "5m", "6m"]),
     ],
 )
 def test_durations_have_round_ticks(largest: float, ticks: list[str]) -> None:

@@ -123,7 +123,7 @@ def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -
     assert {result.return_value for result in results.values()} == {1}
     assert "FAIL     Over by $0.8251." in results["table"].stdout
     assert "### ❌ FAIL: 1 of 2 budgets not met\n" in results["md"].stdout
-    assert "| Reported cost, total | $2.8251 | at most $2.0000 | FAIL | Over by $0.8251. |\n" in results["md"].stdout
+    assert "| Total cost | $2.8251 | at most $2.00 | FAIL | Over by $0.8251. |\n" in results["md"].stdout
     answer = simplejson.loads(results["json"].stdout, use_decimal=True)
     assert (answer["passed"], answer["runs"]) == (False, 3)
     assert [(limit["limit"], limit["passed"], limit["found"]) for limit in answer["limits"]] == [

@@ -67,7 +67,7 @@ def test_compare_offers_what_the_filters_leave(opened: Any) -> None:
     assert opened("compare").selectbox(key="first-main-model").value == "claude-opus-4-6"
     app = opened("compare", model="glm-5.1")
     assert [box.key for box in app.selectbox] == ["compare-by"]
-    assert "one main model at most" in app.info[0].value
+    assert "have the same main model" in app.info[0].value
     assert "glm" in app.info[0].value
 
 
@@ -91,28 +91,34 @@ def test_a_run_stands_in_the_address_of_its_own_screen_only(opened: Any) -> None
 def test_the_time_of_a_file_is_no_time_of_a_run(four: Store) -> None:
     about = times(four, Filters())
     assert about["of_files"] == 1
-    assert groups_note(groups(four, Filters(), "day", 9), "Day", about).startswith("1 run has no recorded date, only that of a file")
+    assert groups_note(groups(four, Filters(), "day", 9), "Day", about).startswith("1 run has no timestamp, only the modification time")
     assert groups_note(groups(four, Filters(), "model", 9), "Main model", about) == ""
 
 
 def test_what_all_groups_make_is_no_finding(four: Store) -> None:
     found = groups(four, choose({"model": ["glm-5.1", "claude-haiku-4-5"]}), "model", 9)
-    assert groups_finding(found, "Main model") == "Runs mainly on claude-haiku-4-5 make 50 % of the reported cost"
+    assert groups_finding(found, "Main model") == "Runs with main model claude-haiku-4-5 account for 50% of cost"
 
 
 def test_small_groups_are_told_where_a_finding_leaves_them_out() -> None:
     rows = [{"group": name, "known": known, "p50": middle} for name, known, middle in (("a", 90, 5), ("b", 90, 9), ("c", 1, 2))]
     measure = next(iter(MEASURES.values()))
-    assert distributions.groups_finding(measure, pa.Table.from_pylist(rows)).startswith(
-        f"Of groups with {distributions.FEW} runs or more, "
-    )
-    assert not distributions.groups_finding(measure, pa.Table.from_pylist(rows[:2])).startswith("Of")
+    said = distributions.groups_finding(measure, pa.Table.from_pylist(rows))
+    assert said.endswith(f"(groups with {distributions.FEW} or more runs)")
+    assert not distributions.groups_finding(measure, pa.Table.from_pylist(rows[:2])).endswith("more runs)")
 
 
-def test_without_alarms_the_warnings_are_counted() -> None:
+@pytest.mark.parametrize("extreme", [1, 99])
+def test_no_group_is_called_the_extreme_one_where_the_runs_without_a_group_are(extreme: int) -> None:
+    rows = [{"group": name, "known": 90, "p50": middle} for name, middle in (("a", 5), ("b", 9), (None, extreme))]
+    measure = next(iter(MEASURES.values()))
+    assert distributions.groups_finding(measure, pa.Table.from_pylist(rows)) == f"{measure.label} by group"
+
+
+def test_without_errors_the_warnings_are_counted() -> None:
     rows = [{"rule": "x", "severity": "warning", "runs": 36}, {"rule": "y", "severity": "info", "runs": 3}]
-    assert findings.finding(pa.Table.from_pylist(rows), 163) == "No alarms, 36 warnings in 163 runs"
-    assert findings.finding(pa.Table.from_pylist(rows[1:]), 163) == "No alarms in 163 runs"
+    assert findings.finding(pa.Table.from_pylist(rows), 163) == "0 errors, 36 warnings in 163 runs"
+    assert findings.finding(pa.Table.from_pylist(rows[1:]), 163) == "0 errors, 0 warnings in 163 runs"
 
 
 def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
     assert headings(app)[:3] == [
         "1 run with a claimed speedup, 1 benchmarked",
         "1 of 3 runs claims a speedup that is benchmarked",
-        "Claimed speedup against reported cost",
+        "Claimed speedup vs. reported cost",
     ]
     listed = app.dataframe[0].value
     assert list(listed["ratio"])[:2] == [3.17, 1.42]
@@ -246,7 +246,7 @@ def test_hovering_tells_the_claim_and_a_hostile_one_stays_text() -> None:
     for key in ("claims-forest", "claims-cost"):
         assert "<a" not in CHARTS[key].draw(rows, {}).to_json().replace("\\u003c", "<")
     [text] = CHARTS["claims-cost"].draw(claims(claim(hedged=True)), {}).data[0].hovertext
-    assert text == "<b>claimed 3.00× (time) · stated · micro · hedged</b><br>3x faster<br>Reported cost: $0.5<br>Run: r"
+    assert text == "<b>claimed 3.00× (time) · number only · micro · qualified</b><br>3x faster<br>Reported cost: $0.5<br>Run: r"
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
@@ -261,9 +261,10 @@ def test_the_axis_of_ratios_holds_all_of_them_and_no_change(one: float, other: f
 def test_the_dearer_half_is_told_apart_from_ten_runs_on() -> None:
     rows = [claim(run_id=str(number), ratio=float(1 + number), cost_own_usd=Decimal(number)) for number in range(10)]
     assert (
-        CHARTS["claims-cost"].words(claims(*rows)).finding == "The dearer half of the runs claims a median of 8.00×, the cheaper half 3.00×"
+        CHARTS["claims-cost"].words(claims(*rows)).finding
+        == "Median claimed speedup: 8.00× in the more expensive half of the runs, 3.00× in the other"
     )
-    assert CHARTS["claims-cost"].words(claims(*rows[:9])).finding == "Claimed speedup against reported cost"
+    assert CHARTS["claims-cost"].words(claims(*rows[:9])).finding == "Claimed speedup vs. reported cost"
     assert CHARTS["claims-cost"].words(TABLES["no cost"]).note == "Left out: 1 run without a reported cost."
 
 
@@ -311,14 +312,15 @@ def test_every_claim_of_a_summary_is_marked_and_in_the_legend(many: Store) -> No
 def test_words_of_claims() -> None:
     ranged = claim(ratio_low=2.0, ratio_high=4.0, hedged=True, origin="cited", subject="the `parser`", scope="end_to_end")
     assert (
-        claim_title(ranged) == "claimed 3.00× (2.00× to 4.00×) (time) · stated · end to end · hedged · cited from others · about the parser"
+        claim_title(ranged)
+        == "claimed 3.00× (2.00× to 4.00×) (time) · number only · end to end · qualified · quoted from others · about the parser"
     )
-    assert claim_title(claim(ratio=None, kind="qualitative")) == "claimed better (time) · stated · micro · no figure"
+    assert claim_title(claim(ratio=None, kind="qualitative")) == "claimed better (time) · no number · micro"
     known = {"claimed_speedup": 3.0, "claimed_metric": "time", "claimed_evidence": "stated", "claimed_scope": "end_to_end"}
     assert headline(known | {"claimed_low": 2.0, "claimed_high": 4.0}) == (
-        "Claimed speedup: 3.00× (2.00× to 4.00×) (time) · stated · end to end"
+        "Claimed speedup: 3.00× (2.00× to 4.00×) (time) · number only · end to end"
     )
-    assert headline(known | {"claimed_low": None, "claimed_high": None}) == "Claimed speedup: 3.00× (time) · stated · end to end"
+    assert headline(known | {"claimed_low": None, "claimed_high": None}) == "Claimed speedup: 3.00× (time) · number only · end to end"
     assert headline({"claimed_speedup": None}) == ""
     assert overview_line({"runs_with_claim": 0}) == overview_line({"runs_with_claim": None}) == ""
 

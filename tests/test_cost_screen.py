@@ -12,6 +12,7 @@ import pytest
 
 from app.charts import cost, cost_over, list_cost, looks
 from app.charts.base import INKS
+from app.charts.looks import OTHERS
 from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
 from app.queries.cost import PARTS, RECEIVED, TIME, Groups
@@ -108,13 +109,13 @@ def spent(*rows: tuple[Any, str | None, str]) -> pa.Table:
 def test_the_samples_as_a_visitor_sees_them(sample_store: Store, screen: Any) -> None:
     app = screen(sample_store)
     cards = {metric.label: metric for metric in app.metric}
-    assert cards["Reported cost"].value == "$2.8251"
-    assert cards["Reported cost"].help == f"{RUN_METRICS['cost_usd'].meaning} Exactly \\${TOTAL_COST.rstrip('0')}."
+    assert cards["Reported cost"].value == "$2.83"
+    assert cards["Reported cost"].help == f"{RUN_METRICS['cost_usd'].meaning} Exact value: \\${TOTAL_COST.rstrip('0')}."
     titles = [heading.value for heading in app.header]
-    assert titles[0] == "Runs mainly on claude-sonnet-4-5 make the whole reported cost"
-    assert any("half of it in the first 2 of 3 runs" in title for title in titles), "the date of a file is not when its run was"
-    assert any(title.startswith("At list prices") and title.endswith("mostly by regional endpoint") for title in titles)
-    assert any(title.startswith("Caching saved") for title in titles)
+    assert titles[0] == "Runs with main model claude-sonnet-4-5 account for all cost"
+    assert any(title.startswith("Cumulative cost: $2.83 (half reached on ") for title in titles)
+    assert any(title.startswith("List price is") and title.endswith("mainly due to regional endpoint") for title in titles)
+    assert any(title.startswith("Cache savings: ") for title in titles)
     assert len(app.get("plotly_chart")) == 7
 
 
@@ -136,7 +137,7 @@ def test_few_groups_are_the_same_few_in_both_questions(by: str, mixed: Store) ->
     found, shares = cost_queries.groups(mixed, ALL, by, 3), cost_queries.shares(mixed, ALL, by, 3)
     assert set(shares["group"].to_pylist()) == {row[by] for row in found.table.to_pylist() if row["cost_usd"]}
     assert found.total > found.table.num_rows == 3
-    assert cost_words.groups_note(found, "Main model").startswith("The last 3 of" if by == "day" else "The dearest 3 of")
+    assert cost_words.groups_note(found, "Main model").startswith("Showing the last 3 of" if by == "day" else "Showing the top 3 of")
 
 
 @pytest.mark.parametrize("parts", [PARTS, 4])
@@ -147,10 +148,10 @@ def test_what_is_added_up_is_all_there_is(parts: int, mixed: Store, monkeypatch:
     assert 0 < about["timed"] < about["runs"] == 16
     assert total(ordered) == total(along) + about["untimed_usd"] == reported(mixed)
     for table in (along, ordered):
-        places = [step.x for step in cost_over.steps(table)]
+        places = [step.x for step in cost_over.steps(table, looks(table["model"].to_pylist()))]
         assert places == sorted(places)
         assert len(places) <= parts + 1
-        assert cost_over.steps(table)[-1].so_far == total(table)
+        assert cost_over.steps(table, looks(table["model"].to_pylist()))[-1].so_far == total(table)
     assert ordered["x"].to_pylist()[-1] == about["runs"]
     assert sum(along["runs"].to_pylist()) == about["timed"]
 
@@ -158,34 +159,33 @@ def test_what_is_added_up_is_all_there_is(parts: int, mixed: Store, monkeypatch:
 def test_models_beyond_the_dearest_are_one(mixed: Store) -> None:
     table = cost_queries.spending(mixed, ALL, RECEIVED, cost_queries.times(mixed, ALL))
     named = {row["model"] for row in table.to_pylist() if not row["is_other"]}
-    assert len(named) == cost_queries.MOST_MODELS
     assert "model-11" in named
     names = [trace.name for trace in cost_over.spending(table, RECEIVED, looks(named), None).data if trace.showlegend]
-    assert names.count(cost.OTHERS) == 1
+    assert names.count(OTHERS) == 1
     bars = cost.by_model(cost_queries.groups(mixed, ALL, "outcome", 9), cost_queries.shares(mixed, ALL, "outcome", 9), looks(named), None)
-    assert [trace.name for trace in bars.data].count(cost.OTHERS) == 1
+    assert [trace.name for trace in bars.data].count(OTHERS) == 1
     assert sum(sum(trace.x) for trace in bars.data) == pytest.approx(float(reported(mixed)))
 
 
-def test_without_times_the_cost_stands_in_the_order_of_receipt(store: Store, screen: Any) -> None:
+def test_without_times_the_cost_stands_in_ingestion_order(store: Store, screen: Any) -> None:
     for number in range(2):
         ingest([Source(f"{number}.json", record_text(uuid=f"u{number}").encode())], store)
     app = screen(store, axis="time")
-    assert [caption for caption in app.caption if caption.value.startswith("The time is known of 0 of 2 runs")]
-    assert any("half of it in the first 1 of 2 runs" in heading.value for heading in app.header)
+    assert [caption for caption in app.caption if caption.value.startswith("0 of 2 runs have timestamps.")]
+    assert any("half reached at run 1 of 2" in heading.value for heading in app.header)
 
 
-def test_where_some_times_are_known_the_order_comes_first_and_time_says_what_it_leaves_out(mixed: Store, screen: Any) -> None:
+def test_where_some_times_are_known_the_date_comes_first_and_says_what_it_leaves_out(mixed: Store, screen: Any) -> None:
     app = screen(mixed)
-    assert [caption for caption in app.caption if "The time is known of" in caption.value]
-    app.segmented_control(key="axis").set_value("time").run()
+    assert [caption for caption in app.caption if "Not shown" in caption.value and "runs without a date" in caption.value]
+    app.segmented_control(key="axis").set_value("received").run()
     assert not app.exception
-    assert [caption for caption in app.caption if "Left out" in caption.value and "whose time is not known" in caption.value]
+    assert [caption for caption in app.caption if "runs have timestamps." in caption.value]
 
 
 def test_filters_and_groupings_come_from_the_address(mixed: Store, screen: Any) -> None:
     app = screen(mixed, model="model-3", group="Label team")
-    assert {metric.label: metric.value for metric in app.metric}["Reported cost"] == "$4.5000"
+    assert {metric.label: metric.value for metric in app.metric}["Reported cost"] == "$4.50"
     assert app.selectbox(key="group").value == "label:team"
     assert not [element for element in app.markdown if "<a" in element.value]
 
@@ -217,7 +217,7 @@ def test_the_dearest_runs_are_the_dearest(mixed: Store) -> None:
     parts = cost_queries.models_of(mixed, listed["run_id"].to_pylist())
     assert total(parts) == total(listed, "cost_own_usd"), "with their helpers"
     [totals] = run_queries.summary(mixed, ALL, (), ("runs", "cost_usd")).to_pylist()
-    assert cost_words.dearest_finding(listed, totals) == "The 3 dearest of 17 runs make 36 % of the reported cost"
+    assert cost_words.most_expensive_finding(listed, totals) == "Top 3 of 17 runs account for 36% of cost"
 
 
 def test_causes_stand_with_the_largest_difference_first() -> None:
@@ -225,11 +225,11 @@ def test_causes_stand_with_the_largest_difference_first() -> None:
     table = pa.Table.from_pylist([row | {"runs": 1, "cost_usd": Decimal(9), "cost_list_usd": Decimal(4)} for row in rows])
     totals = {"cost_delta_usd": Decimal("-5"), "cost_delta_share": -0.25, "cost_delta_usd_known": 2, "runs": 3}
     totals |= {"cost_compared_usd": Decimal(20), "cost_compared_usd_known": 2}
-    assert cost_words.list_finding(totals, table.slice(1)) == "At list prices: $5.0000 less (25.0 %), mostly by fallback price"
-    assert cost_words.list_finding(totals, table.slice(0, 1)) == "The reported cost is the list cost"
+    assert cost_words.list_finding(totals, table.slice(1)) == "List price is $5.00 (25.0%) lower, mainly due to fallback pricing"
+    assert cost_words.list_finding(totals, table.slice(0, 1)) == "Reported cost matches list prices"
     assert (
         cost_words.causes_note(totals, table)
-        == "1 runs report the list cost. The difference is vs. $20.0000 reported, 2 runs (known for 2 of 3)."
+        == "1 run matches list price. The difference is vs. $20.00 reported, 2 runs (based on 2 of 3 runs)."
     )
     drawn = list_cost.causes(table, "light")
     assert [list(trace.x) for trace in drawn.data] == [[-5.0]]
@@ -239,10 +239,10 @@ def test_causes_stand_with_the_largest_difference_first() -> None:
 @pytest.mark.parametrize(
     ("shares", "in_order", "finding"),
     [
-        (("0.5", "0.44", "0.06"), False, "2 of 3 tasks make 94 % of the reported cost"),
-        (("0.996", "0.004"), False, "t0 makes over 99 % of the reported cost"),
-        (("1",), False, "t0 makes the whole reported cost"),
-        (("0.2", "0.8"), True, "t1 was the dearest task: $8.0000"),
+        (("0.5", "0.44", "0.06"), False, "Top 2 of 3 tasks account for 94% of cost"),
+        (("0.996", "0.004"), False, "t0 accounts for over 99% of cost"),
+        (("1",), False, "t0 accounts for all cost"),
+        (("0.2", "0.8"), True, "Highest task: t1, $8.00"),
         ((), False, "Reported cost by task"),
     ],
 )
@@ -253,7 +253,7 @@ def test_the_title_says_who_made_the_cost(shares: tuple[str, ...], in_order: boo
 
 def test_the_dearest_day_is_a_day() -> None:
     rows = [{"task": day, "cost_usd": Decimal(usd), "cost_share": 0.5} for day, usd in (("2026-03-01", 1), (None, 9))]
-    assert cost_words.groups_finding(groups_of(*rows, in_order=True), "Day") == "2026-03-01 was the dearest day: $1.0000"
+    assert cost_words.groups_finding(groups_of(*rows, in_order=True), "Day") == "Highest day: 2026-03-01, $1.00"
 
 
 @pytest.mark.parametrize(("label", "many"), [("Repository", "repositories"), ("Day", "days"), ("Label team", "values of label team")])
@@ -264,18 +264,18 @@ def test_groups_in_the_plural(label: str, many: str) -> None:
 def test_where_half_of_the_cost_was_reached() -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     rows = [(noon + timedelta(days=day), "m", usd) for day, usd in enumerate(("1", "1", "3", "1"))]
-    assert cost_words.spending_finding(spent(*rows), TIME) == "$6.0000 in all, half of it by 2026-03-03"
+    assert cost_words.spending_finding(spent(*rows), TIME) == "Cumulative cost: $6.00 (half reached on 2026-03-03)"
     ordered = spent(*((place + 1, model, usd) for place, (_, model, usd) in enumerate(rows)))
-    assert cost_words.spending_finding(ordered, RECEIVED) == "$6.0000 in all, half of it in the first 3 of 4 runs"
+    assert cost_words.spending_finding(ordered, RECEIVED) == "Cumulative cost: $6.00 (half reached at run 3 of 4)"
 
 
 def test_a_loss_by_caching_is_called_one() -> None:
     totals = {"cache_saved_usd": Decimal("-0.5"), "cache_saved_share": -0.1}
-    assert cost_words.caching_finding(totals) == "Caching cost $0.5000 more than it saved"
+    assert cost_words.caching_finding(totals) == "Cache savings are negative: caching cost $0.5000 more than it saved"
     lost = groups_of({"task": "t", "cost_uncached_usd": Decimal(5), "cache_saved_usd": Decimal("-0.5"), "cost_cache_write_usd": Decimal(1)})
     assert {trace.name: list(trace.x) for trace in list_cost.caching(lost, None).data} == {
-        "list-price cost": [5.0],
-        "caching cost more than it saved": [0.5],
+        "List-price cost": [5.0],
+        "Negative cache savings": [0.5],
     }
 
 
@@ -313,5 +313,5 @@ def test_a_point_of_the_line_leads_to_its_run_and_tells_exact_sums() -> None:
     points = drawn.data[-1]
     assert list(points.customdata) == ["run-0", "run-1"]
     assert "$1.250000001" in points.text[1]
-    assert cost.NO_MODEL in points.text[1]
+    assert "unknown: " in points.text[1]
     assert not cost_over.spending(spent(), RECEIVED, looks(()), None).data

@@ -113,14 +113,14 @@ def test_a_hostile_link_does_nothing(screen: str, sample_store: Store, open_scre
     ]
     query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
     app = open_screen(screen, **query | {"run": HOSTILE["html"], "search": "", "session": ""})
-    assert app.title[0].value == "No such run" if screen.endswith("run.py") else app.title
+    assert app.title[0].value == "Run not found" if screen.endswith("run.py") else app.title
     told = [*app.markdown, *app.caption, *app.header]
     assert not [element.value for element in told if "<script" in element.value.replace("\\<", "") or ":red[" in element.value]
 
 
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_run_id_is_no_run(value: str, sample_store: Store, open_screen: Open) -> None:
-    assert open_screen("screens/run.py", run=value).title[0].value == "No such run"
+    assert open_screen("screens/run.py", run=value).title[0].value == "Run not found"
 
 
 def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
@@ -128,12 +128,12 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
     assert figures(app) == {
         "Runs": "3",
         "Reported cost": "$2.8251",
-        "Wall time": "10 min 09 s",
+        "Total duration": "10m 09s",
         "Turns": "110",
         "Sessions": "3",
-        "Runs not completed": "0.0 %",
-        "API ÷ wall time": "1.23×",
-        "Reported cost per turn": "$0.0257",
+        "Failure rate": "0.0%",
+        "API time / wall time": "1.23×",
+        "Cost per turn": "$0.0257",
     }
     assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
     assert len(app.get("plotly_chart")) == 2 + len(SCATTERS)
@@ -143,7 +143,7 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
 def test_outcomes_are_told_in_words_and_in_their_colours(store: Store, open_screen: Open) -> None:
     add(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}", is_error=n < 6, duration_ms=1000 + n) for n in range(12)))
     app = open_screen("screens/duration.py", per="Outcome")
-    assert any("lowest for api error" in header.value for header in app.header)
+    assert any("shortest: api error" in header.value for header in app.header)
     drawn = next(chart.proto.spec for chart in app.get("plotly_chart") if "api error" in chart.proto.spec)
     assert OUTCOMES["api_error"] in drawn
     assert "api_error" not in drawn
@@ -153,7 +153,7 @@ def test_what_is_known_of_some_runs_only_says_so(sample_store: Store, open_scree
     add(sample_store, record_text(duration_ms=..., num_turns=...))
     app = open_screen("screens/overview.py")
     notes = {metric.label: metric.delta for metric in app.metric}
-    assert notes["Wall time"] == notes["Turns"] == "known for 3 of 4 runs"
+    assert notes["Total duration"] == notes["Turns"] == "based on 3 of 4 runs"
     assert notes["Runs"] == notes["Reported cost"] == ""
 
 
@@ -173,7 +173,7 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     monkeypatch.setattr("app.screens.widgets.BARS", 2)
     app = open_screen("screens/overview.py")
     assert app.header[0].value == "Reported cost per run, by model"
-    assert [caption.value for caption in app.caption if caption.value.startswith("The 2 dearest of 3 runs")]
+    assert [caption.value for caption in app.caption if caption.value.startswith("Top 2 of 3 runs")]
     assert app.header[1].value == "API calls took 1\\.23× the wall time" or "1.23" in app.header[1].value
     assert figures(app)["Reported cost"] == "$2.8251"
 
@@ -196,7 +196,7 @@ def test_a_chosen_row_opens_its_run(sample_store: Store, open_screen: Open) -> N
 def test_a_run_shows_its_figures_its_summary_and_its_record(sample_store: Store, open_screen: Open) -> None:
     app = open_screen("screens/run.py", run=RUN)
     shown_figures = figures(app)
-    assert (shown_figures["Reported cost"], shown_figures["Wall time"], shown_figures["Turns"]) == ("$1.2118", "4 min 14 s", "48")
+    assert (shown_figures["Reported cost"], shown_figures["Wall time"], shown_figures["Turns"]) == ("$1.21", "4m 14s", "48")
     html = "".join(element.proto.body for element in app.get("html"))
     assert "90350c2d-57e4-4edc-80f1-f92c9188c37a" in html
     assert ">Summary</h4>" in html
@@ -285,7 +285,7 @@ def test_grids_round_durations_and_drop_what_nobody_knows() -> None:
         "run_id": pa.array(["r"]),
     }
     shown_table = grid_columns.grid(pa.table(columns), grid_columns.RUNS).rows
-    assert shown_table.column_names == ["duration_ms", "outcome", "run_id"]
+    assert shown_table.column_names == ["outcome", "duration_ms", "run_id"]
     assert shown_table["duration_ms"].to_pylist()[0].total_seconds() == 254
     assert shown_table["outcome"].to_pylist() == ["limit reached"]
 
@@ -307,7 +307,7 @@ def test_a_record_is_laid_out_with_its_numbers_as_written() -> None:
         == '{\n  "a": 0.8494599499999997,\n  "b": 12345678901234567890\n}'
     )
     assert shown_record('{"a": NaN}').text
-    assert shown("x" * (SHOWN_CHARACTERS + 1)).note == "These are the first 100,000 of 100,001 characters."
+    assert shown("x" * (SHOWN_CHARACTERS + 1)).note == "Showing the first 100,000 of 100,001 characters."
 
 
 def test_labels_stand_with_where_a_run_comes_from() -> None:

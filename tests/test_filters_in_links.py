@@ -60,7 +60,7 @@ def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
 def test_what_cannot_be_read_is_told_and_left_out() -> None:
     link = filter_urls.read({"since": ["someday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
     assert link.filters == choose({"model": ["a"], "min-cost": "2"})
-    assert [text.split(":")[0] for text in link.left_out] == ["Model", "Since", "Cost from"]
+    assert [text.split(":")[0] for text in link.left_out] == ["Model", "Since", "Min cost"]
 
 
 def test_names_that_nothing_goes_by_are_told() -> None:
@@ -155,7 +155,7 @@ def test_a_chosen_value_filters_and_a_chip_takes_it_away(opened: Any) -> None:
 
 def test_filters_that_leave_nothing_say_which_and_offer_a_way_back(opened: Any) -> None:
     app = opened(search="no such text", max_cost="1")
-    assert app.header[0].value == "No run matches these filters"
+    assert app.header[0].value == "No runs match"
     assert [element for element in app.markdown if "--max-cost 1" in element.value]
     app.button(key="clear-no-match").click().run()
     assert figures(app)["Runs"] == "2"

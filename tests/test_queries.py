@@ -189,22 +189,25 @@ def test_a_run_that_does_not_exist_is_none(four_runs: Store) -> None:
     ("value", "unit", "shown"),
     [
         (None, Unit.USD, "–"),
-        (Decimal("2.825104150"), Unit.USD, "$2.8251"),
+        (Decimal("2.825104150"), Unit.USD, "$2.83"),
         (Decimal("0.000049200"), Unit.USD, "$0.0000492"),
         (Decimal("1234.5"), Unit.USD, "$1,234.50"),
         (0, Unit.USD, "$0.0000"),
-        (950, Unit.MILLISECONDS, "950 ms"),
-        (12_345, Unit.MILLISECONDS, "12.3 s"),
-        (253_963, Unit.MILLISECONDS, "4 min 14 s"),
-        (11_131_411, Unit.MILLISECONDS, "3 h 05 min"),
-        (59_970, Unit.MILLISECONDS, "1 min 00 s"),
-        (999.7, Unit.MILLISECONDS, "1.0 s"),
+        (Decimal("0.99996"), Unit.USD, "$1.00"),
+        (Decimal("-11.8192"), Unit.USD, "−$11.82"),
+        (Decimal("-0.00214"), Unit.USD, "−$0.0021"),
+        (950, Unit.MILLISECONDS, "950ms"),
+        (12_345, Unit.MILLISECONDS, "12.3s"),
+        (253_963, Unit.MILLISECONDS, "4m 14s"),
+        (11_131_411, Unit.MILLISECONDS, "3h 05m"),
+        (59_970, Unit.MILLISECONDS, "1m 00s"),
+        (999.7, Unit.MILLISECONDS, "1.0s"),
         (999, Unit.TOKENS, "999"),
-        (12_700, Unit.TOKENS, "12.7 k"),
-        (3_949_958, Unit.TOKENS, "3.95 M"),
-        (999_999, Unit.TOKENS, "1 M"),
+        (12_700, Unit.TOKENS, "12.7k"),
+        (3_949_958, Unit.TOKENS, "3.95M"),
+        (999_999, Unit.TOKENS, "1M"),
         (1.2111, Unit.RATIO, "1.21×"),
-        (0.25, Unit.SHARE, "25.0 %"),
+        (0.25, Unit.SHARE, "25.0%"),
         (20.5, Unit.COUNT, "20.5"),
         (Decimal(110), Unit.COUNT, "110"),
         ("text", Unit.TEXT, "text"),
@@ -216,4 +219,4 @@ def test_values_are_written_for_people(value: object, unit: Unit, shown: str) ->
 
 
 def test_known_of_is_silent_where_all_is_known() -> None:
-    assert (known_of(3, 3), known_of(41, 57)) == ("", "known for 41 of 57")
+    assert (known_of(3, 3), known_of(41, 57)) == ("", "based on 41 of 57")

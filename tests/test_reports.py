@@ -175,12 +175,12 @@ def test_no_run_is_a_report_of_nothing(five: Store) -> None:
 def test_the_dearest_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
     section = report(five, Request(runs=2)).section("runs")
     assert section.table["run_id"].to_pylist() == ["d", "c"]
-    assert section.note == "Top 2 of 5 runs account for 70.0 % of cost."
+    assert section.note == "Top 2 of 5 runs account for 70.0% of cost."
 
 
 def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
     ingest([Source("two", (record_text() + record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)).encode())], store)
-    assert "$3.0000 has no model attribution." in report(store, Request()).section("models").note
+    assert "$3.00 has no model attribution." in report(store, Request()).section("models").note
 
 
 def test_a_report_is_of_one_moment(sample_store: Store) -> None:

@@ -47,7 +47,7 @@ def is_wide(values: Sequence[float]) -> bool:
 
 def axis_layout(axis: Axis, values: Sequence[float], *, logarithmic: bool) -> dict[str, Any]:
     """Plotly's layout of the axis for these values."""
-    title = f"{axis.title} (logarithmic)" if logarithmic else axis.title
+    title = f"{axis.title} (log scale)" if logarithmic else axis.title
     layout: dict[str, Any] = {"title": {"text": title}, "type": "log" if logarithmic else "linear", "automargin": True}
     if not logarithmic:
         layout["rangemode"] = "tozero"
@@ -69,7 +69,9 @@ def _ticks(unit: Unit, values: Sequence[float], *, logarithmic: bool) -> dict[st
         return {"tickvals": round_values, "ticktext": [_tick(value, unit) for value in round_values]}
     if unit is Unit.USD:
         return {"tickprefix": "$", "tickformat": ",~f"}
-    return {"tickformat": {Unit.TOKENS: "~s", Unit.SHARE: ",.0%"}.get(unit, ",~f")}
+    if unit is Unit.TOKENS:
+        return {"exponentformat": "B", "minexponent": 3}
+    return {"tickformat": {Unit.SHARE: ",.0%"}.get(unit, ",~f")}
 
 
 def _round_values(values: Sequence[float]) -> list[float]:
@@ -92,8 +94,8 @@ def _even(largest: float) -> list[float]:
 
 
 def _clock(milliseconds: float, step: float) -> str:
-    """`500 ms`, `80 s`, `1.5 min`, `1,000 h`: in the largest unit of which the step between ticks is a multiple of one half."""
-    for unit, name in ((_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s")):
+    """`500ms`, `80s`, `1.5m`, `1,000h`: in the largest unit of which the step between ticks is a multiple of one half."""
+    for unit, name in ((_HOUR, "h"), (_MINUTE, "m"), (_SECOND, "s")):
         if milliseconds >= unit and (2 * step / unit).is_integer():
-            return f"{milliseconds / unit:,g} {name}"
-    return f"{milliseconds:g} ms" if milliseconds else "0"
+            return f"{milliseconds / unit:,g}{name}"
+    return f"{milliseconds:g}ms" if milliseconds else "0"

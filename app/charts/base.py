@@ -24,6 +24,9 @@ LEGEND_ROW = 20
 INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
 """Colour of axis texts: on a light page, Streamlit's own has a contrast of 3.6:1 only."""
 
+_HOVERED = {"light": {"bgcolor": "#FFFFFF", "font": {"color": "#0F1719"}}, "dark": {"bgcolor": "#1C2526", "font": {"color": "#F0F2F1"}}}
+"""Colours of hover text, which else takes those of its mark: small and grey on many."""
+
 
 @dataclass(frozen=True)
 class Words:
@@ -92,7 +95,7 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
             "title": {"text": ""},
         },
         "dragmode": False,
-        "hoverlabel": {"align": "left"},
+        "hoverlabel": {"align": "left", "font": {"size": 13}},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#7A7A7A", "activecolor": "#0F8A84"},
     }
     return go.Figure(traces, ours | layout)  # all at once: an update of a figure takes 10 ms
@@ -109,7 +112,7 @@ def inked(drawn: go.Figure, page: str | None) -> go.Figure:
         bars.outsidetextfont.color = ink
     for note in drawn.layout.annotations:
         note.font.color = ink
-    return drawn
+    return drawn.update_layout(hoverlabel=_HOVERED[page]) if page in _HOVERED else drawn
 
 
 def nothing(why: str) -> go.Figure:
@@ -135,7 +138,7 @@ def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tup
 
 
 def left_out(unknown: int, zero: int, what: str) -> str:
-    """How many runs are not drawn and why, empty where all are: `what` is not known of them, or a logarithmic axis has no zero."""
-    said = [f"Left out: {plural(unknown, 'run')} without {what}."] if unknown else []
-    said += [f"Left out: {plural(zero, 'run')} at zero, which a logarithmic axis has no place for."] if zero else []
+    """How many runs are not drawn and why, empty where all are: they have no `what`, or a logarithmic axis has no zero."""
+    said = [f"Not shown: {plural(unknown, 'run')} without {what}."] if unknown else []
+    said += [f"{zero:,} zero-value {'run is' if zero == 1 else 'runs are'} not shown on the log scale."] if zero else []
     return " ".join(said)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, nothing, safe
 from app.charts.looks import EVIDENCE_SIZES, SCOPES, Looks, name
-from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, words
+from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, words
 from app.text.formatting import exact, human
 from schemas.catalogue.columns import RUNS
 from schemas.text import plural
@@ -25,11 +25,11 @@ from schemas.unit_names import Unit
 
 ROW = 24
 HALVES = 10
-"""The fewest runs for a finding on the cheaper and the more expensive half."""
+"""The fewest runs for a finding on the less and the more expensive half."""
 
 COST = axis_of(RUNS["cost_own_usd"])
-RATIO = "Claimed ratio (logarithmic)"
-_LONGEST_QUOTE = 22
+RATIO = "Claimed ratio (log scale)"
+_LONGEST_QUOTE = 40
 _MOST_TICKS = 5
 _HOVERED, _HOVER_WIDTH = 300, 60
 """The most characters of a quote in hover text, and of a line of it."""
@@ -56,26 +56,26 @@ def _forest_words(table: pa.Table) -> Words:
         return Words("Claims across runs")
     [row] = table.slice(0, 1).to_pylist()
     claims, runs = plural(row["claims_found"], "claim"), plural(row["runs_found"], "run")
-    benchmarked = f"{row['benchmarked_found']:,} benchmarked"
+    benchmarked = f"{row['benchmarked_found']:,} with a stated benchmark"
     finding = {
-        "headlines": f"{runs} with a claimed speedup, {benchmarked}",
+        "headlines": f"{runs} claiming a speedup, {benchmarked}",
         "largest": f"{claims} of {runs} with a ratio, {benchmarked}",
-        "worse": f"{claims} of {runs} that something became worse",
+        "worse": f"{claims} of {runs} that something got worse",
     }[row["pick"]]
-    return Words(finding, f"Drawn: {table.num_rows:,} of {claims}." if table.num_rows < row["claims_found"] else "")
+    return Words(finding, f"Showing {table.num_rows:,} of {claims}." if table.num_rows < row["claims_found"] else "")
 
 
 @chart(
     "claims-forest",
-    "Each claim at its ratio, with its range where it gives one; what the agents say, not measured",
-    "One line per claim, named by its words, its point at the claimed ratio on a logarithmic axis; left of the line at 1× became worse",
+    "Claimed ratios with their ranges. Claims of the agents, not measured.",
+    "One line per claim, named by its words, its point at the claimed ratio on a log scale; left of the line at 1×: regressions",
     _forest_words,
 )
 def claims_forest(table: pa.Table, _: Looks) -> go.Figure:
     """A forest plot: claims beneath one another, in the order of the rows."""
     rows = [(place, row) for place, row in enumerate(table.to_pylist()) if _is_drawable(row)]
     if not rows:
-        return nothing("No claim here states a ratio.")
+        return nothing("None of these claims states a ratio.")
     values = [row[key] for _, row in rows for key in ("ratio", "ratio_low", "ratio_high") if row[key]]
     quotes = {
         "tickvals": [place for place, _ in rows],
@@ -126,7 +126,7 @@ def _points(evidence: str, rows: Sequence[Row], x: Sequence[float], y: Sequence[
         x=x,
         y=y,
         mode="markers",
-        name=words(evidence),
+        name=evidence_words(evidence),
         legendgroup=evidence,
         customdata=[[row["run_id"]] for row in rows],
         hoverinfo="text",
@@ -150,9 +150,10 @@ def _symbol(row: Row) -> str:
 def _legend(rows: Sequence[Row]) -> list[go.Scatter]:
     """The legend of the colours and shapes in use, as traces without points: a point has one of each, so none can represent either."""
     evidence = [kind for kind in EVIDENCE if any(row["evidence"] == kind for row in rows)]
-    colours = [go.Scatter(mode="lines", line={"color": EVIDENCE[kind], "width": 8}, legendgroup=kind, name=kind) for kind in evidence]
+    lines = [{"line": {"color": EVIDENCE[kind], "width": 8}, "legendgroup": kind, "name": evidence_words(kind)} for kind in evidence]
+    colours = [go.Scatter(mode="lines", **line) for line in lines]
     shapes = [(words(scope), mark) for scope, mark in SCOPES.items() if any(row["scope"] == scope for row in rows)]
-    shapes += [("hedged or estimated", "circle-open")] if any(_symbol(row).endswith("-open") for row in rows) else []
+    shapes += [("qualified or projected", "circle-open")] if any(_symbol(row).endswith("-open") for row in rows) else []
     marks = [go.Scatter(mode="markers", marker={"color": _GREY, "symbol": mark, "size": 10}, name=label) for label, mark in shapes]
     return [trace.update(x=[None], y=[None], showlegend=True, hoverinfo="skip") for trace in (*colours, *marks)]
 
@@ -203,15 +204,15 @@ def _mix_words(table: pa.Table) -> Words:
     if not table.num_rows:
         return Words("Evidence of claimed speedups")
     [row] = table.slice(0, 1).to_pylist()
-    runs, claim = plural(row["runs_found"], "run"), "claims" if row["benchmarked_found"] == 1 else "claim"
+    runs, found = plural(row["runs_found"], "run"), row["benchmarked_found"]
     silent = row["groups_found"] - table.num_rows
-    note = f"Drawn: the {table.num_rows:,} of {row['groups_found']:,} groups with the most claims." if silent else ""
-    return Words(f"{row['benchmarked_found']:,} of {runs} {claim} a speedup that is benchmarked", note)
+    note = f"Showing the {table.num_rows:,} of {row['groups_found']:,} groups with the most claims." if silent else ""
+    return Words(f"{found:,} of {runs} {'has a speedup claim' if found == 1 else 'have speedup claims'} with a stated benchmark", note)
 
 
 @chart(
     "claims-evidence",
-    "Runs with a claimed speedup by the evidence of their headline claim; beside each name, how many of the group's runs claim one",
+    "Runs claiming a speedup by evidence of their top claim. Beside each name: runs with a claim, of all runs.",
     "One bar per group, divided by evidence from the strongest to the weakest, the number of runs in each part",
     _mix_words,
 )
@@ -219,7 +220,7 @@ def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
     """Bars of equal length: the evidence of the claims of each group."""
     rows = [row for row in table.to_pylist() if row["claiming"]]
     if not rows:
-        return nothing("No run claims a speedup in figures.")
+        return nothing("No run claims a speedup with a number.")
     traces = [_share(evidence, rows) for evidence in EVIDENCE if any(row[evidence] for row in rows)]
     if len(traces) == 1:  # there is no legend to name it
         traces[0].update(texttemplate=f"%{{text}} {traces[0].name}")
@@ -231,18 +232,18 @@ def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
         "ticklabelstandoff": 6,
         "title": {"text": ""},
     }
-    share = {"title": {"text": "Share of claiming runs"}, "tickformat": ",.0%", "range": [0, 1]}
+    share = {"title": {"text": "Share of runs with a claim"}, "tickformat": ",.0%", "range": [0, 1]}
     drawn = figure(traces, barmode="stack", bargap=0.35, xaxis=share, yaxis=names)
     return drawn.update_layout(height=120 + 32 * max(len(rows), 3), showlegend=len(traces) > 1)
 
 
 def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:
-    said = [f"{plural(row[evidence], 'run')} of {row['claiming']:,} with a claimed speedup: {words(evidence)}" for row in rows]
+    said = [f"{plural(row[evidence], 'run')} of {row['claiming']:,} with a speedup claim: {evidence_words(evidence)}" for row in rows]
     return go.Bar(
         x=[row[evidence] / row["claiming"] for row in rows],
         y=list(range(len(rows))),
         orientation="h",
-        name=words(evidence),
+        name=evidence_words(evidence),
         text=[f"{row[evidence]:,}" if row[evidence] else "" for row in rows],
         textposition="inside",
         insidetextanchor="middle",
@@ -256,26 +257,26 @@ def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:
 
 
 def _group(row: Row) -> str:
-    return name("not known" if row["group"] is None else str(row["group"]))
+    return name(row["group"])
 
 
 def _cost_words(table: pa.Table) -> Words:
     known = [row for row in table.to_pylist() if row["cost_own_usd"] is not None]
     unknown = table.num_rows - len(known)
-    note = f"Left out: {plural(unknown, 'run')} without a reported cost." if unknown else ""
+    note = f"Not shown: {plural(unknown, 'run')} without a reported cost." if unknown else ""
     ratios = [row["ratio"] for row in sorted(known, key=lambda row: row["cost_own_usd"])]
     if len(ratios) < HALVES:
-        return Words("Claimed speedup against reported cost", note)
-    cheaper, dearer = (human(median(half), Unit.RATIO) for half in (ratios[: len(ratios) // 2], ratios[len(ratios) // 2 :]))
-    if cheaper == dearer:
-        return Words(f"The dearer and the cheaper half of the runs claim the same median, {cheaper}", note)
-    return Words(f"The dearer half of the runs claims a median of {dearer}, the cheaper half {cheaper}", note)
+        return Words("Claimed speedup vs. reported cost", note)
+    cheaper, expensive = (human(median(half), Unit.RATIO) for half in (ratios[: len(ratios) // 2], ratios[len(ratios) // 2 :]))
+    if cheaper == expensive:
+        return Words(f"Claimed speedup does not depend on cost: median {cheaper} in both halves", note)
+    return Words(f"Median claimed speedup: {expensive} in the more expensive half of the runs, {cheaper} in the other", note)
 
 
 @chart(
     "claims-cost",
-    "Claimed speedup of each run's headline claim against the run's reported cost; claimed, not measured",
-    "One point per run: its reported cost to the right, its claimed speedup upwards on a logarithmic axis, with a line at 1×",
+    "Top claim of each run vs. its reported cost. Claimed, not measured.",
+    "One point per run: its reported cost to the right, its claimed speedup upwards on a log scale, with a line at 1×",
     _cost_words,
 )
 def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
@@ -288,7 +289,7 @@ def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
     groups = [(evidence, [row for row in rows if row["evidence"] == evidence]) for evidence in EVIDENCE]
     traces = [_cost_points(evidence, found) for evidence, found in groups if found]
     x, y = axis_layout(COST, costs, logarithmic=logarithmic), _ratio_axis([row["ratio"] for row in rows])
-    drawn = figure([*traces, *_legend(rows)], xaxis=x, yaxis=y | {"title": {"text": "Claimed speedup (logarithmic)"}})
+    drawn = figure([*traces, *_legend(rows)], xaxis=x, yaxis=y | {"title": {"text": "Claimed speedup (log scale)"}})
     return drawn.update_layout(height=460, showlegend=True).add_shape(_no_change("y"))
 
 

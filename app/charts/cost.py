@@ -1,4 +1,4 @@
-"""Charts of what groups of runs spent: by model, and by class of tokens. Rows as of `app.queries.cost`."""
+"""Charts of what groups of runs spent: by model, and by type of tokens. Rows as of `app.queries.cost`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of
 from app.charts.base import HEIGHT, figure, hover, inked, nothing, safe
-from app.charts.looks import TOKENS, Look, Looks, name
-from app.queries.cost import MOST_MODELS, Groups
+from app.charts.looks import OTHER_LOOK, OTHERS, TOKENS, Look, Looks, name
+from app.charts.periods import filled, labels
+from app.queries.cost import Groups
 from app.text.cost_words import TOKEN_CLASSES, group_names
 from schemas.catalogue.columns import GROUPS, RUNS
 from schemas.unit_names import Unit
 
 COST, TOKEN_AXIS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
-OTHERS = "other models"
-NO_MODEL = "no model named"
 ROW = 28
-_REST = Look("#7A7A7A", "circle", "/")
 
 Key = tuple[str | None, bool]
 """A model; or None and True for all other models together."""
@@ -33,26 +31,22 @@ def by_model(found: Groups, shares: pa.Table, looks: Looks, page: str | None) ->
     rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
     if not any(row["cost_usd"] for row in rows):
         return nothing("No run has a reported cost above 0.")
-    places = {row[key]: place for place, row in enumerate(rows)}
+    groups = filled([row[key] for row in rows]) if found.in_order else [row[key] for row in rows]
+    places = {group: place for place, group in enumerate(groups)}
     totals = {row[key]: row["cost_usd"] for row in rows}
-    amounts = _amounts(row for row in shares.to_pylist() if row["group"] in places)
-    labels = dict(zip(places, group_names(rows, key), strict=True))
-    traces = [_share(model, part, places, labels, totals, looks, upright=found.in_order) for model, part in amounts.items()]
-    return _bars(traces, list(labels.values()), COST, page, upright=found.in_order)
+    amounts = _amounts((row for row in shares.to_pylist() if row["group"] in totals), looks)
+    names = dict(zip(places, group_names([{key: group} for group in groups], key), strict=True))
+    traces = [_share(model, part, places, names, totals, looks, upright=found.in_order) for model, part in amounts.items()]
+    return _bars(traces, list(names.values()), COST, page, upright=found.in_order)
 
 
-def _amounts(rows: Iterable[Mapping[str, Any]]) -> dict[Key, dict[Any, Decimal]]:
-    """Model → group → cost, most expensive model first; the models beyond MOST_MODELS are summed as one."""
-    sums: dict[str | None, dict[Any, Decimal]] = {}
+def _amounts(rows: Iterable[Mapping[str, Any]], looks: Looks) -> dict[Key, dict[Any, Decimal]]:
+    """Model → group → cost, in the order of legends; models without a colour of their own are summed as one."""
+    sums: dict[Key, dict[Any, Decimal]] = {}
     for row in rows:
-        sums.setdefault(row["model"], {})[row["group"]] = row["cost_usd"]
-    ranked = sorted(sums.items(), key=lambda item: -sum(item[1].values()))
-    kept: dict[Key, dict[Any, Decimal]] = {(model, False): part for model, part in ranked[:MOST_MODELS]}
-    for _, part in ranked[MOST_MODELS:]:
-        rest = kept.setdefault((None, True), {})
-        for group, cost in part.items():
-            rest[group] = rest.get(group, Decimal(0)) + cost
-    return kept
+        part = sums.setdefault(key_of(row["model"], looks), {})
+        part[row["group"]] = part.get(row["group"], Decimal(0)) + row["cost_usd"]
+    return dict(sorted(sums.items(), key=lambda item: look_of(item[0], looks).place))
 
 
 def _share(
@@ -85,13 +79,14 @@ def _share(
 
 
 def by_token_class(found: Groups, page: str | None) -> go.Figure:
-    """A bar per group, stacked by class of tokens, in the order of the bars of cost."""
+    """A bar per group, stacked by type of tokens, in the order of the bars of cost."""
     key = found.table.column_names[0]
     rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
-    names = group_names(rows, key)
+    groups = filled([row[key] for row in rows]) if found.in_order else [row[key] for row in rows]
+    names, places = group_names(rows, key), {group: place for place, group in enumerate(groups)}
     traces = [
         _bar(
-            [place for place, row in enumerate(rows) if row[column]],
+            [places[row[key]] for row in rows if row[column]],
             [float(row[column]) for row in rows if row[column]],
             upright=found.in_order,
             name=label,
@@ -101,7 +96,8 @@ def by_token_class(found: Groups, page: str | None) -> go.Figure:
         for column, label in TOKEN_CLASSES.items()
     ]
     drawn = [trace for trace in traces if trace.hovertext]
-    return _bars(drawn, names, TOKEN_AXIS, page, upright=found.in_order) if drawn else nothing("No run counts its tokens.")
+    named = group_names([{key: group} for group in groups], key)
+    return _bars(drawn, named, TOKEN_AXIS, page, upright=found.in_order) if drawn else nothing("No run counts its tokens.")
 
 
 def _bar(places: Sequence[int], values: Sequence[float], *, upright: bool, **look: Any) -> go.Bar:
@@ -110,8 +106,10 @@ def _bar(places: Sequence[int], values: Sequence[float], *, upright: bool, **loo
 
 
 def _bars(traces: Sequence[go.Bar], names: Sequence[str], axis: Axis, page: str | None, *, upright: bool) -> go.Figure:
-    places = {"tickvals": list(range(len(names))), "ticktext": [safe(name(text)) for text in names], "title": {"text": ""}}
-    places |= {"automargin": True, "showgrid": False, "ticklabelstandoff": 6}
+    texts = [safe(name(text)) for text in names]
+    places: dict[str, Any] = labels(texts) if upright else {"tickvals": list(range(len(texts))), "ticktext": texts}
+    places |= {"title": {"text": ""}, "automargin": True, "showgrid": False, "ticklabelstandoff": 6}
+    places |= {"range": [-0.6, len(texts) - 0.4]} if upright else {}
     values = axis_layout(axis, [], logarithmic=False)
     layout = {"xaxis": places, "yaxis": values} if upright else {"xaxis": values, "yaxis": places | {"autorange": "reversed"}}
     drawn = figure(list(traces), barmode="stack", bargap=0.3, **layout)
@@ -123,9 +121,15 @@ def _bars(traces: Sequence[go.Bar], names: Sequence[str], axis: Axis, page: str 
 def model_name(key: Key) -> str:
     """The label of a part of a bar or area."""
     model, is_other = key
-    return OTHERS if is_other else NO_MODEL if model is None else name(model)
+    return OTHERS if is_other else name(model)
+
+
+def key_of(model: str | None, looks: Looks, *, is_other: bool = False) -> Key:
+    """Whose part a model's cost is drawn as."""
+    return (None, True) if is_other or looks.get(model, OTHER_LOOK).is_other else (model, False)
 
 
 def look_of(key: Key, looks: Looks) -> Look:
+    """How a part looks."""
     model, is_other = key
-    return _REST if is_other else looks.get(model, looks[None])
+    return OTHER_LOOK if is_other else looks.get(model, OTHER_LOOK)

@@ -1,4 +1,4 @@
-"""Chart of reported cost added up along time or order, an area per main model. Rows as of `queries_cost.spending`."""
+"""Chart of cumulative reported cost by date or order, an area per main model. Rows as of `queries_cost.spending`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout
 from app.charts.base import figure, hover, inked, nothing, safe
-from app.charts.cost import COST, Key, look_of, model_name
+from app.charts.cost import COST, Key, key_of, look_of, model_name
 from app.charts.looks import PLAIN, Looks
 from app.queries.cost import TIME
 from app.text.formatting import exact
 from schemas.unit_names import Unit
 
-TITLES = {TIME: "Time of the run (UTC)"}
+TITLES = {TIME: "Date (UTC)"}
 FEW = 20
 """The most runs that have a tick each."""
 
-ORDER = "Runs, in the order in which they were read"
+ORDER = "Runs, in ingestion order"
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,17 @@ class Step:
     so_far: Decimal
 
 
-def steps(table: pa.Table) -> list[Step]:
+def steps(table: pa.Table, looks: Looks) -> list[Step]:
     """The places on the axis, in order; `run_id` is set for a place with a single run."""
     places: dict[Any, list[dict[str, Any]]] = {}
     for row in table.to_pylist():
         places.setdefault(row["x"], []).append(row)
     found, so_far = [], Decimal(0)
     for x, rows in places.items():
-        parts = {(row["model"], row["is_other"]): row["cost_usd"] for row in rows}
+        parts: dict[Key, Decimal] = {}
+        for row in rows:
+            key = key_of(row["model"], looks, is_other=row["is_other"])
+            parts[key] = parts.get(key, Decimal(0)) + row["cost_usd"]
         so_far += sum(parts.values(), Decimal(0))
         runs = sum(row["runs"] for row in rows)
         found.append(Step(x, parts, runs, rows[0]["run_id"] if runs == 1 else None, so_far))
@@ -52,15 +55,15 @@ def steps(table: pa.Table) -> list[Step]:
 
 
 def spending(table: pa.Table, axis: str, looks: Looks, page: str | None) -> go.Figure:
-    """Stacked areas, most expensive model at the bottom. The line above them has the totals as hover text, its points are single runs."""
-    found = steps(table)
+    """Stacked areas in the order of legends. The line above them has the totals as hover text, its points are single runs."""
+    found = steps(table, looks)
     if not found:
-        return nothing("No run has both a reported cost and a place here.")
+        return nothing("No run has both a reported cost and a date.")
     sums: dict[Key, Decimal] = {}
     for step in found:
         for key, cost in step.parts.items():
             sums[key] = sums.get(key, Decimal(0)) + cost
-    traces = [_area(key, found, looks) for key in sorted(sums, key=lambda key: -sums[key])]
+    traces = [_area(key, found, looks) for key in sorted(sums, key=lambda key: look_of(key, looks).place)]
     x = {"title": {"text": TITLES.get(axis, ORDER)}, "showgrid": False, "automargin": True}
     x |= _order_ticks(found) if axis != TIME else {}
     y = axis_layout(COST, [], logarithmic=False)
@@ -128,6 +131,6 @@ def _runs(found: Sequence[Step]) -> go.Scatter:
 
 def _hover(step: Step) -> str:
     place = f"{step.x:%Y-%m-%d %H:%M}" if isinstance(step.x, datetime) else f"{step.x:,} runs"
-    text = hover(f"Up to {place}", {"All so far": (step.so_far, Unit.USD)})
+    text = hover(f"Up to {place}", {"Cumulative": (step.so_far, Unit.USD)})
     added = "".join(f"<br>{safe(model_name(key))}: +{exact(cost, Unit.USD)}" for key, cost in step.parts.items())
-    return f"{text}{added}<br>" + (f"Run: {safe(step.run_id)}" if step.run_id else f"Runs here: {step.runs:,}")
+    return f"{text}{added}<br>" + (f"Run: {safe(step.run_id)}" if step.run_id else f"Runs: {step.runs:,}")

@@ -130,19 +130,18 @@ def _medians(rows: Sequence[Mapping[str, Any]], measure: Figure) -> go.Scatter:
 def _summary(row: Mapping[str, Any], measure: Figure) -> str:
     figures = {
         "Median": (row["p50"], measure.unit),
-        "Middle_half_from": (row["p25"], measure.unit),
-        "to": (row["p75"], measure.unit),
-        "One_in_twenty_below": (row["p05"], measure.unit),
-        "one_in_twenty_above": (row["p95"], measure.unit),
-        "Known_for_runs": (row["known"], Unit.COUNT),
+        "p25": (row["p25"], measure.unit),
+        "p75": (row["p75"], measure.unit),
+        "p5": (row["p05"], measure.unit),
+        "p95": (row["p95"], measure.unit),
+        "Runs": (row["known"], Unit.COUNT),
     }
-    lines = [f"{label.replace('_', ' ')}: {human(value, unit)}" for label, (value, unit) in figures.items()]
+    lines = [f"{label}: {human(value, unit)}" for label, (value, unit) in figures.items()]
     return "<br>".join([f"<b>{safe(_called(row))}</b>", *lines])
 
 
 def _called(row: Mapping[str, Any]) -> str:
-    text = "not known" if row["group"] is None else str(row["group"])
-    return safe(name(text))
+    return safe(name(row["group"]))
 
 
 def spread_finding(measure: Figure, whole: Mapping[str, Any] | None) -> str:
@@ -152,24 +151,22 @@ def spread_finding(measure: Figure, whole: Mapping[str, Any] | None) -> str:
     if whole["known"] < FEW:
         return f"{measure.label}: median {human(whole['p50'], measure.unit)} of {plural(whole['known'], 'run')}"
     if measure.better == "higher":
-        return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in twenty below {human(whole['p05'], measure.unit)}"
-    return f"Half of the runs are above {human(whole['p50'], measure.unit)}, one in ten above {human(whole['p90'], measure.unit)}"
+        return f"{measure.label}: median {human(whole['p50'], measure.unit)}, p5 {human(whole['p05'], measure.unit)}"
+    return f"{measure.label}: median {human(whole['p50'], measure.unit)}, p90 {human(whole['p90'], measure.unit)}"
 
 
 def groups_finding(measure: Figure, quantiles: pa.Table) -> str:
-    """Which named group is highest and which lowest, where there are enough runs of both; that there are others is said."""
+    """Which named group is highest and which lowest, where there are enough runs of both, and what that leaves out."""
     drawn = [row for row in quantiles.to_pylist() if row["known"]]
     named = [row for row in drawn if row["group"] is not None]
     rows = sorted((row for row in named if row["known"] >= FEW), key=lambda row: row["p50"])
     if len(rows) < 2:
         return f"{measure.label} by group"
-    low, high = rows[0], rows[-1]
+    low, high = (f"{name(row['group'])} (median {human(row['p50'], measure.unit)})" for row in (rows[0], rows[-1]))
+    ends = ("Longest", "shortest") if measure.unit is Unit.MILLISECONDS else ("Highest", "lowest")
+    fewest = f" with {FEW} or more runs" if len(rows) < len(named) else ""
     groups = "named groups" if len(named) < len(drawn) else "groups"
-    fewest = f" with {FEW} runs or more" if len(rows) < len(named) else ""
-    return (f"Of {groups}{fewest}, " if len(rows) < len(drawn) else "") + (
-        f"{measure.label}: highest for {name(high['group'])}, median {human(high['p50'], measure.unit)}; "
-        f"lowest for {name(low['group'])}, {human(low['p50'], measure.unit)}"
-    )
+    return f"{ends[0]}: {high}; {ends[1]}: {low}" + (f" ({groups}{fewest})" if len(rows) < len(drawn) else "")
 
 
 def known_note(measure: Figure, whole: Mapping[str, Any] | None, on: Scale | None, drawn: int) -> str:

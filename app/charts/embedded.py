@@ -65,7 +65,7 @@ def _runs(model_rows: pa.Table, looks: Looks) -> Embedded | None:
     if drawn < 2:
         return None
     chart = CHARTS["cost-models"]
-    return _embedded(chart.draw(model_rows, looks, "light"), chart.alt(model_rows), f"The chart shows the {drawn} dearest.")
+    return _embedded(chart.draw(model_rows, looks, "light"), chart.alt(model_rows), f"The chart shows the top {drawn}.")
 
 
 def _embedded(drawn: go.Figure, alt: str, note: str) -> Embedded:

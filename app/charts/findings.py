@@ -47,10 +47,9 @@ def _hover(row: dict[str, Any]) -> str:
 
 
 def finding(table: pa.Table, runs: int) -> str:
-    """The title: how many alarms or warnings there are."""
-    alarms = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "error")
+    """The title: how many errors and warnings there are."""
+    errors = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "error")
     if not table.num_rows:
-        return "The rules found nothing"
+        return "No findings"
     warnings = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "warning")
-    told = plural(alarms, "alarm") if alarms else f"No alarms, {plural(warnings, 'warning')}" if warnings else "No alarms"
-    return f"{told} in {plural(runs, 'run')}"
+    return f"{plural(errors, 'error')}, {plural(warnings, 'warning')} in {plural(runs, 'run')}"

@@ -1,4 +1,4 @@
-"""Charts of list prices: reported against list cost, the causes of the difference, what caching saved. Rows as of `app.queries.cost`."""
+"""Charts of list prices: reported and list-price cost, the causes of the difference, cache savings. Rows as of `app.queries.cost`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of, is_wide
 from app.charts.base import figure, figures_of, hover, inked, nothing, safe
-from app.charts.looks import ON_COLOUR, PLAIN, SEVERITIES, Looks, name
+from app.charts.looks import ON_COLOUR, OTHER_LOOK, PLAIN, SEVERITIES, Looks, name
+from app.charts.periods import filled, labels
 from app.queries.cost import Groups
 from app.text.cost_words import comparable, group_names
 from app.text.formatting import human
@@ -24,21 +25,21 @@ HOVER_WIDTH = 60
 BOTH = Axis("cost_usd", "Cost (USD)", Unit.USD)
 DELTA, LISTED = axis_of(GROUPS["cost_delta_usd"]), axis_of(GROUPS["cost_list_usd"])
 SIGNED = {"zeroline": True, "zerolinecolor": "#7A7A7A", "rangemode": "normal", "tickprefix": "", "tickformat": "$,~f"}
-"""Layout of an axis with negative amounts: `-$20`."""
+"""Layout of an axis with negative amounts: `−$20`."""
 
-SIDES = {"reported": ("reported", "circle"), "listed": ("at list prices", "circle-open")}
+SIDES = {"reported": ("Reported cost", "circle"), "listed": ("List-price cost", "circle-open")}
 SAVED, LOST = "rgba(122,122,122,0.45)", "#D55E00"
 
 
 def prices(found: Groups, looks: Looks | None, page: str | None) -> go.Figure:
-    """Two points per group, over its runs with both costs: filled for the reported cost, open for the list cost."""
+    """Two points per group, over its runs with both costs: filled for the reported cost, open for the list-price cost."""
     key = found.table.column_names[0]
     rows = comparable(found)
     if not rows:
-        return nothing("No run has both a reported and a list cost.")
+        return nothing("No run has both a reported and a list-price cost.")
     values = [float(row[side]) for row in rows for side in SIDES]
     names = group_names(rows, key)
-    colours = [looks.get(row[key], looks[None]).colour if looks else PLAIN for row in rows]
+    colours = [looks.get(row[key], OTHER_LOOK).colour if looks else PLAIN for row in rows]
     traces: list[Any] = [_between(place, row) for place, row in enumerate(rows)]
     traces += [_points(rows, names, side, colours) for side in SIDES] + [_named(*side) for side in SIDES.values()]
     x = axis_layout(BOTH, [value for value in values if value > 0], logarithmic=is_wide(values) and min(values) > 0)
@@ -76,17 +77,17 @@ def _both_hover(group: str, row: Mapping[str, Any]) -> str:
 
 
 def causes(table: pa.Table, page: str | None) -> go.Figure:
-    """A bar per cause: to the right where the list is dearer than what agents report, to the left where it is cheaper."""
+    """A bar per cause: to the right where list prices are higher than what agents report, to the left where they are lower."""
     rows = [row for row in table.to_pylist() if row["cost_delta_usd"]]
     if not rows:
-        return nothing("Every known list cost is what the agent reports.")
+        return nothing("All priced runs match list prices.")
     words = [CAUSES[CostCause(row["cause"])] for row in rows]
     traces = [
         go.Bar(
             x=[float(row["cost_delta_usd"]) for row, word in zip(rows, words, strict=True) if word.severity == severity],
             y=[place for place, word in enumerate(words) if word.severity == severity],
             orientation="h",
-            name={"info": "explained", "warning": "worth a look"}[severity],
+            name={"info": "Expected", "warning": "Needs review"}[severity],
             marker={"color": SEVERITIES[severity]},
             text=[human(row["cost_delta_usd"], Unit.USD) for row, word in zip(rows, words, strict=True) if word.severity == severity],
             textposition="auto",
@@ -120,20 +121,21 @@ def _cause_hover(row: Mapping[str, Any]) -> str:
 
 
 def caching(found: Groups, page: str | None) -> go.Figure:
-    """A bar per group: what its tokens cost at list prices, and what caching saved of what they would have cost without."""
+    """A bar per group: its list-price cost, and what caching saved."""
     key = found.table.column_names[0]
     rows = [row for row in found.table.to_pylist() if row["cost_uncached_usd"]]
     if not rows:
-        return nothing("No run has a list cost.")
+        return nothing("No run has a list-price cost.")
+    groups = filled([row[key] for row in rows]) if found.in_order else [row[key] for row in rows]
     names = group_names(rows, key)
     texts = [_saved_hover(group, row) for group, row in zip(names, rows, strict=True)]
-    paid = [float(min(row["cost_uncached_usd"], row["cost_uncached_usd"] - row["cache_saved_usd"])) for row in rows]
+    listed = [float(min(row["cost_uncached_usd"], row["cost_uncached_usd"] - row["cache_saved_usd"])) for row in rows]
     parts = {
-        "list-price cost": (paid, PLAIN),
-        "saved by caching": ([float(max(row["cache_saved_usd"], 0)) for row in rows], SAVED),
-        "caching cost more than it saved": ([float(max(-row["cache_saved_usd"], 0)) for row in rows], LOST),
+        "List-price cost": (listed, PLAIN),
+        "Cache savings": ([float(max(row["cache_saved_usd"], 0)) for row in rows], SAVED),
+        "Negative cache savings": ([float(max(-row["cache_saved_usd"], 0)) for row in rows], LOST),
     }
-    places = list(range(len(rows)))
+    places = [groups.index(row[key]) for row in rows]
     traces = [
         go.Bar(
             x=places if found.in_order else values,
@@ -148,16 +150,16 @@ def caching(found: Groups, page: str | None) -> go.Figure:
         for label, (values, colour) in parts.items()
         if any(values)
     ]
-    named, money = _places(names), axis_layout(LISTED, [], logarithmic=False)
-    named = named | {"autorange": True} if found.in_order else named
+    named, money = _places(group_names([{key: group} for group in groups], key)), axis_layout(LISTED, [], logarithmic=False)
+    named = named | {"autorange": True} | labels(named["ticktext"]) if found.in_order else named
     drawn = figure(traces, barmode="stack", bargap=0.3, xaxis=named if found.in_order else money, yaxis=money if found.in_order else named)
     return inked(drawn if found.in_order else drawn.update_layout(height=130 + 28 * max(len(rows), 4)), page)
 
 
 def _saved_hover(group: str, row: Mapping[str, Any]) -> str:
-    paid = dict(row) | {"cost_list_usd": row["cost_uncached_usd"] - row["cache_saved_usd"]}
+    listed = dict(row) | {"cost_list_usd": row["cost_uncached_usd"] - row["cache_saved_usd"]}
     keys = ("cost_list_usd", "cost_uncached_usd", "cache_saved_usd", "cost_cache_write_usd", "cache_hit_ratio")
-    return hover(group, figures_of(paid, GROUPS, *keys))
+    return hover(group, figures_of(listed, GROUPS, *keys))
 
 
 def _places(names: Sequence[str]) -> dict[str, Any]:

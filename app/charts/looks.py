@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+from app.text.formatting import UNKNOWN_NAME
+
+R = TypeVar("R")
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8A7F00")
 """Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1 against light and dark pages.
 Grey is what is not known, and no model's."""
 
-SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "pentagon", "x", "star", "hexagon")
-PATTERNS = ("", "/", "x", ".", "-")
-UNKNOWN = "model not known"
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "pentagon", "star")
+TOP = 6
+"""Models with a colour of their own; where there are more than PALETTE has colours, the others are one entry of every legend."""
+
+OTHERS = "other"
 
 OUTCOMES = {
     "completed": "#009E73",
@@ -53,21 +60,37 @@ LONGEST_NAME = 48
 
 @dataclass(frozen=True)
 class Look:
-    """The colour of a model or outcome, the mark of its points, and the hatching of its bars (for models beyond the palette)."""
+    """The colour of a model or outcome, the mark of its points, the hatching of its bars, and its place in legends.
+
+    `is_other` is the look that all models beyond the first ones share.
+    """
 
     colour: str
     symbol: str
     pattern: str
+    place: int = 0
+    is_other: bool = False
 
 
 Looks = Mapping[str | None, Look]
-_NOBODY = Look("#7A7A7A", "circle-open", "")
+_NOBODY = Look("#7A7A7A", "circle-open", "", 1_001)
+OTHER_LOOK = Look("#8A8F91", "x", "/", 1_000, is_other=True)
 
 
 def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
-    """A look for each model, by its place among the sorted names. Pass all models of a store, so that a model looks the same everywhere."""
-    named = sorted({model for model in models if model is not None})
-    return {None: _NOBODY} | {model: _look(place) for place, model in enumerate(named)}
+    """A look for each model, the most important first. Pass all models of a store, so that a model looks the same everywhere."""
+    named = [model for model in dict.fromkeys(models) if model is not None]
+    own = len(named) if len(named) <= len(PALETTE) else TOP
+    return {None: _NOBODY} | {model: _look(place) if place < own else OTHER_LOOK for place, model in enumerate(named)}
+
+
+def in_legend(groups: Mapping[str | None, Sequence[R]], models: Looks) -> list[tuple[str, Look, list[R]]]:
+    """Rows by model as entries of a legend: its label, its look and its rows, in the one order that all charts have."""
+    entries: dict[Look, tuple[str, list[R]]] = {}
+    for model, rows in groups.items():
+        look = models.get(model, OTHER_LOOK)
+        entries.setdefault(look, (OTHERS if look.is_other else name(model), []))[1].extend(rows)
+    return [(label, look, rows) for look, (label, rows) in sorted(entries.items(), key=lambda entry: entry[0].place)]
 
 
 OUTCOME_LOOKS: Looks = {None: _NOBODY} | {
@@ -82,11 +105,10 @@ def group_looks(by: str, models: Looks) -> Looks | None:
 
 
 def _look(place: int) -> Look:
-    rounds, colour = divmod(place, len(PALETTE))
-    return Look(PALETTE[colour], SYMBOLS[(colour + rounds) % len(SYMBOLS)], PATTERNS[rounds % len(PATTERNS)])
+    return Look(PALETTE[place], SYMBOLS[place], "", place)
 
 
 def name(model: str | None) -> str:
     """A model's name for a legend."""
-    text = UNKNOWN if model is None else model
+    text = UNKNOWN_NAME if model is None else str(model)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

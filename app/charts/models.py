@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, figures_of, hover, nothing, safe
-from app.charts.looks import Looks, name
+from app.charts.looks import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS, RUNS
@@ -22,9 +22,7 @@ MOST_BARS = 50
 """The most bars that can be distinguished; a note mentions the other runs."""
 
 MOST_MODELS = 40
-"""The most models drawn separately: the most expensive ones, or those with the most tokens."""
-
-OTHERS = "other models"
+"""The most models of a run that are drawn: those with the most tokens."""
 
 NAMED_BARS = 12
 """The most bars that are labelled with the id of their run."""
@@ -43,18 +41,18 @@ def _cost_words(table: pa.Table) -> Words:
     if not shares:
         return Words("No run names its models", _cost_note(table, rows))
     model, cost = max(shares.items(), key=lambda item: item[1])
-    made = "the whole reported cost" if cost == total else f"{percent(cost / total)} of the reported cost"
-    return Words(f"{name(model)} makes {made}, by each model's own tokens", _cost_note(table, rows))
+    made = "all cost" if cost == total else f"{percent(cost / total)} of cost"
+    return Words(f"{name(model)} accounts for {made}, by own tokens", _cost_note(table, rows))
 
 
 def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
     runs = _sums(rows, "run_id")
     silent = len(set(table["run_id"].to_pylist()) - runs.keys())
-    said = [f"Left out: {plural(silent, 'run')} without a reported cost."] if silent else []
+    said = [f"Not shown: {plural(silent, 'run')} without a reported cost."] if silent else []
     if len(runs) > MOST_BARS:
-        dearest = sum(sorted(runs.values(), reverse=True)[:MOST_BARS], Decimal(0))
-        share = human(dearest / sum(runs.values(), Decimal(0)), Unit.SHARE) if dearest else "none"
-        said.insert(0, f"The {MOST_BARS} dearest of {plural(len(runs), 'run')}, {share} of their cost.")
+        top = sum(sorted(runs.values(), reverse=True)[:MOST_BARS], Decimal(0))
+        share = percent(top / sum(runs.values(), Decimal(0))) if top else "none"
+        said.insert(0, f"Top {MOST_BARS} of {plural(len(runs), 'run')}: {share} of cost.")
     return " ".join(said)
 
 
@@ -73,7 +71,7 @@ def _sums(rows: Sequence[Row], key: str) -> dict[Any, Decimal]:
 @chart(
     "cost-models",
     "Reported cost per run, by model",
-    "One bar per run, dearest first, its height the reported cost, stacked by the models the run used",
+    "One bar per run, most expensive first, its height the reported cost, stacked by the models the run used",
     _cost_words,
 )
 def cost_models(table: pa.Table, models: Looks) -> go.Figure:
@@ -84,47 +82,29 @@ def cost_models(table: pa.Table, models: Looks) -> go.Figure:
     runs = sorted(_sums(rows, "run_id").items(), key=lambda item: (-item[1], item[0]))[:MOST_BARS]
     places = {run_id: place for place, (run_id, _) in enumerate(runs)}
     drawn = [row for row in rows if row["run_id"] in places]
-    shares = sorted(_sums(drawn, "model").items(), key=lambda item: -item[1])
-    named = [model for model, _ in shares[:MOST_MODELS]]
-    of_model: dict[Any, list[Row]] = {model: [] for model in named}
-    others = [row for row in drawn if row["model"] not in of_model]
+    of_model: dict[str | None, list[Row]] = {}
     for row in drawn:
-        of_model.get(row["model"], []).append(row)
-    traces = [_bars(of_model[model], places, dict(runs), models) for model in named]
-    if others:
-        traces.append(_other_bars(others, places))
+        of_model.setdefault(row["model"], []).append(row)
+    traces = [_bars(*entry, places, dict(runs)) for entry in in_legend(of_model, models)]
     cost = axis_layout(COST, [], logarithmic=False)
     return figure(traces, barmode="stack", bargap=0.25, xaxis=_run_axis(list(places)), yaxis=cost)
 
 
-def _bars(rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, Decimal], models: Looks) -> go.Bar:
-    """One model's part of every bar."""
-    model = rows[0]["model"]
-    look = models[model]
+def _bars(label: str, look: Look, rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, Decimal]) -> go.Bar:
+    """The part of one entry of the legend in every bar."""
     return go.Bar(
         x=[places[row["run_id"]] for row in rows],
         y=[float(row["cost_usd"]) for row in rows],
-        name=safe(name(model)),
+        name=safe(label),
         hovertext=[_cost_hover(row, totals) for row in rows],
         customdata=[row["run_id"] for row in rows],
         hoverinfo="text",
         showlegend=True,
-        marker={"color": look.colour, "line": {"width": 0}, "pattern": {"shape": look.pattern}},
-    )
-
-
-def _other_bars(rows: Sequence[Row], places: Mapping[str, int]) -> go.Bar:
-    """The part of all other models in every bar."""
-    costs = _sums(rows, "run_id")
-    return go.Bar(
-        x=[places[run_id] for run_id in costs],
-        y=[float(cost) for cost in costs.values()],
-        name=OTHERS,
-        hovertext=[hover(OTHERS, figures_of({"cost_usd": cost}, GROUPS, "cost_usd")) for cost in costs.values()],
-        customdata=list(costs),
-        hoverinfo="text",
-        showlegend=True,
-        marker={"color": "#8a8a8a", "line": {"width": 0}},
+        marker={
+            "color": look.colour,
+            "line": {"width": 0},
+            "pattern": {"shape": look.pattern, "bgcolor": look.colour, "fgcolor": "#FFFFFF"},
+        },
     )
 
 
@@ -140,7 +120,7 @@ def _run_axis(run_ids: Sequence[str]) -> dict[str, Any]:
     middle = (len(run_ids) - 1) / 2
     layout: dict[str, Any] = {"range": [middle - width / 2, middle + width / 2], "showgrid": False, "zeroline": False}
     if len(run_ids) > NAMED_BARS:
-        return layout | {"title": {"text": "Runs, dearest first"}, "showticklabels": False}
+        return layout | {"title": {"text": "Runs, most expensive first"}, "showticklabels": False}
     ticks = [safe(run_id[:8]) for run_id in run_ids]
     return layout | {"title": {"text": "Run"}, "tickvals": list(range(len(ticks))), "ticktext": ticks, "automargin": True}
 
@@ -150,22 +130,21 @@ def _token_words(table: pa.Table) -> Words:
     total, zero = sum(sums.values()), [label for label, value in sums.items() if not value]
     note = f"No tokens: {', '.join(zero).lower()}." if total and zero else ""
     if table.num_rows > MOST_MODELS:
-        note = f"The {MOST_MODELS} of {plural(table.num_rows, 'model')} with the most tokens. {note}".strip()
+        note = f"Showing the {MOST_MODELS} of {plural(table.num_rows, 'model')} with the most tokens. {note}".strip()
     if not total:
-        return Words("Tokens by class and model", note)
+        return Words("Tokens by type and model", note)
     label, most = max(sums.items(), key=lambda item: item[1])
-    return Words(f"{label} makes {percent(Decimal(most) / total)} of {human(total, Unit.TOKENS)} tokens", note)
+    return Words(f"{label}: {percent(Decimal(most) / total)} of {human(total, Unit.TOKENS)} tokens", note)
 
 
-@chart(
-    "run-tokens", "Tokens by class and model", "One point per class of tokens and model, its number of tokens to the right", _token_words
-)
+@chart("run-tokens", "Tokens by type and model", "One point per type of tokens and model, its number of tokens to the right", _token_words)
 def run_tokens(table: pa.Table, models: Looks) -> go.Figure:
-    """Tokens of one run as points: as bars on one scale, all classes except cache reads would be too short to see."""
+    """Tokens of one run as points: as bars on one scale, all types except cache reads would be too short to see."""
     rows = [row for row in table.to_pylist() if any(row[key] for key in TOKEN_CLASSES)]
     if not rows:
         return nothing("The record counts no tokens.")
     rows = sorted(rows, key=_tokens_of, reverse=True)[:MOST_MODELS] if len(rows) > MOST_MODELS else rows
+    rows = sorted(rows, key=lambda row: models.get(row["model"], OTHER_LOOK).place)
     values = [float(row[key]) for row in rows for key in TOKEN_CLASSES if row[key]]
     tokens = axis_layout(TOKENS, values, logarithmic=is_wide(values))
     classes = {"categoryorder": "array", "categoryarray": list(reversed(TOKEN_CLASSES.values())), "automargin": True, "showgrid": True}
@@ -178,7 +157,7 @@ def _tokens_of(row: Row) -> int:
 
 def _tokens(row: Row, models: Looks, place: int) -> go.Scatter:
     """The points of one model; labels of neighbouring models are above and below in turn, so that they do not overlap."""
-    look = models[row["model"]]
+    look = models.get(row["model"], OTHER_LOOK)
     counts = {label: row[key] for key, label in TOKEN_CLASSES.items() if row[key]}
     return go.Scatter(
         x=[float(count) for count in counts.values()],
@@ -190,5 +169,5 @@ def _tokens(row: Row, models: Looks, place: int) -> go.Scatter:
         hovertext=[hover(name(row["model"]), {label: (count, Unit.TOKENS)}) for label, count in counts.items()],
         hoverinfo="text",
         showlegend=True,
-        marker={"color": look.colour, "symbol": look.symbol, "size": 13},
+        marker={"color": look.colour, "symbol": SYMBOLS[place % len(SYMBOLS)] if look.is_other else look.symbol, "size": 13},
     )

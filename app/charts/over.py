@@ -1,4 +1,4 @@
-"""Charts of a measure along time or order: a point per run, or a band where there are too many. Rows as of `app.queries.screens`."""
+"""Charts of a metric by date or order: a point per run, or a band where there are too many. Rows as of `app.queries.screens`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import figure, hover, inked, nothing, safe
-from app.charts.looks import PLAIN, Looks, name
+from app.charts.looks import PLAIN, Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
 from schemas.unit_names import Unit
@@ -24,23 +24,23 @@ CHANGED = 1.25
 """The smallest ratio between the medians of both halves that is reported as a change."""
 
 FEW = 20
-"""The most runs in order of receipt that have a tick each."""
+"""The most runs in ingestion order that have a tick each."""
 
-TITLES = {"time": "Time of the run (UTC)", "received": "Runs, in the order in which they were read"}
-READ = "When the file was first read (UTC)"
+TITLES = {"time": "Date (UTC)", "received": "Runs, in ingestion order"}
+READ = "Ingested (UTC)"
 
 
 def points(table: pa.Table, measure: Figure, axis: str, looks: Looks, page: str | None) -> go.Figure:
     """A point per run, coloured by its main model, and the running median where there are enough runs."""
     rows = table.to_pylist()
     if not rows:
-        return nothing(f"No run has both a {measure.label.lower()} and a time.")
+        return nothing(f"No run has both a {measure.label.lower()} and a date.")
     logarithmic = is_wide([row["value"] for row in rows])
     drawn = [row for row in rows if row["value"] > 0] if logarithmic else rows
     groups: dict[str | None, list[dict[str, Any]]] = {}
     for row in drawn:
         groups.setdefault(row["model"], []).append(row)
-    traces: list[Any] = [_model(model, group, measure, looks) for model, group in groups.items()]
+    traces: list[Any] = [_model(*entry, measure) for entry in in_legend(groups, looks)]
     traces += [_trend(drawn)] if len(drawn) >= LONG else []
     return inked(
         figure(
@@ -53,10 +53,10 @@ def points(table: pa.Table, measure: Figure, axis: str, looks: Looks, page: str 
 
 
 def bands(table: pa.Table, measure: Figure, axis: str, page: str | None) -> go.Figure:
-    """The median of each part of the axis, and between which values eight in ten of its runs lie."""
+    """The median of each part of the axis, and a band from p10 to p90."""
     rows = table.to_pylist()
     if not rows:
-        return nothing(f"No run has both a {measure.label.lower()} and a time.")
+        return nothing(f"No run has both a {measure.label.lower()} and a date.")
     x = [row["x"] for row in rows]
     texts = [_band_hover(row, measure) for row in rows]
     line = {"width": 0, "color": PLAIN}
@@ -70,7 +70,7 @@ def bands(table: pa.Table, measure: Figure, axis: str, page: str | None) -> go.F
             fill="tonexty",
             fillcolor="rgba(15,138,132,0.22)",
             hoverinfo="skip",
-            name="eight in ten runs",
+            name="p10–p90",
             showlegend=True,
         ),
         go.Scatter(
@@ -90,26 +90,26 @@ def bands(table: pa.Table, measure: Figure, axis: str, page: str | None) -> go.F
 
 
 def finding(table: pa.Table, measure: Figure, axis: str) -> str:
-    """Whether the later half of the runs differs from the earlier; the order of receipt tells nothing of that, it may be that of names."""
+    """Whether the later half of the runs differs from the earlier; the ingestion order tells nothing of that, it may be that of names."""
     values = table["value" if "value" in table.column_names else "middle"].to_pylist()
     if not values:
         return measure.label
     if len(values) < LONG or axis != "time":
-        return f"{measure.label}, run by run: median {human(median(values), measure.unit)}"
+        each = "" if " per " in measure.label else " per run"
+        return f"{measure.label}{each} (median {human(median(values), measure.unit)})"
     first, second = median(values[: len(values) // 2]), median(values[len(values) // 2 :])
     words = f"from {human(first, measure.unit)} to {human(second, measure.unit)}"
     if min(first, second) > 0 and max(first, second) / min(first, second) >= CHANGED:
-        return f"{measure.label} {'rose' if second > first else 'fell'} {words} (medians of the earlier and the later half)"
-    return f"{measure.label} stayed about the same, median {human(median(values), measure.unit)}"
+        return f"{measure.label} {'rose' if second > first else 'fell'} {words} (medians of the first and second half)"
+    return f"{measure.label} stayed about the same (median {human(median(values), measure.unit)})"
 
 
-def _model(model: str | None, rows: Sequence[dict[str, Any]], measure: Figure, looks: Looks) -> go.Scattergl:
-    look = looks.get(model, looks[None])
+def _model(label: str, look: Look, rows: Sequence[dict[str, Any]], measure: Figure) -> go.Scattergl:
     return go.Scattergl(
         x=[row["x"] for row in rows],
         y=[row["value"] for row in rows],
         mode="markers",
-        name=safe(name(model)),
+        name=safe(label),
         marker={"color": look.colour, "symbol": look.symbol, "size": 8, "opacity": 0.75},
         text=[_hover(row, measure) for row in rows],
         customdata=[row["run_id"] for row in rows],
@@ -131,7 +131,7 @@ def _trend(rows: Sequence[dict[str, Any]]) -> go.Scattergl:
         y=[row["trend"] for row in rows],
         mode="lines",
         line={"color": "#7A7A7A", "width": 2},
-        name="running median",
+        name="moving median",
         hoverinfo="skip",
         showlegend=True,
     )
@@ -140,7 +140,7 @@ def _trend(rows: Sequence[dict[str, Any]]) -> go.Scattergl:
 def _band_hover(row: dict[str, Any], measure: Figure) -> str:
     middle, low, high = (human(row[key], measure.unit) for key in ("middle", "low", "high"))
     at = f"{row['x']:%Y-%m-%d %H:%M}"
-    return f"{hover(at, {'Runs': (row['runs'], Unit.COUNT)})}<br>Median: {middle}<br>Eight in ten: {low} to {high}"
+    return f"{hover(at, {'Runs': (row['runs'], Unit.COUNT)})}<br>Median: {middle}<br>p10–p90: {low} to {high}"
 
 
 def _time_axis(title: str, *, is_date: bool) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _time_axis(title: str, *, is_date: bool) -> dict[str, Any]:
 
 
 def _few_ticks(axis: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A tick per run where few runs are shown in order of receipt: an axis with half runs would be wrong."""
+    """A tick per run where few runs are shown in ingestion order: an axis with half runs would be wrong."""
     return {"tickvals": [row["x"] for row in rows]} if axis == "received" and len(rows) <= FEW else {}
 
 

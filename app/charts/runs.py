@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, hover, inked, left_out, nothing, safe
-from app.charts.looks import Look, Looks, name
+from app.charts.looks import Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.metrics import RUN_METRICS
@@ -34,7 +34,7 @@ _MARGIN = 1.25
 class Scatter:
     """One chart: the figures of its axes and its words.
 
-    `title` is `X against Y`, `shows` says how to read the points. `both` is what a run must have to be drawn, `missing` what the others
+    `title` is `Y vs. X`, `shows` says how to read the points. `both` is what a run must have to be drawn, `missing` what the others
     lack. `metric` is the figure of RUN_METRICS that is Σ y ÷ Σ x, and `finding` says it at its `{}`; without them the title stands for it.
     It rests on the runs that have the figure of this name themselves.
     Figures of one kind share a `common_scale`, with a dashed line where both are equal.
@@ -61,7 +61,7 @@ class Scatter:
     def said(self, value: Any) -> str:
         """The finding, of a value of `metric`."""
         if value is None or not self.metric:
-            return self.title.replace(" against ", " and ")
+            return self.title
         return self.finding.format(human(value, RUN_METRICS[self.metric].unit))
 
     def draw(self, table: pa.Table, models: Looks) -> go.Figure:
@@ -75,7 +75,7 @@ class Scatter:
     @property
     def squares_title(self) -> str:
         """What it shows where squares stand for many runs."""
-        return f"{self.title}, a square for many runs, stronger where more are"
+        return f"{self.title}. Darker squares: more runs."
 
     def draw_squares(self, table: pa.Table, page: str | None) -> go.Figure:
         """A square per cell with runs in it; both axes are logarithmic."""
@@ -109,7 +109,7 @@ SCATTERS: dict[str, Scatter] = {}
 def scatter(one: Scatter) -> None:
     """Register a chart of two figures: on the overview and among all charts."""
     SCATTERS[one.key] = one
-    title = f"{one.title}; dashed where both are the same" if one.common_scale else one.title
+    title = f"{one.title} (dashed: equal)" if one.common_scale else one.title
     chart(one.key, title, one.shows, one.words)(one.draw)
 
 
@@ -120,13 +120,13 @@ scatter(
         key="wall-api",
         x=axis_of(RUNS["duration_ms"]),
         y=axis_of(RUNS["duration_api_own_ms"]),
-        title="Wall time against API time",
+        title="API time vs. wall time",
         shows="One point per run: its wall time to the right, its time in API calls upwards; "
         "runs above the dashed line made calls in parallel",
         both="a wall time and an API time",
         missing="both times",
         metric="parallelism",
-        finding="API calls took {} the wall time",
+        finding="API time is {} wall time",
         common_scale=True,
     )
 )
@@ -135,12 +135,12 @@ scatter(
         key="turns-cost",
         x=axis_of(RUNS["num_turns"]),
         y=COST,
-        title="Turns against reported cost",
+        title="Reported cost vs. turns",
         shows="One point per run: its turns to the right, its reported cost upwards",
         both="turns and a reported cost",
         missing="turns and cost",
         metric="cost_per_turn_usd",
-        finding="A turn costs {} on average",
+        finding="Average cost per turn: {}",
     )
 )
 
@@ -177,7 +177,7 @@ def _scatter(found: Points, of: Scatter, models: Looks) -> go.Figure:
     for row in found.rows:
         groups.setdefault(row["model"], []).append(row)
     kind = go.Scattergl if len(found.rows) > MANY else go.Scatter
-    traces = [_trace(kind, model, rows, of, models[model]) for model, rows in groups.items()]
+    traces = [_trace(kind, *entry, of) for entry in in_legend(groups, models)]
     shown = {axis: {x, y} if of.common_scale else {axis} for axis in (x, y)}
     layouts = [
         axis_layout(axis, [float(row[one.column]) for row in found.rows for one in shown[axis]], logarithmic=logarithmic)
@@ -186,11 +186,11 @@ def _scatter(found: Points, of: Scatter, models: Looks) -> go.Figure:
     return figure(traces, xaxis=layouts[0], yaxis=layouts[1])
 
 
-def _trace(kind: Any, model: str | None, rows: Sequence[dict[str, Any]], of: Scatter, look: Look) -> Any:
+def _trace(kind: Any, label: str, look: Look, rows: Sequence[dict[str, Any]], of: Scatter) -> Any:
     return kind(
         x=[float(row[of.x.column]) for row in rows],
         y=[float(row[of.y.column]) for row in rows],
-        name=safe(name(model)),
+        name=safe(label),
         text=[_hover(row, of) for row in rows],
         customdata=[row["run_id"] for row in rows],
         hoverinfo="text",

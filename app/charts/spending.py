@@ -11,7 +11,7 @@ import pyarrow as pa
 from app.charts.axes import axis_layout, axis_of
 from app.charts.base import figure, figures_of, hover, safe
 from app.charts.looks import PALETTE, name
-from app.text.cost_words import NOT_KNOWN
+from app.charts.periods import filled, labels
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
 from schemas.text import plural
@@ -32,19 +32,24 @@ def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False) -
         return None
     drawn = rows[-MOST_BARS:] if in_order else rows[:MOST_BARS]
     names = [_name(row, keys) for row in drawn]
-    return _upright(drawn, names) if in_order else _lying(drawn, names)
+    if not in_order:
+        return _lying(drawn, names)
+    if len(keys) > 1:  # several groups share a period
+        return _upright(drawn, names, range(len(names)), names)
+    periods = filled([row[keys[0]] for row in drawn])
+    return _upright(drawn, names, [periods.index(row[keys[0]]) for row in drawn], [_name({keys[0]: period}, keys) for period in periods])
 
 
 def bars_note(table: pa.Table, *, in_order: bool = False) -> str:
     """The note on groups that are not drawn; empty if all are."""
     costs = table["cost_usd"].to_pylist()
     silent, known = sum(cost is None for cost in costs), sum(cost is not None for cost in costs)
-    said = [f"The {'last' if in_order else 'dearest'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
-    return " ".join(said + ([f"Left out: {plural(silent, 'group')} without a reported cost."] if silent else []))
+    said = [f"Showing the {'last' if in_order else 'top'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
+    return " ".join(said + ([f"Not shown: {plural(silent, 'group')} without a reported cost."] if silent else []))
 
 
 def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
-    return safe(" · ".join(NOT_KNOWN if row[key] is None else name(str(row[key])) for key in keys))
+    return safe(" · ".join(name(row[key]) for key in keys))
 
 
 def _lying(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> go.Figure:
@@ -61,9 +66,9 @@ def _lying(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> go.Figure:
     return drawn.update_layout(height=90 + _ROW * len(rows), bargap=0.3)
 
 
-def _upright(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> go.Figure:
-    bars = go.Bar(x=list(range(len(rows))), y=[float(row["cost_usd"]) for row in rows], **_marks(rows, names))
-    groups = {"tickvals": list(range(len(rows))), "ticktext": list(names), "title": {"text": ""}} | _SPACED
+def _upright(rows: Sequence[dict[str, Any]], names: Sequence[str], places: Sequence[int], ticks: Sequence[str]) -> go.Figure:
+    bars = go.Bar(x=list(places), y=[float(row["cost_usd"]) for row in rows], **_marks(rows, names))
+    groups = labels(ticks, MOST_BARS) | {"title": {"text": ""}, "range": [-0.6, len(ticks) - 0.4]} | _SPACED
     return figure([bars], xaxis=groups, yaxis=axis_layout(COST, [], logarithmic=False)).update_layout(height=320, bargap=0.3)
 
 

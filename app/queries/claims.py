@@ -49,9 +49,9 @@ class Pick(NamedTuple):
 
 HEADLINES = "headlines"
 PICKS = {
-    HEADLINES: Pick("Headline of each run", "claimed_speedup is not null", "ratio desc, run_id"),
-    "largest": Pick("Largest ratios", "ratio is not null", "ratio desc, run_id, claim_no"),
-    "worse": Pick("Became worse", "direction = 'worse' and ratio is not null", "ratio, run_id, claim_no"),
+    HEADLINES: Pick("Top claim per run", "claimed_speedup is not null", "ratio desc, run_id"),
+    "largest": Pick("Largest", "ratio is not null", "ratio desc, run_id, claim_no"),
+    "worse": Pick("Regressions", "direction = 'worse' and ratio is not null", "ratio, run_id, claim_no"),
 }
 
 

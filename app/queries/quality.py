@@ -10,7 +10,7 @@ from ingest.store.database import Store
 from schemas.catalogue.columns import RUNS
 from schemas.rows.source import NO_LOGS, FileKind
 
-OWN_TIME, ANY_TIME = "Time of its own", "Time, if only its file's"
+OWN_TIME, ANY_TIME = "Recorded timestamp", "Timestamp incl. file date"
 """What a file's date says may be when the file was copied."""
 
 _TIMES = {

@@ -30,8 +30,8 @@ class Along:
 
 
 AXES = {
-    "time": Along("Time", "dated_at", "dated_at"),
-    "received": Along("Order of receipt", "row_number() over (order by received_at, source_name, ordinal)", "received_at"),
+    "time": Along("Date", "dated_at", "dated_at"),
+    "received": Along("Ingestion order", "row_number() over (order by received_at, source_name, ordinal)", "received_at"),
 }
 """Records carry no time of their own: where nothing around them does, the order in which they were read is all there is. The date of a
 file is no time: it may be that of a copy."""
@@ -46,14 +46,14 @@ class Order:
 
 
 ORDERS = {
-    "dearest": Order("Dearest first", "cost_own_usd desc nulls last"),
-    "cheapest": Order("Cheapest first", "cost_own_usd nulls last"),
-    "longest": Order("Longest first", "duration_ms desc nulls last"),
-    "turns": Order("Most turns first", "num_turns desc nulls last"),
-    "newest": Order("Newest first", "coalesce(ended_at, started_at) desc nulls last"),
-    "received": Order("Last read first", "received_at desc nulls last, ordinal desc"),
-    "findings": Order("Most findings first", "findings desc nulls last"),
-    "speedup": Order("Highest claimed speedup first", "claimed_speedup desc nulls last"),
+    "most-expensive": Order("Cost, high to low", "cost_own_usd desc nulls last"),
+    "least-expensive": Order("Cost, low to high", "cost_own_usd nulls last"),
+    "longest": Order("Duration, long to short", "duration_ms desc nulls last"),
+    "turns": Order("Turns, high to low", "num_turns desc nulls last"),
+    "newest": Order("Date, newest first", "coalesce(ended_at, started_at) desc nulls last"),
+    "received": Order("Recently ingested", "received_at desc nulls last, ordinal desc"),
+    "findings": Order("Findings, high to low", "findings desc nulls last"),
+    "speedup": Order("Claimed speedup, high to low", "claimed_speedup desc nulls last"),
 } | {figure.word: Order(figure.order, f"{figure.key} desc nulls last") for figure in RUN_FIGURES.values() if figure.order}
 """Orders of the list of runs."""
 
@@ -65,6 +65,12 @@ def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
     for row in fetch(store, f"{' union all '.join(parts)} order by key, runs desc, value").to_pylist():
         found.setdefault(row["key"], {})[row["value"]] = row["runs"]
     return found
+
+
+def ranked_models(store: Store) -> list[str]:
+    """All models of the store, the most expensive first: the order of colours and legends."""
+    sql = "select model from model_usage where model is not null group by model order by sum(cost_own_usd) desc nulls last, model"
+    return [str(model) for model in fetch(store, sql)["model"].to_pylist()]
 
 
 def values_of(store: Store, filters: Filters, key: str, limit: int) -> list[str]:

@@ -169,6 +169,11 @@ def options() -> dict[str, dict[str, int]]:
     return ask(screen_queries.options_by_filter, MOST_OPTIONS)
 
 
+def models() -> list[str]:
+    """The models of the store, the most expensive first, which decides on their colours. Raises StoreError."""
+    return ask(screen_queries.ranked_models)
+
+
 def samples() -> list[Path]:
     """The sample logs that come with the program, none where they are not installed."""
     here = Path(__file__).parent.parent

@@ -17,7 +17,7 @@ GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "agent-vers
 LINES, POINTS, LISTED = 60, 1_000, 2_000
 
 st.title("Claims", anchor=False)
-st.caption("What agents say of their own work. Nothing here was measured by Tachograph.")
+st.caption("Claims extracted from agents' summaries. Not verified.")
 filters, options = filter_bar.chosen(), cache.options()
 row = cache.ask(run_queries.summary, filters, (), ("runs", *FIGURES)).to_pylist()[0]
 is_known = (row["claims"] or 0) > LISTED and not any(map(filters.values, CLAIM_FILTERS))  # the runs know it; millions take long to count
@@ -25,8 +25,21 @@ kinds = {ClaimKind.QUANTIFIED: row["claims"]} if is_known else cache.ask(claim_q
 found, quantified = sum(kinds.values()), kinds.get(ClaimKind.QUANTIFIED, 0) or row["claims"]
 widgets.card_grid(cards(row, FIGURES))
 if not found:
-    st.info("No summary of these runs claims to have made anything faster, smaller or cheaper.", icon=":material/info:")
+    st.info("No performance claims found.", icon=":material/info:")
     st.stop()
+
+is_few = found <= LISTED
+said = f"{plural(found, 'claim')} ({quantified:,} quantified)" if is_few else f"More than {LISTED:,} claims"
+st.header(said, anchor=False)
+# which of millions of claims are the largest takes longer to find out than a screen should take unasked
+name = "All claims" if is_few else f"Top {LISTED:,} by ratio"
+with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-list-{is_few}", on_change="rerun") as listed:
+    if listed.open:
+        claims = cache.ask(claim_queries.claims, filters, (), LISTED)
+        alt = "Each claim with its quote, ratio, evidence and scope. Click a row to open its run."
+        widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt)
+if not is_few:
+    st.caption(f"All claims: {code_span(cache.command('claims --format csv -o claims.csv'))}")
 
 headlines = cache.ask(claim_queries.drawn_claims, filters, claim_queries.HEADLINES, POINTS)
 if quantified:
@@ -36,28 +49,12 @@ if quantified:
         lines = headlines.slice(0, LINES) if is_drawn else cache.ask(claim_queries.drawn_claims, filters, pick, LINES)
         widgets.chart("claims-forest", lines, {})
 else:
-    st.info("None of these claims states a figure.", icon=":material/info:")
+    st.info("None of these claims states a number.", icon=":material/info:")
 if row["runs_with_claim"]:
     with st.container(border=True):
-        by = widgets.choice(
-            "Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "claims-by"
-        )
+        by = widgets.choice("Group by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "claims-by")
         widgets.chart("claims-evidence", widgets.worded(cache.ask(claim_queries.evidence_mix, filters, by), by), {})
     with st.container(border=True):
         rest = row["runs_with_claim"] - headlines.num_rows
-        note = f"Drawn: the {headlines.num_rows:,} runs with the highest claims; {rest:,} claim less." if rest else ""
+        note = f"Showing the {headlines.num_rows:,} runs with the highest claims; {rest:,} more are not shown." if rest else ""
         widgets.chart("claims-cost", headlines, {}, whole=not rest, note=note)
-
-is_few = found <= LISTED
-in_figures = "all in figures" if quantified == found else f"{quantified:,} of them in figures" if quantified else "none in figures"
-said = f"{plural(found, 'claim')}, {in_figures}" if is_few else f"More than {LISTED:,} claims"
-st.header(f"{said}, as written", anchor=False)
-# which of millions of claims are the largest takes longer to find out than a screen should take unasked
-name = "As a list" if is_few else f"The {LISTED:,} with the largest ratios"
-with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-list-{is_few}", on_change="rerun") as listed:
-    if listed.open:
-        claims = cache.ask(claim_queries.claims, filters, (), LISTED)
-        alt = "Each claim with its words, ratio, evidence and scope; a chosen row opens its run"
-        widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt)
-if not is_few:
-    st.caption(f"All of them: {code_span(cache.command('claims --format csv -o claims.csv'))}")

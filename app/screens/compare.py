@@ -21,8 +21,8 @@ filters = filter_bar.chosen()
 options = cache.options()
 keys = [key for key in COMPARED_BY if len(options.get(key, ())) > 1]
 if not keys:
-    st.info("There is nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
-    st.markdown("Two ingests with different labels make two cohorts, for example before and after a change of the prompt:")
+    st.info("Nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
+    st.markdown("Ingest with different labels to compare, for example before and after a prompt change:")
     st.code(
         visible(
             "\n".join(cache.command(f"ingest logs/{name} --label prompt={label}") for name, label in (("before", "old"), ("after", "new")))
@@ -38,38 +38,38 @@ with st.container(horizontal=True, gap="small"):
     found_values = cache.ask(screen_queries.values_of, filters.with_values(by, kept), by, MOST_COHORTS)
     values = {value: fact_words(value, by) for value in found_values if value not in kept}
     if len(values) < 2:
-        held = fact_words(found_values[0], by) if found_values else "none that is known"
-        st.info(plain(f"The runs that the filters leave have one {FILTERS[by].name.lower()} at most: {held}. Compare by another."))
+        held = fact_words(found_values[0], by) if found_values else "unknown"
+        st.info(plain(f"All matching runs have the same {FILTERS[by].name.lower()}: {held}. Choose another."))
         st.stop()
-    first = widgets.pick("First", values, f"first-{by}", width=300)
-    second = widgets.pick("Second", values, f"second-{by}", width=300, default=1)
-    key = widgets.pick("Measure", {key: measure.label for key, measure in MEASURES.items()}, "compared")
+    first = widgets.pick("Baseline", values, f"first-{by}", width=300)
+    second = widgets.pick("Candidate", values, f"second-{by}", width=300, default=1)
+    key = widgets.pick("Metric", {key: measure.label for key, measure in MEASURES.items()}, "compared")
 sides = (filters.with_values(by, [*kept, first]), filters.with_values(by, [*kept, second]))
 names, measure = (values[first], values[second]), MEASURES[key]
 found = cache.ask(cohorts.compare_cohorts, sides[0], sides[1], (key,))
 if first == second:
-    st.info("Both are the same. Choose two that differ.")
+    st.info("Baseline and candidate are the same. Choose two different ones.")
 if found.shared and first != second:
-    st.caption(f":material/info: {found.shared:,} runs are in both cohorts.")
+    st.caption(f":material/info: {found.shared:,} runs are in both.")
 known = found.compared.get(key)
 with st.container(border=True):
     if known is None:
-        st.markdown(f"**{plain(measure.label)}** is known in one of the two at most, so there is nothing to compare.")
+        st.markdown(f"Nothing to compare: at least one side has no run with **{plain(measure.label)}**.")
     else:
         on = distribution_queries.joined([scale for side in sides if (scale := cache.ask(distribution_queries.scale, side, measure))])
         tables = [cache.ask(distribution_queries.bins, side, measure, on) for side in sides] if on else []
         drawn = distributions.histogram(measure, on, distributions.outlines(tables, names), {}, st.context.theme.type)
         widgets.drawing(
             cohort_words.finding(measure, known, names),
-            f"Share of each cohort's runs by {measure.label.lower()}. {measure.meaning}",
+            f"Share of runs by {measure.label[0].lower()}{measure.label[1:]}. {measure.meaning}",
             drawn,
             "compared",
             " ".join(filter(None, (cohort_words.certainty(measure, known), cohort_words.task_words(measure, known)))),
         )
-st.header("Every measure", anchor=False, help="Medians; the interval is a bootstrap's, and holds the ratio with 95 % confidence.")
+st.header("All metrics", anchor=False, help="Medians. The 95% CI of the ratio is estimated by bootstrap.")
 words = cohort_words.as_words(found)
 widgets.table(
     grid_columns.grid(words, grid_columns.Listing(compared(names), tuple(words.column_names))),
-    "Each measure in both cohorts, with what can be said of the difference",
+    "Each metric of baseline and candidate, with the change",
 )
-st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. In a terminal: {code_span(cohorts.command(sides, cache.location()))}")
+st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. CLI equivalent: {code_span(cohorts.command(sides, cache.location()))}")

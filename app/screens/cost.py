@@ -21,11 +21,11 @@ CARDS = (
 )  # fmt: skip
 FIGURES = ("runs", *CARDS, "cost_compared_usd", "cost_delta_share", "cache_saved_share")
 GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "day", "week", "month")
-DRAWN, LISTED, DEAREST = 24, 500, 20
+DRAWN, LISTED, MOST_EXPENSIVE = 24, 500, 20
 
 st.title("Cost", anchor=False)
 filters, options, page = filter_bar.chosen(), cache.options(), st.context.theme.type
-colours = looks(options.get("model", ()))
+colours = looks(cache.models())
 [totals] = cache.ask(run_queries.summary, filters, (), FIGURES).to_pylist()
 widgets.card_grid(cost_words.cost_cards(totals, CARDS))
 
@@ -39,7 +39,7 @@ left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.groups_finding(found, words[by]),
-        f"Reported cost by {name}, stacked by each model's own share, helper models included.",
+        f"Reported cost by {name}, stacked by model (own tokens, helper models included).",
         cost.by_model(found, shares, colours, page),
         "cost-groups",
         cost_words.groups_note(found, words[by], about),
@@ -47,24 +47,24 @@ with left.container(border=True, height="stretch"):
 with right.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.tokens_finding(found.table),
-        "Tokens of the same groups by class. A click on a class in the legend hides it, so that the others can be seen.",
+        f"Tokens by {name} and type. Click a legend entry to hide it.",
         cost.by_token_class(found, page),
         "token-classes",
     )
-details = st.expander(f"All figures by {name} · {found.total:,}", icon=":material/table:", key="all-groups", on_change="rerun")
+details = st.expander(f"All metrics by {name} · {found.total:,}", icon=":material/table:", key="all-groups", on_change="rerun")
 if details.open:
     listed = cache.ask(cost_queries.groups, filters, by, LISTED, cost_queries.GROUP_METRICS)
     with details:
-        widgets.table(cost_grids.group_grid(listed), f"Cost, list cost, savings and tokens by {name}")
+        widgets.table(cost_grids.group_grid(listed), f"Cost, list-price cost, cache savings and tokens by {name}")
         st.caption(plain(cost_words.groups_note(listed, words[by], about)))
 
 with st.container(border=True):
     axes = cost_words.along(about)
-    axis = widgets.choice("Added up along", axes, "axis") if len(axes) > 1 else next(iter(axes))
+    axis = widgets.choice("Cumulative by", axes, "axis") if len(axes) > 1 else next(iter(axes))
     spent = cache.ask(cost_queries.spending, filters, axis, about)
     widgets.drawing(
         cost_words.spending_finding(spent, axis),
-        "Reported cost added up, by main model.",
+        "Cumulative reported cost, by main model.",
         cost_over.spending(spent, axis, colours, page),
         "spending",
         cost_words.spending_note(about, axis),
@@ -75,7 +75,7 @@ left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.prices_finding(found),
-        "Filled: what agents report; open: what the same tokens cost at list prices (base tier, of the day of the run).",
+        "Filled: reported cost; open: list-price cost of the same tokens (base tier, on the day of the run).",
         list_cost.prices(found, group_looks(by, colours), page),
         "list-prices",
         cost_words.prices_note(found, words[by]),
@@ -83,37 +83,42 @@ with left.container(border=True, height="stretch"):
 with right.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.list_finding(totals, causes),
-        "List cost less reported cost, by the cause that recomputing found; of several in a run, by the largest.",
+        "List-price difference (list − reported) by cause (recomputed); one cause per run, the largest.",
         list_cost.causes(causes, page),
         "causes",
         cost_words.causes_note(totals, causes),
     )
-details = st.expander("Every model: reported cost, list cost, cause", icon=":material/table:", key="all-models", on_change="rerun")
+details = st.expander("All models: reported cost, list-price cost, cause", icon=":material/table:", key="all-models", on_change="rerun")
 if details.open:
     with details:
         models = cache.ask(cost_queries.models, filters)
-        widgets.table(grid(models, cost_grids.MODELS), "Each model's reported cost, list cost and the cause of their difference")
+        widgets.table(grid(models, cost_grids.MODELS), "Reported cost, list-price cost and cause of the difference of each model")
 unpriced = cache.ask(report_queries.unpriced_models, filters) if totals["unpriced_runs"] else None
 if unpriced and unpriced.num_rows:
     with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
-        widgets.table(grid(unpriced, cost_grids.UNPRICED), "Models that no price list knows, with their tokens")
+        widgets.table(grid(unpriced, cost_grids.UNPRICED), "Models without a list price, with their tokens")
         st.caption(f"Excluded from list-price totals. Add prices with: {code_span(cache.command('reprice --prices FILE'))}")
 
 with st.container(border=True):
     widgets.drawing(
         cost_words.caching_finding(totals),
-        f"By {name}: what the tokens cost at list prices, and what caching saved of their cost without it.",
+        f"List-price cost and cache savings by {name}.",
         list_cost.caching(found, page),
         "caching",
         cost_words.caching_note(totals),
     )
 
-dearest = cache.ask(cost_queries.dearest, filters, DEAREST)
-if dearest.num_rows:
+top = cache.ask(cost_queries.dearest, filters, MOST_EXPENSIVE)
+if top.num_rows:
     with st.container(border=True):
-        shown = cache.ask(cost_queries.models_of, tuple(dearest["run_id"].to_pylist()))
+        shown = cache.ask(cost_queries.models_of, tuple(top["run_id"].to_pylist()))
         drawn = CHARTS["cost-models"].draw(shown, colours, page)
         widgets.drawing(
-            cost_words.dearest_finding(dearest, totals), "Reported cost per run, by model. A click opens the run.", drawn, "dearest"
+            cost_words.most_expensive_finding(top, totals),
+            "Reported cost per run, by model. Click a bar to open its run.",
+            drawn,
+            "dearest",
         )
-        widgets.run_table(grid(dearest, cost_grids.DEAREST), dearest, "dearest-runs", "The dearest runs, with list cost, cause and savings")
+        widgets.run_table(
+            grid(top, cost_grids.MOST_EXPENSIVE), top, "dearest-runs", "Most expensive runs, with list-price cost, cause and savings"
+        )

@@ -20,28 +20,31 @@ st.title("Duration", anchor=False)
 filters, options = filter_bar.chosen(), cache.options()
 row = cache.ask(run_queries.summary, filters, (), ("runs", *FIGURES)).to_pylist()[0]
 widgets.card_grid(cards(row, FIGURES))
-measure = MEASURES[widgets.choice("Measure", {key: MEASURES[key].label for key in TIMES}, "time")]
+measure = MEASURES[widgets.choice("Metric", {key: MEASURES[key].label for key in TIMES}, "time")]
 
 on = cache.ask(distribution_queries.scale, filters, measure)
 [whole] = cache.ask(distribution_queries.quantiles, filters, measure).to_pylist() or [None]
 tables = [cache.ask(distribution_queries.bins, filters, measure, on)] if on else []
 with st.container(border=True):
-    marks = {"median": whole["p50"], "90 %": whole["p90"]} if whole else {}
+    marks = {"median": whole["p50"], "p90": whole["p90"]} if whole else {}
     drawn = distributions.histogram(measure, on, distributions.outlines(tables, ["Runs"]), marks, st.context.theme.type)
     counted = sum(sum(table["runs"].to_pylist()) for table in tables)
     widgets.drawing(
         distributions.spread_finding(measure, whole),
-        f"Runs by {measure.label.lower()}. {measure.meaning}",
+        f"Runs by {measure.label[0].lower()}{measure.label[1:]}. {measure.meaning}",
         drawn,
         "histogram",
         distributions.known_note(measure, whole, on, counted),
     )
 with st.container(border=True):
-    by = widgets.choice("Grouped by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "per")
-    widgets.groups(measure, by, filters, looks(options.get("model", ())))
+    by = widgets.choice("Group by", {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}, "per")
+    widgets.groups(measure, by, filters, looks(cache.models()))
 far = cache.ask(distribution_queries.outliers, filters, measure, FAR, MOST)
 if far.num_rows:
-    st.header(f"Runs at {FAR:g} times the median of their model or more", anchor=False)
+    st.header(f"Slow outliers (≥{FAR:g}× model median)", anchor=False)
     widgets.run_table(
-        grid_columns.outlier_grid(far, measure), far, "outliers", f"Runs whose {plain(measure.label.lower())} is far from the usual"
+        grid_columns.outlier_grid(far, measure),
+        far,
+        "outliers",
+        f"Runs whose {plain(measure.label.lower())} is at least {FAR:g} times the median of their model",
     )

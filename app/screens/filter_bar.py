@@ -109,7 +109,7 @@ def _search() -> None:
         key=widget,
         on_change=_changed,
         args=(SEARCH,),
-        placeholder="Search summaries",
+        placeholder="Search runs",
         icon=":material/search:",
         label_visibility="collapsed",
         max_chars=filter_urls.LONGEST_VALUE,
@@ -252,14 +252,14 @@ def _chips(found: int, total: int) -> None:
                 icon=":material/close:",
                 icon_position="right",
                 on_click=lambda key=key, value=value: _choose(chosen().without(key, value)),
-                help="Take this filter away",
+                help="Remove filter",
             )
         st.button("Clear all", type="tertiary", key="clear-filters", on_click=_choose, args=(Filters(),))
 
 
 def _no_match() -> None:
     with st.container(border=True):
-        st.header("No run matches these filters", anchor=False)
-        st.markdown(f"Take one of them away above, or all of them. On the command line they are {code_span(chosen().as_words())}.")
+        st.header("No runs match", anchor=False)
+        st.markdown(f"Remove a filter or clear all. CLI equivalent: {code_span(chosen().as_words())}")
         st.button("Clear all filters", type="primary", key="clear-no-match", on_click=_choose, args=(Filters(),))
     st.stop()

@@ -20,13 +20,11 @@ asked = tuple(dict.fromkeys((*FIGURES, *(scatter.metric for scatter in SCATTERS.
 row, options = cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0], cache.options()
 widgets.card_grid(cards(row, FIGURES))
 widgets.claims_line(filters)
-colours, is_few = looks(options.get("model", ())), row["runs"] <= cache.MARKS
+colours, is_few = looks(cache.models()), row["runs"] <= cache.MARKS
 
 with st.container(border=True):
     drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS)
-    widgets.chart(
-        "cost-models", drawn, colours, whole=is_few, note="" if is_few else f"The {widgets.BARS} dearest of {row['runs']:,} runs."
-    )
+    widgets.chart("cost-models", drawn, colours, whole=is_few, note="" if is_few else f"Top {widgets.BARS} of {row['runs']:,} runs.")
 if is_few:
     runs = cache.ask(run_queries.runs, filters, cache.MARKS)
 columns = st.columns(2)
@@ -39,22 +37,22 @@ for number, (key, scatter) in enumerate(SCATTERS.items()):
             widgets.drawing(scatter.said(row.get(scatter.metric)), scatter.squares_title, scatter.draw_squares(squares, page), key)
 with st.container(border=True):
     with st.container(horizontal=True, gap="small"):
-        key = widgets.pick("What", {key: measure.label for key, measure in MEASURES.items()}, "show")
-        along = widgets.pick("Along", widgets.axes(options), "along", width=240)
+        key = widgets.pick("Metric", {key: measure.label for key, measure in MEASURES.items()}, "show")
+        along = widgets.pick("Group by", widgets.axes(options), "along", width=240)
     measure = MEASURES[key]
     if along not in screen_queries.AXES:
         widgets.groups(measure, along, filters, colours)
     elif is_few:
         points = cache.ask(screen_queries.series, filters, measure, along)
-        caption = f"A point per run; the line is the running median, from {over.LONG} runs on. {measure.meaning}"
+        caption = f"One dot per run. {'Line: moving median. ' if points.num_rows >= over.LONG else ''}{measure.meaning}"
         widgets.drawing(over.finding(points, measure, along), caption, over.points(points, measure, along, colours, page), "along")
     else:
         bands = cache.ask(screen_queries.bands, filters, measure, along, STEPS)
-        caption = f"The median of the runs of each time, and where eight in ten of them lie. {measure.meaning}"
+        caption = f"Line: median; band: p10–p90. {measure.meaning}"
         widgets.drawing(over.finding(bands, measure, along), caption, over.bands(bands, measure, along, page), "along")
 # a million runs have more model rows than a screen should count unasked: the list is open where it is quick
 with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
     if models.open:
         found = cache.ask(run_queries.models, filters, grid_columns.MODEL_GROUPS, grid_columns.MODEL_FIGURES)
-        widgets.table(grid_columns.grid(found, grid_columns.MODELS), "What each model cost and its tokens, dearest first")
+        widgets.table(grid_columns.grid(found, grid_columns.MODELS), "Cost and tokens of each model, most expensive first")
 st.caption(f"Store: {plain(cache.store().location)}")

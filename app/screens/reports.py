@@ -34,8 +34,8 @@ with st.container(border=True):
             format_func=lambda key: visible(words[key]),
             key="grouping",
             max_selections=MOST_GROUPINGS,
-            placeholder="Nothing: totals only",
-            help="One or two groupings. Runs of which a group is not known stand in a group of their own.",
+            placeholder="None: totals only",
+            help="Up to two groupings. Runs without a value are grouped as Unknown.",
             bind="query-params",
             width=380,
         )
@@ -43,14 +43,14 @@ with st.container(border=True):
         zones = near | dict.fromkeys(sorted(available_timezones() - {"localtime"}))
         zone = widgets.pick("Time zone", {name: name for name in zones}, "tz", width=220)
         reprice = st.selectbox(
-            "What if it had been",
+            "Reprice as",
             list(options.get("model", ())),
             index=None,
             format_func=lambda model: visible(str(model)),
             key="reprice",
-            placeholder="Another model",
+            placeholder="Select model",
             accept_new_options=True,
-            help="The same tokens at this model's list prices: any MODEL or MODEL@PROVIDER that has one. Another model uses other tokens.",
+            help="Cost of the same tokens at the list prices of another MODEL or MODEL@PROVIDER. That model would use other tokens.",
             bind="query-params",
             width=260,
         )
@@ -72,14 +72,14 @@ with st.container(border=True):
             key=f"download-{export.name}",
         )
         st.markdown(plain(export.about))
-    covers = f"exactly the {total:,} of {stored:,} runs that the filters above leave" if filters else f"all {total:,} runs"
-    st.caption(f"It covers {covers}. The same in a terminal:")
+    covers = f"{total:,} of {stored:,} runs (current filters)" if filters else f"all {total:,} runs"
+    st.caption(f"Includes {covers}. CLI equivalent:")
     st.code(visible(report_files.command(request, export, cache.location())), language=None, wrap_lines=True)
 
-st.header("Preview", anchor=False, help="The figures of the file; the page and the workbook add charts.")
-if total > report_grids.AT_ONCE and not st.toggle(f"Add up {total:,} runs for a preview", key="preview"):
+st.header("Preview", anchor=False, help="The numbers in the file. HTML and Excel files also have charts.")
+if total > report_grids.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs)", key="preview"):
     st.stop()
-with st.spinner("Adding up …", show_time=True):
+with st.spinner("Loading …", show_time=True):
     made = cache.ask(report, request)
 with st.container(border=True):
     st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))

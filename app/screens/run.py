@@ -27,8 +27,8 @@ SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 run_id = run_id_of(st.query_params.get(widgets.RUN_ID))
 run = cache.ask(run_queries.run, run_id) if run_id else None
 if run is None or run_id is None:
-    st.title("No such run", anchor=False)
-    st.markdown("The link names no run of this store. It may have been copied in part, or belong to another store.")
+    st.title("Run not found", anchor=False)
+    st.markdown("The link may be incomplete or belong to another store.")
     st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
     st.stop()
 usage = run["model_usage"]
@@ -37,46 +37,48 @@ st.title(f"Run {plain(short_id(run_id))}", anchor=False)
 widgets.card_grid(run_cards(run))
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
-    st.header("How it ended", anchor=False)
+    st.header("Result", anchor=False)
     st.html(facts_html(run, RUN_ENDING))
 with origin.container(border=True, height="stretch"):
-    st.header("Where it comes from", anchor=False)
+    st.header("Details", anchor=False)
     st.html(facts_html(run, RUN_ORIGIN, run["labels"]))
 if usage.num_rows:
     with st.container(border=True):
-        widgets.chart("run-tokens", usage, looks(cache.options().get("model", ())))
+        widgets.chart("run-tokens", usage, looks(cache.models()))
         widgets.table(grid_columns.grid(usage, grid_columns.USAGE), "Tokens and reported cost of each model of this run")
 if run["tool_calls"].num_rows:
     with st.container(border=True):
-        st.header("Tool calls", anchor=False, help="Counted in the event stream around the record.")
-        widgets.table(grid_columns.grid(run["tool_calls"], grid_columns.TOOL_CALLS), "Calls of each tool and how many of them failed")
+        st.header("Tool calls", anchor=False, help="Counted in the event stream of the run.")
+        widgets.table(grid_columns.grid(run["tool_calls"], grid_columns.TOOL_CALLS), "Calls and errors of each tool")
 summary, record = shown(run["result"] or ""), shown_record(run["raw"])
 facts = cache.ask(claim_queries.of_run, run_id)
 claims = facts.claims.to_pylist()
-st.header("Summary", anchor=False, help="What the agent wrote when the run ended; damaged characters are repaired.")
+st.header("Summary", anchor=False, help="Written by the agent at the end of the run. Damaged characters are repaired.")
 with st.container(border=True):
     if claims:
-        st.markdown(plain(headline(run)) or "No claimed speedup in figures.")
+        st.markdown(plain(headline(run)) or "No quantified speedup claim.")
         st.html(claim_marks.legend_html(claims), width=SUMMARY_WIDTH)
-    html = summary_html(summary.text, claim_marks.marks_of(claims)) or "<p>The record has no summary.</p>"
+    html = summary_html(summary.text, claim_marks.marks_of(claims)) or "<p>No summary.</p>"
     st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)
     widgets.cut_note(summary)
 if claims:
-    st.header("What it claims", anchor=False, help="What the summary says; not measured by Tachograph.")
+    st.header("Claims", anchor=False, help="Extracted from the summary. Not verified.")
     widgets.table(grid_columns.claim_grid(facts.claims), "Each claim of the summary with its ratio, evidence and scope")
 if facts.findings.num_rows:
-    st.header("Findings", anchor=False, help="What rules noticed when they compared what the record and its summary say.")
+    st.header("Findings", anchor=False, help="Hints for review, from rules that check the record and its summary.")
     with st.container(border=True):
         st.markdown(claim_marks.finding_lines(facts.findings.to_pylist()))
 stated, changed = st.columns(2)
 if facts.statements.num_rows:
     with stated.container(border=True, height="stretch"):
-        st.header("What it states besides", anchor=False)
+        st.header("Other statements", anchor=False)
         st.html(claim_marks.statements_html(facts.statements.to_pylist()))
 if facts.file_changes.num_rows:
     with changed.container(border=True, height="stretch"):
-        st.header("What it says it changed", anchor=False)
-        widgets.table(grid_columns.grid(facts.file_changes, grid_columns.FILE_CHANGES), "Files the summary says were changed, with lines")
+        st.header("Files changed (per summary)", anchor=False)
+        widgets.table(
+            grid_columns.grid(facts.file_changes, grid_columns.FILE_CHANGES), "Files changed according to the summary, with lines"
+        )
 with st.expander("Raw record", icon=":material/data_object:"):
     widgets.cut_note(record)
     st.download_button("Download the whole record", run["raw"], file_name_of(run_id), "application/json", on_click="ignore")

@@ -6,12 +6,13 @@ from app.queries import screens as screen_queries
 from app.queries.filters import SEARCH
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
+from schemas.text import plural
 
 st.title("Runs", anchor=False)
 filters = filter_bar.chosen()
 total = cache.count(filters)
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-    order = widgets.pick("Order", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=260)
+    order = widgets.pick("Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=260)
     shown = widgets.columns_picker(grid_columns.RUNS, grid_columns.MORE_RUNS)
     pages = min(cache.PAGES, -(-total // cache.PAGE))
     number = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
@@ -23,8 +24,6 @@ for text in filters.values(SEARCH):
 rows = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, shown))
 first = (number - 1) * cache.PAGE + 1
 listed = cache.PAGE * cache.PAGES
-cut = f" Listed are the first {listed:,} in this order; filters bring up others." if total > listed else ""
-st.caption(
-    f"Runs {first:,} to {first - 1 + runs.num_rows:,} of {total:,}. Choose a row to open its run; a click on a header sorts these.{cut}"
-)
-widgets.run_table(rows, runs, "runs", "Runs with their reported cost, times, turns, model and outcome")
+cut = f" Showing the first {listed:,}. Filter to narrow down." if total > listed else ""
+st.caption(f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. Click a row to open it.{cut}")
+widgets.run_table(rows, runs, "runs", "Runs with date, model, outcome, cost, duration and turns")

@@ -41,7 +41,7 @@ def _ask() -> None:
     cache.let_upload(allowed=False)
     with st.container(border=True):
         st.header("Sign in to see the runs", anchor=False)
-        st.markdown("This dashboard is open to the people its owner has listed.")
+        st.markdown("Access is restricted.")
         st.button("Sign in", type="primary", on_click=st.login)
     st.stop()
 
@@ -49,7 +49,9 @@ def _ask() -> None:
 def _refuse(who: str) -> None:
     cache.let_upload(allowed=False)
     with st.container(border=True):
-        st.header("Not on the list", anchor=False)
-        st.markdown(plain(f"You are signed in as {who}, who may not see this dashboard. Ask its owner, or sign in as somebody else."))
+        st.header("Access denied", anchor=False)
+        st.markdown(
+            plain(f"You are signed in as {who}, who has no access to this dashboard. Ask its owner, or sign in with another account.")
+        )
         st.button("Sign out", on_click=st.logout)
     st.stop()

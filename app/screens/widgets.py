@@ -21,7 +21,7 @@ from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.text.claim_words import overview_line
 from app.text.columns import Column
-from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height
+from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height, money_decimals
 from app.text.presentation import Card, Shown, fact_words, plain
 from schemas.catalogue.columns import FACTS
 from schemas.catalogue.dimensions import LABEL_PREFIX
@@ -31,14 +31,17 @@ from schemas.text import visible
 from schemas.unit_names import Unit
 
 FORMATS: dict[Unit, Any] = {
-    Unit.USD: "$%.4f",
-    Unit.MILLISECONDS: "compact",
+    Unit.USD: "dollar",
+    Unit.MILLISECONDS: "localized",
     Unit.RATIO: "%.2f×",
-    Unit.SHARE: "%.1f %%",
+    Unit.SHARE: "%.1f%%",
     Unit.TOKENS: "localized",
     Unit.COUNT: "localized",
 }
 """How a grid writes the units; its cells sort by value."""
+
+WIDTHS = {"run_id": 110, "session_id": 110, "message": 720, "quote": 320}
+"""Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 
 RUN_ID = "run"
 """The parameter of the address that names a run."""
@@ -62,7 +65,7 @@ def told_errors() -> Iterator[None]:
             empty_state("No runs yet", error.message)
     except TachographError as error:
         is_busy = isinstance(error, StoreBusy)
-        hint = "Close the other program: this page goes on by itself once the store is free." if is_busy else error.hint
+        hint = "Close the other program. This page continues automatically once the store is free." if is_busy else error.hint
         st.error(f"**{plain(error.message)}**\n\n{plain(hint)}", icon=":material/error:")
         if is_busy:
             _look_again()
@@ -82,17 +85,17 @@ def empty_state(title: str, why: str) -> None:
         st.header(title, anchor=False)
         st.markdown(plain(why))
         if cache.is_read_only():
-            st.markdown("This dashboard is read-only. Whoever serves it reads logs in with:")
+            st.markdown("This dashboard is read-only. The owner can add logs with:")
         else:
             _offer_logs()
-            st.markdown("Or read them from a file or folder on this machine:")
+            st.markdown("Or ingest a file or folder from the command line:")
         st.code(visible(cache.command("ingest PATH")), language=None)
     st.stop()
 
 
 def _offer_logs() -> None:
     """Two ways out of an empty store: the visitor's own logs, or ours to try."""
-    st.markdown("Upload the result records that an agent wrote, or load the sample logs to look around:")
+    st.markdown("Upload the result records of an agent, or load sample logs to look around:")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
         if cache.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
@@ -152,7 +155,7 @@ def groups(measure: Figure, by: str, filters: Filters, models: Looks) -> None:
     quantiles = worded(cache.ask(distribution_queries.quantiles, filters, measure, by), by)
     drawing(
         distributions.groups_finding(measure, quantiles),
-        "Box: the middle half of the runs, with the median; lines: the middle nine tenths. The 20 most frequent groups.",
+        "Box: p25–p75 with the median; whiskers: p5–p95. Up to 20 groups.",
         distributions.boxes(measure, quantiles, group_looks(by, models), st.context.theme.type),
         f"boxes-{by}",
     )
@@ -165,7 +168,7 @@ def worded(groups: pa.Table, by: str) -> pa.Table:
 
 
 def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    """What runs can be drawn along: their time where any is recorded, the order of receipt, what they worked on, and any label."""
+    """What runs can be drawn along: their time where any is known, the ingestion order, what they worked on, and any label."""
     facts = {row["fact"]: row["share"] for row in cache.ask(quality_queries.known, Filters()).to_pylist()}
     along = sorted(AXES, key=lambda key: key == "time" and facts[quality_queries.OWN_TIME] < 1)  # second where some runs have none
     named = {key: AXES[key].label for key in along if key != "time" or facts[quality_queries.OWN_TIME]}
@@ -203,7 +206,7 @@ def download_runs(filters: Filters) -> None:
         "text/csv",
         icon=":material/download:",
         on_click="ignore",
-        help="Every run that matches the filters, with all columns and exact figures.",
+        help="All matching runs, with all columns and exact values.",
     )
 
 
@@ -264,16 +267,18 @@ def open_run(run_id: str) -> None:
 
 def column_config(rows: Grid) -> dict[str, Any]:
     """How a grid shows its columns."""
-    return {column.name: _config(column) for column in rows.columns}
+    return {column.name: _config(column, money_decimals(rows.rows[column.name])) for column in rows.columns}
 
 
-def _config(column: Column) -> Any:
+def _config(column: Column, decimals: int) -> Any:
     about = plain(column.meaning) or None
+    if column.unit is Unit.USD:
+        return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[Unit.USD], step=10.0**-decimals)
     if column.unit in FORMATS:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
     if column.unit is Unit.TIME:
         return st.column_config.DatetimeColumn(column.header, help=about, format="YYYY-MM-DD HH:mm", timezone="UTC")
-    return st.column_config.TextColumn(column.header, help=about)
+    return st.column_config.TextColumn(column.header, help=about, width=WIDTHS.get(column.name))
 
 
 def table(rows: Grid, alt: str) -> None:
@@ -283,7 +288,7 @@ def table(rows: Grid, alt: str) -> None:
 
 
 def share_table(rows: pa.Table, alt: str) -> None:
-    """Facts with the share of runs that tell them, as bars."""
+    """Fields with the share of runs that have them, as bars."""
     config = {
         "fact": st.column_config.TextColumn(FACTS["fact"].label, width="medium"),
         "known": st.column_config.NumberColumn(FACTS["known"].label, format="localized", width="small"),

@@ -9,7 +9,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, expectation, statement
+from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, expectation, statement
 from app.text.highlights import Mark
 from app.text.presentation import plain
 from schemas.text import visible
@@ -55,9 +55,9 @@ def _look(row: Row) -> str:
 def legend_html(claims: Sequence[Row]) -> str:
     """What the marks of a summary mean, strongest evidence first, and how many there are of each; empty where there is none."""
     looks = [_look(row) for row in claims]
-    meanings = EVIDENCE_MEANINGS | {QUALITATIVE: "claims without a figure"}
+    meanings = EVIDENCE_MEANINGS | {QUALITATIVE: "claims without a number"}
     entries = [
-        f'<span><mark style="{mark_style(look)}">{look}</mark> {looks.count(look):,} · {html.escape(meaning)}</span>'
+        f'<span><mark style="{mark_style(look)}">{evidence_words(look)}</mark> {looks.count(look):,} · {html.escape(meaning)}</span>'
         for look, meaning in meanings.items()
         if look in looks
     ]

@@ -10,10 +10,16 @@ from schemas.unit_names import Unit
 
 Row = Mapping[str, Any]
 
+EVIDENCE_NAMES = {"benchmarked": "method stated", "figures": "before–after", "stated": "number only", "estimated": "projected"}
+"""What people call the evidence of a claim: a word must not say more than the text does, and "benchmarked" only means that it says how."""
+
+ORIGIN_NAMES = {"own": "own", "cited": "quoted"}
+"""What people call the origin of a claim."""
+
 EVIDENCE_MEANINGS = {
-    "benchmarked": "the summary says how the numbers came about",
-    "figures": "before and after are given, but not how they were obtained",
-    "stated": "a factor or percentage alone",
+    "benchmarked": "the summary says how the numbers were obtained",
+    "figures": "before and after values, but no method",
+    "stated": "a factor or percentage only",
     "estimated": "expected or projected, not observed",
 }
 """What the evidence of a claim means, the strongest first."""
@@ -37,6 +43,11 @@ def words(value: str) -> str:
     return value.replace("_", " ")
 
 
+def evidence_words(value: str, kind: str = "quantified") -> str:
+    """The evidence of a claim as people call it: `method stated`. A qualitative claim has no number to be the only one."""
+    return "no number" if (value, kind) == ("stated", "qualitative") else EVIDENCE_NAMES.get(value, words(value))
+
+
 def ratio(row: Row) -> str:
     """`3.17×`, `1.22× (1.10× to 1.36×)`, `–` for a change that is no ratio."""
     if row["ratio"] is None:
@@ -51,20 +62,21 @@ def claimed(row: Row) -> str:
 
 
 def claim_title(row: Row) -> str:
-    """A claim in one line: `claimed 3.17× (time) · benchmarked · micro · hedged · about the kernel`."""
-    said = [f"{claimed(row)} ({row['metric']})", words(row["evidence"]), words(row["scope"])]
-    said += ["hedged"] if row["hedged"] else []
-    said += ["cited from others"] if row["origin"] == "cited" else []
-    said += ["no figure"] if row["kind"] == "qualitative" else []
+    """A claim in one line: `claimed 3.17× (time) · method stated · micro · qualified · about the kernel`."""
+    said = [f"{claimed(row)} ({row['metric']})", evidence_words(row["evidence"], row["kind"]), words(row["scope"])]
+    said += ["qualified"] if row["hedged"] else []
+    said += ["quoted from others"] if row["origin"] == "cited" else []
     return " · ".join([*said, f"about {row['subject'].replace('`', '')}"] if row["subject"] else said)
 
 
 def headline(run: Row) -> str:
-    """What a run is known to claim: `Claimed speedup: 3.17× (time) · benchmarked · micro`; empty where it claims none."""
+    """What a run is known to claim: `Claimed speedup: 3.17× (time) · method stated · micro`; empty where it claims none."""
     if run["claimed_speedup"] is None:
         return ""
     figures = ratio({"ratio": run["claimed_speedup"], "ratio_low": run["claimed_low"], "ratio_high": run["claimed_high"]})
-    return f"Claimed speedup: {figures} ({run['claimed_metric']}) · {words(run['claimed_evidence'])} · {words(run['claimed_scope'])}"
+    return (
+        f"Claimed speedup: {figures} ({run['claimed_metric']}) · {evidence_words(run['claimed_evidence'])} · {words(run['claimed_scope'])}"
+    )
 
 
 def overview_line(row: Row) -> str:
@@ -74,8 +86,8 @@ def overview_line(row: Row) -> str:
         return ""
     speedup = human(row["claimed_speedup_median"], Unit.RATIO)
     if runs == 1:
-        return f"1 of {row['runs']:,} runs claims a speedup: {speedup}, {'benchmarked' if benchmarked else 'not benchmarked'}"
-    return f"{runs:,} of {row['runs']:,} runs claim a speedup: median {speedup}, benchmarked in {benchmarked:,}"
+        return f"1 of {row['runs']:,} runs claims a speedup: {speedup}, {'with' if benchmarked else 'without'} a stated benchmark"
+    return f"{runs:,} of {row['runs']:,} runs claim a speedup: median {speedup}, {benchmarked:,} with a stated benchmark"
 
 
 def statement(row: Row) -> tuple[str, str]:
@@ -86,5 +98,5 @@ def statement(row: Row) -> tuple[str, str]:
 
 def expectation(row: Row) -> str:
     """What a rule expected and what it found; empty where the message says it all."""
-    said = [f"{label} {row[key]}" for label, key in (("expected", "expected"), ("found", "actual")) if row[key]]
+    said = [f"{label} {row[key]}" for label, key in (("expected", "expected"), ("got", "actual")) if row[key]]
     return ", ".join(said)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from app.queries.bootstrap import LEVEL, Comparison, Estimate, Verdict
 from app.queries.cohorts import Cohorts
-from app.text.formatting import UNKNOWN, human
+from app.text.formatting import MINUS, UNKNOWN, human
 from schemas.catalogue.columns import MEASURES, compared
 from schemas.catalogue.entry import Figure
 from schemas.unit_names import Unit
@@ -23,19 +23,19 @@ def finding(measure: Figure, found: Comparison, names: tuple[str, str]) -> str:
     """What the comparison of one measure shows, as a title."""
     first, second = (human(value, measure.unit) for value in found.medians)
     if found.verdict is Verdict.TOO_FEW:
-        return f"{measure.label}: too few runs to compare, medians {first} and {second}"
+        return f"{measure.label}: too few runs to compare (medians {first} and {second})"
     if found.verdict is Verdict.UNCLEAR:
-        return f"{measure.label}: no clear difference, medians {first} and {second}"
-    return f"{measure.label}: {names[1]} is {found.verdict}, median {second} against {first}"
+        return f"{measure.label}: no clear difference (medians {first} and {second})"
+    return f"{measure.label}: {names[1]} is {found.verdict} (median {second} vs. {first})"
 
 
 def certainty(measure: Figure, found: Comparison) -> str:
     """How sure the difference of one measure is."""
     difference = found.difference
     if difference.low is None:
-        return f"Known for {found.known[0]:,} and {found.known[1]:,} runs; an interval needs five on each side."
-    text = f"Difference of medians {signed(difference.value, measure)}, with {LEVEL:.0%} confidence {_interval(difference, measure)}"
-    return f"{text}; known for {found.known[0]:,} and {found.known[1]:,} runs."
+        return f"n = {found.known[0]:,}, {found.known[1]:,}; a confidence interval needs five runs on each side."
+    text = f"Difference of medians {signed(difference.value, measure)}, {LEVEL:.0%} CI {_interval(difference, measure)}"
+    return f"{text}; n = {found.known[0]:,}, {found.known[1]:,}."
 
 
 def task_words(measure: Figure, found: Comparison) -> str:
@@ -43,20 +43,20 @@ def task_words(measure: Figure, found: Comparison) -> str:
     pairs = found.paired
     if pairs is None:
         return ""
-    text = f"Task by task, over {pairs.tasks:,} both have: lower in {pairs.lower:,}, higher in {pairs.higher:,}"
-    interval = f", with {LEVEL:.0%} confidence {_interval(pairs.difference, measure)}" if pairs.difference.low is not None else ""
+    text = f"By task ({pairs.tasks:,} in both): lower in {pairs.lower:,}, higher in {pairs.higher:,}"
+    interval = f", {LEVEL:.0%} CI {_interval(pairs.difference, measure)}" if pairs.difference.low is not None else ""
     return f"{text}; median difference {signed(pairs.difference.value, measure)}{interval}."
 
 
 def signed(value: float, measure: Figure) -> str:
-    """`+12.3 s`, `−$0.0021`, `±0`."""
+    """`+12.3s`, `−$0.0021`, `±0`."""
     if not value:
         return "±0"
-    return f"{'+' if value > 0 else '−'}{human(abs(value), measure.unit)}"
+    return f"{'+' if value > 0 else MINUS}{human(abs(value), measure.unit)}"
 
 
 def _interval(estimate: Estimate, measure: Figure) -> str:
-    return f"{signed(estimate.low or 0.0, measure)} to {signed(estimate.high or 0.0, measure)}"
+    return f"[{signed(estimate.low or 0.0, measure)}, {signed(estimate.high or 0.0, measure)}]"
 
 
 def _words(measure: Figure, found: Comparison) -> dict[str, str]:
@@ -67,7 +67,7 @@ def _words(measure: Figure, found: Comparison) -> dict[str, str]:
         "first": first,
         "second": second,
         "ratio": human(found.ratio.value, Unit.RATIO) if found.ratio else UNKNOWN,
-        "interval": f"{human(found.ratio.low, Unit.RATIO)} to {human(found.ratio.high, Unit.RATIO)}"
+        "interval": f"[{human(found.ratio.low, Unit.RATIO)}, {human(found.ratio.high, Unit.RATIO)}]"
         if found.ratio and found.ratio.low is not None
         else UNKNOWN,
         "verdict": str(found.verdict),

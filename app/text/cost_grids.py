@@ -1,4 +1,4 @@
-"""The tables of the screen Cost: groups, models, the dearest runs and what has no price, as `app.text.grid_columns` shows tables."""
+"""The tables of the screen Cost: groups, models, the most expensive runs and what has no price, as `app.text.grid_columns` shows tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ GROUPS = (
     "cache_saved_usd", "cache_hit_ratio", "priced_runs", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
 )  # fmt: skip
 MODELS = Listing(catalogue.MODELS, ("model", "provider", "region", "uses", *MODEL_FIGURES, "priced_uses"))
-DEAREST = Listing(catalogue.RUNS, (*RUN_COLUMNS[1:], RUN_COLUMNS[0]))
+MOST_EXPENSIVE = Listing(
+    catalogue.RUNS, ("task", "run_id", "repo", "experiment", *(key for key in RUN_COLUMNS[1:] if key not in ("task", "repo", "experiment")))
+)
 UNPRICED = Listing(catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd"))
 
 

@@ -11,17 +11,17 @@ import pyarrow as pa
 
 from app.queries.cost import RECEIVED, TIME, Groups
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.formatting import exact, human, known_of
+from app.text.formatting import UNKNOWN_NAME, exact, human, known_of
 from app.text.presentation import Card, cards, fact_words, plain
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.rows.cost import CAUSES, CostCause
+from schemas.text import plural as schema_plural
 from schemas.unit_names import Unit
 
 MOST_OF = Decimal("0.8")
 """What makes so much of the cost is said to make most of it."""
 
-NOT_KNOWN = "not known"
 NAMED = 5
 """Names that a note lists before it only says that there are more."""
 
@@ -32,14 +32,14 @@ Row = Mapping[str, Any]
 
 
 def percent(share: Decimal) -> str:
-    """`98 %`; never rounded up to a whole that it is not, nor down to nothing."""
+    """`98%`; never rounded up to a whole that it is not, nor down to nothing."""
     if share > Decimal("0.99"):
-        return "100 %" if share == 1 else "over 99 %"
-    return f"{share * 100:.0f} %" if share >= Decimal("0.01") or not share else "under 1 %"
+        return "100%" if share == 1 else "over 99%"
+    return f"{share * 100:.0f}%" if share >= Decimal("0.01") or not share else "under 1%"
 
 
 def groups_finding(found: Groups, label: str) -> str:
-    """`2 of 12 models make 94 % of the reported cost`: as few as make most of it, where that are few."""
+    """`Top 2 of 12 models account for 94% of cost`: as few as make most of it, where that are few."""
     key = found.table.column_names[0]
     everything = found.table.to_pylist()
     total = found.total - sum(row[key] is None for row in everything)
@@ -49,17 +49,17 @@ def groups_finding(found: Groups, label: str) -> str:
     rows.sort(key=lambda row: -row["cost_usd"])
     first = _name(rows[0], key)
     if found.in_order:
-        return f"{first} was the dearest {lower(label)}: {human(rows[0]['cost_usd'], Unit.USD)}"
+        return f"Highest {lower(label)}: {first}, {human(rows[0]['cost_usd'], Unit.USD)}"
     share, few = Decimal(0), 0
     while few < len(rows) and share < MOST_OF:
         share, few = share + Decimal(str(rows[few]["cost_share"])), few + 1
-    whole = "the whole reported cost" if found.total == 1 else ""
+    whole = "all cost" if found.total == 1 else ""
     if few == total > 1:  # that all of them make most of it says nothing
         few, share = 1, Decimal(str(rows[0]["cost_share"]))
-    made = whole or f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of the reported cost"
+    made = whole or f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of cost"
     if few == 1:
-        return f"Runs mainly on {first} make {made}" if key == "model" else f"{first} makes {made}"
-    return f"{few:,} of {total:,} {plural(label)} make {made}"
+        return f"Runs with main model {first} account for {made}" if key == "model" else f"{first} accounts for {made}"
+    return f"Top {few:,} of {total:,} {plural(label)} account for {made}"
 
 
 def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
@@ -68,28 +68,28 @@ def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
     silent = sum(row["cost_usd"] is None for row in rows)
     said = []
     if found.total > len(rows):
-        said.append(f"{'The last' if found.in_order else 'The dearest'} {len(rows):,} of {found.total:,} {plural(label)}.")
+        said.append(f"Showing the {'last' if found.in_order else 'top'} {len(rows):,} of {found.total:,} {plural(label)}.")
     if silent:
         said.append(f"Without a reported cost: {silent:,}.")
     if found.in_order and about and about["of_files"]:
-        said.append(f"{_of_files(about)}: they are in the group {NOT_KNOWN}.")
+        said.append(f"{_of_files(about)} They are in the group {UNKNOWN_NAME}.")
     return " ".join(said)
 
 
 def _of_files(about: Row) -> str:
-    """How many runs only the modification time of a file dates."""
+    """How many runs are dated only by the modification time of a file."""
     verb = "run has" if about["of_files"] == 1 else "runs have"
-    return f"{about['of_files']:,} {verb} no recorded date, only that of a file, which may be the copy date"
+    return f"{about['of_files']:,} {verb} no timestamp, only the modification time of a file, which may be the copy date."
 
 
 def tokens_finding(table: pa.Table) -> str:
-    """`Cache read is 95 % of 272 M tokens`."""
+    """`Cache reads: 95% of 272M tokens`."""
     sums = {label: sum(value for value in table[key].to_pylist() if value is not None) for key, label in TOKEN_CLASSES.items()}
     total = sum(sums.values())
     if not total:
-        return "Tokens by class"
+        return "Tokens by type"
     label, most = max(sums.items(), key=lambda item: item[1])
-    return f"{label} is {percent(Decimal(int(most)) / Decimal(int(total)))} of {human(total, Unit.TOKENS)} tokens"
+    return f"{label}: {percent(Decimal(int(most)) / Decimal(int(total)))} of {human(total, Unit.TOKENS)} tokens"
 
 
 def spending_finding(table: pa.Table, axis: str) -> str:
@@ -99,15 +99,15 @@ def spending_finding(table: pa.Table, axis: str) -> str:
         steps[row["x"]] = steps.get(row["x"], Decimal(0)) + row["cost_usd"]
     total, so_far = sum(steps.values(), Decimal(0)), Decimal(0)
     if not total:
-        return "Reported cost, added up"
+        return "Cumulative cost"
     reached = iter(steps.items())
     while so_far * 2 < total:
         half, cost = next(reached)
         so_far += cost
     spent = human(total, Unit.USD)
     if axis == TIME:
-        return f"{spent} in all, half of it by {half:%Y-%m-%d}"
-    return f"{spent} in all, half of it in the first {half:,} of {max(steps):,} runs"
+        return f"Cumulative cost: {spent} (half reached on {half:%Y-%m-%d})"
+    return f"Cumulative cost: {spent} (half reached at run {half:,} of {max(steps):,})"
 
 
 def is_timed(about: Row) -> bool:
@@ -116,22 +116,21 @@ def is_timed(about: Row) -> bool:
 
 
 def along(about: Row) -> dict[str, str]:
-    """What cost can be added up along, the better way first."""
-    axes = {TIME: "Time", RECEIVED: "Order of receipt"} if is_timed(about) else {RECEIVED: "Order of receipt", TIME: "Time"}
-    return axes if about["timed"] else {RECEIVED: axes[RECEIVED]}
+    """What cost can be accumulated by. Dates come first, also those of files: an order of ingestion means nothing to a reader."""
+    return {TIME: "Date", RECEIVED: "Ingestion order"} if about["timed"] else {RECEIVED: "Ingestion order"}
 
 
 def spending_note(about: Row, axis: str) -> str:
     """Which times are known, and what is left out of the line."""
     if axis != TIME:
-        told = f"The time is known of {about['timed']:,} of {about['runs']:,} runs. "
-        return f"{'' if is_timed(about) else told}Runs stand in the order in which their logs were read, by name within one ingest."
+        told = f"{about['timed']:,} of {about['runs']:,} runs have timestamps. "
+        return f"{'' if is_timed(about) else told}Runs are in ingestion order, then by file name."
     said = []
     if about["timed"] < about["runs"]:
         left = about["runs"] - about["timed"]
-        said.append(f"Left out: {left:,} of {about['runs']:,} runs, {human(about['untimed_usd'], Unit.USD)}, whose time is not known.")
+        said.append(f"Not shown: {left:,} of {about['runs']:,} runs without a date ({human(about['untimed_usd'], Unit.USD)}).")
     if about["of_files"]:
-        said.append(f"{_of_files(about)}.")
+        said.append(_of_files(about))
     return " ".join(said)
 
 
@@ -139,26 +138,26 @@ def list_finding(totals: Row, causes: pa.Table) -> str:
     """Which way list prices go, by how much, and mostly why."""
     delta = totals["cost_delta_usd"]
     if delta is None:
-        return "No run has both a reported and a list cost"
+        return "No run has both a reported and a list-price cost"
     differing = [row for row in causes.to_pylist() if row["cost_delta_usd"]]
     if not differing:
-        return "The reported cost is the list cost"
-    way = "more" if delta > 0 else "less"
-    share = f" ({abs(totals['cost_delta_share']) * 100:.1f} %)" if totals["cost_delta_share"] else ""
-    return f"At list prices: {human(abs(delta), Unit.USD)} {way}{share}, mostly {_cause(differing[0]['cause'])}"
+        return "Reported cost matches list prices"
+    way = "higher" if delta > 0 else "lower"
+    share = f" ({human(abs(totals['cost_delta_share']), Unit.SHARE)})" if totals["cost_delta_share"] else ""
+    return f"List price is {human(abs(delta), Unit.USD)}{share} {way}, mainly {_cause(differing[0]['cause'])}"
 
 
 def comparable(found: Groups) -> list[dict[str, Any]]:
-    """The groups with runs that have both costs: `reported` is what these runs report, `listed` their list cost."""
+    """The groups with runs that have both costs: `reported` is what these runs report, `listed` their list-price cost."""
     rows: list[dict[str, Any]] = [row for row in found.table.to_pylist() if row[f"cost_delta_usd{KNOWN_SUFFIX}"]]
     return [row | {"reported": row["cost_compared_usd"], "listed": row["cost_compared_usd"] + row["cost_delta_usd"]} for row in rows]
 
 
 def prices_finding(found: Groups) -> str:
-    """The group whose list cost differs most."""
+    """The group whose list-price cost differs most."""
     rows = [row for row in comparable(found) if row["cost_delta_usd"]]
     if not rows:
-        return "Reported cost and list cost"
+        return "Reported cost vs. list-price cost"
     most = max(rows, key=lambda row: abs(row["cost_delta_usd"]))
     reported, listed = (human(most[side], Unit.USD) for side in ("reported", "listed"))
     return f"{_name(most, found.table.column_names[0])}: {reported} reported, {listed} at list prices"
@@ -173,19 +172,23 @@ def prices_note(found: Groups, label: str) -> str:
     said = []
     if silent:
         named = ", ".join(silent[:NAMED]) + (" …" if len(silent) > NAMED else "")
-        said.append(f"Not drawn, for want of a list cost or a reported one: {named}.")
+        said.append(f"Not shown (no list or reported cost): {named}.")
     if partly:
-        said.append(f"Of {partly:,} {plural(label) if partly > 1 else lower(label)} only the runs with both costs are drawn.")
+        said.append(f"{partly:,} {plural(label) if partly > 1 else lower(label)}: only the runs with both costs are shown.")
     return " ".join(said)
 
 
 def causes_note(totals: Row, causes: pa.Table) -> str:
     """How many runs agree, and how many cannot be compared."""
     runs = {row["cause"]: row["runs"] for row in causes.to_pylist()}
-    said = [f"{runs[CostCause.SAME]:,} runs report the list cost."] if CostCause.SAME in runs else []
+    said = (
+        [f"{schema_plural(runs[CostCause.SAME], 'run')} match{'es' if runs[CostCause.SAME] == 1 else ''} list price."]
+        if CostCause.SAME in runs
+        else []
+    )
     if totals["cost_compared_usd"] is not None:
         known = known_of(int(totals[f"cost_delta_usd{KNOWN_SUFFIX}"]), int(totals["runs"]))
-        said.append(f"The difference is {base_words(totals)}{known and f' ({known})'}.")
+        said.append(f"The difference is {base_words(totals)}{known and f' ({known} runs)'}.")
     return " ".join(said)
 
 
@@ -193,25 +196,25 @@ def caching_finding(totals: Row) -> str:
     """What caching saved, or cost."""
     saved, share = totals["cache_saved_usd"], totals["cache_saved_share"]
     if not saved:
-        return "What caching saved is not known" if saved is None else "Caching saved nothing"
+        return "Cache savings unknown" if saved is None else "No cache savings"
     if saved < 0:
-        return f"Caching cost {human(-saved, Unit.USD)} more than it saved"
-    return f"Caching saved {human(saved, Unit.USD)}: {human(share, Unit.SHARE)} of what the same tokens would cost without"
+        return f"Cache savings are negative: caching cost {human(-saved, Unit.USD)} more than it saved"
+    return f"Cache savings: {human(saved, Unit.USD)}, {human(share, Unit.SHARE)} of the uncached list-price cost"
 
 
 def caching_note(totals: Row) -> str:
     """On how many runs the saving rests."""
     known = known_of(int(totals[f"cache_saved_usd{KNOWN_SUFFIX}"]), int(totals["runs"]))
-    return f"The saving is {known} runs." if known else ""
+    return f"Cache savings are {known} runs." if known else ""
 
 
-def dearest_finding(table: pa.Table, totals: Row) -> str:
-    """What the listed runs make of the whole."""
+def most_expensive_finding(table: pa.Table, totals: Row) -> str:
+    """How much of the cost the listed runs account for."""
     whole, listed = totals["cost_usd"], sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
     if table.num_rows >= totals["runs"]:
         return f"All {table.num_rows:,} runs" if table.num_rows > 1 else "The run"
-    made = f" make {percent(listed / whole)} of the reported cost" if whole else ""
-    return f"The {table.num_rows:,} dearest of {totals['runs']:,} runs{made}"
+    made = f" account{'s' if table.num_rows == 1 else ''} for {percent(listed / whole)} of cost" if whole else ""
+    return f"Top {table.num_rows:,} of {totals['runs']:,} runs{made}"
 
 
 def lower(label: str) -> str:
@@ -228,19 +231,19 @@ def plural(label: str) -> str:
 
 
 def group_names(rows: Sequence[Row], key: str) -> list[str]:
-    """The groups' names, each told apart from what is not known."""
+    """The groups' names, `unknown` where there is none."""
     return [_name(row, key) for row in rows]
 
 
 def _name(row: Row, key: str) -> str:
-    return NOT_KNOWN if row[key] is None else fact_words(row[key], key)
+    return UNKNOWN_NAME if row[key] is None else fact_words(row[key], key)
 
 
 def _cause(cause: str | None) -> str:
     if cause is None:
-        return "for a cause that is not known"
+        return "for an unknown cause"
     label = CAUSES[CostCause(cause)].label
-    return label if cause == CostCause.UNEXPLAINED else f"by {label}"
+    return label if cause == CostCause.UNEXPLAINED else f"due to {label}"
 
 
 def cost_cards(row: Row, keys: Sequence[str]) -> list[Card]:
@@ -252,7 +255,7 @@ def cost_cards(row: Row, keys: Sequence[str]) -> list[Card]:
 
 def _with_exact(card: Card, row: Row, key: str) -> str:
     told = exact(row[key], RUN_METRICS[key].unit)
-    return card.help if told == card.value else f"{card.help} Exactly {plain(told)}."
+    return card.help if told == card.value else f"{card.help} Exact value: {plain(told)}."
 
 
 def _with_base(card: Card, row: Row, key: str) -> Card:

@@ -1,4 +1,8 @@
-"""Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike. Machines get exact values."""
+"""Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike. Machines get exact values.
+
+One way to write each: money with two decimals, four below $1; percent with one; durations in their two largest units; what is not known
+is `–` in a cell of figures and `unknown` among names.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +14,32 @@ from schemas.text import visible
 from schemas.unit_names import Unit
 
 UNKNOWN = "–"
-"""What stands for a value that is not known; never 0."""
+"""What stands for a figure that is not known; never 0."""
+
+UNKNOWN_NAME = "unknown"
+"""What a group, a model or a word is called that is not known."""
+
+MINUS = "−"
+"""The sign of a negative amount, in front of the dollar."""
 
 
 def human(value: Any, unit: Unit = Unit.TEXT) -> str:
-    """The value for a reader: `$2.8251`, `4 min 14 s`, `3.95 M`, `1.21×`, `25 %`; `–` where it is not known."""
+    """The value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`; `–` where it is not known."""
     if value is None or value == "":
         return UNKNOWN
     return _WRITERS[unit](value)
 
 
 def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
-    """The same with nothing of a sum rounded away: `$1.21176`, `253,963 ms (4 min 14 s)`, `1,565,905`."""
+    """The same with nothing of a sum rounded away: `$1.21176`, `4m 14s (253,963 ms)`, `1,565,905`."""
     if value is None:
         return UNKNOWN
     return EXACT_UNITS[unit](value) if unit in EXACT_UNITS else human(value, unit)
 
 
 def known_of(known: int, total: int) -> str:
-    """`known for 41 of 57 runs`, or nothing where all are known."""
-    return "" if known == total else f"known for {known:,} of {total:,}"
+    """`based on 41 of 57`, or nothing where all are known."""
+    return "" if known == total else f"based on {known:,} of {total:,}"
 
 
 def _text(value: Any) -> str:
@@ -44,16 +54,16 @@ def _count(value: Any) -> str:
 def _usd(value: Any) -> str:
     amount = Decimal(str(value))
     if amount < 0:
-        return f"-{_usd(-amount)}"
-    if amount and abs(amount) < Decimal("0.0001"):
+        return f"{MINUS}{_usd(-amount)}"
+    if amount and amount < Decimal("0.0001"):
         return f"${amount.normalize():f}"
-    return f"${amount:,.4f}" if abs(amount) < 100 else f"${amount:,.2f}"
+    return f"${amount:,.4f}" if amount < Decimal("0.99995") else f"${amount:,.2f}"
 
 
 def _exact_usd(value: Any) -> str:
     amount = Decimal(value)
     if amount < 0:
-        return f"-{_exact_usd(-amount)}"
+        return f"{MINUS}{_exact_usd(-amount)}"
     return f"${amount.normalize():,f}" if amount else "$0"
 
 
@@ -65,27 +75,30 @@ def _exact_number(value: Any) -> str:
 def _duration(milliseconds: Any) -> str:
     seconds = float(milliseconds) / 1000
     if seconds < 0.9995:
-        return f"{float(milliseconds):.0f} ms"
+        return f"{float(milliseconds):.0f}ms"
     if seconds < 59.95:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.1f}s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
+        return f"{minutes}m {rest:02d}s"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours:,} h {minutes:02d} min"
+    return f"{hours:,}h {minutes:02d}m"
 
 
 def _scaled(value: Any) -> str:
-    """`812`, `12.7 k`, `3.95 M`: three significant figures."""
-    number = float(value)
-    for size, suffix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+    """`812`, `12.7k`, `3.95M`: three significant figures."""
+    return _in_thousands(float(value), ("B", "M", "k"))
+
+
+def _in_thousands(number: float, suffixes: tuple[str, str, str]) -> str:
+    for size, suffix in zip((1e9, 1e6, 1e3), suffixes, strict=True):
         if number >= size * 0.9995:
             return f"{number / size:.3g}{suffix}" if number < size * 999.5 else f"{number / size:,.0f}{suffix}"
     return f"{number:.0f}"
 
 
 def _bytes(value: Any) -> str:
-    return f"{_scaled(value)}B" if float(value) >= 999.5 else f"{int(value)} B"
+    return _in_thousands(float(value), (" GB", " MB", " kB")) if float(value) >= 999.5 else f"{int(value)} B"
 
 
 def _ratio(value: Any) -> str:
@@ -93,7 +106,7 @@ def _ratio(value: Any) -> str:
 
 
 def _share(value: Any) -> str:
-    return f"{float(value) * 100:.1f} %"
+    return f"{float(value) * 100:.1f}%"
 
 
 def _time(value: Any) -> str:
@@ -114,7 +127,7 @@ _WRITERS = {
 
 EXACT_UNITS = {
     Unit.USD: _exact_usd,
-    Unit.MILLISECONDS: lambda value: f"{_exact_number(value)} ms ({_duration(value)})",
+    Unit.MILLISECONDS: lambda value: f"{_duration(value)} ({_exact_number(value)} ms)",
     Unit.TOKENS: _exact_number,
     Unit.COUNT: _exact_number,
 }

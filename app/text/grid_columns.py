@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import Column, columns
 from app.text.presentation import fact_words, upload_words
 from ingest.pipeline import SourceReport
@@ -38,8 +39,8 @@ class Grid:
 RUNS = Listing(
     catalogue.RUNS,
     listed(
-        "cost_own_usd", "duration_ms", "parallelism", "num_turns", "cost_per_turn_usd", "model", "outcome", "output_tokens",
-        "cache_read_share", MORE, "repo", "task", "experiment", "started_at", "time_source", "source_name", "session_id", "run_id",
+        "task", "source_name", "started_at", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "cost_per_turn_usd",
+        "parallelism", "output_tokens", "cache_read_share", MORE, "repo", "experiment", "session_id", "run_id",
     ),
 )  # fmt: skip
 MORE_RUNS = (
@@ -60,22 +61,23 @@ USAGE = Listing(
     ),
 )  # fmt: skip
 CLAIMS = (
-    "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin", "kind", "subject", "repo",
-    "task", "model", "run_id",
+    "task", "run_id", "repo", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin",
+    "kind", "subject", "model",
 )  # fmt: skip
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
-FINDINGS = Listing(catalogue.FINDINGS, ("severity", "message", "expected", "actual", "model", "task", "run_id"))
+FINDINGS = Listing(catalogue.FINDINGS, ("task", "run_id", "severity", "message", "expected", "actual", "model"))
 REASONS = Listing(catalogue.REASONS, ("reason", "rejected", "sources", "detail"))
 REJECTS = Listing(catalogue.REJECTS, ("source_name", "reason", "detail", "position", "excerpt"))
 SOURCES = Listing(
     catalogue.SOURCES,
     ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at"),
 )
-WORDED = ("outcome", "cost_cause", "causes", "time_source")
+WORDED = ("outcome", "cost_cause", "causes", "claimed_evidence", "evidence", "time_source")
 """Columns whose values are keys of ours, told in words."""
 
 ROW_HEIGHT, MOST_ROWS = 35, 18
+LONGEST_PATH = 32
 
 _NOTED = ("detail", "position", "excerpt")
 _COUNTS = ("accepted", "duplicates", "rejected", "ignored")
@@ -90,7 +92,7 @@ def grid(table: pa.Table, listing: Listing) -> Grid:
 
 
 def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
-    """Money as floats, milliseconds as durations, shares as percentages, outcomes as words: as a browser's grid sorts and shows them."""
+    """Money as floats, milliseconds as durations, shares as percentages, outcomes as words: as a grid sorts and shows them."""
     if unit is Unit.MILLISECONDS:
         whole = values.cast(pa.int64(), safe=False)
         return pc.add(whole, 500).cast(pa.duration("ms")).cast(pa.duration("s"), safe=False)  # a cast alone would round down
@@ -98,9 +100,17 @@ def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
         return pc.multiply(values, 100.0)
     if name in WORDED:
         return pa.chunked_array([[None if value is None else fact_words(value, name) for value in values.to_pylist()]], pa.string())
+    if name == "source_name":
+        return pa.chunked_array([[None if path is None else _ending(visible(path)) for path in values.to_pylist()]], pa.string())
     if pa.types.is_string(values.type) or values.type == _NAMES:
         return pa.chunked_array([_readable(values.to_pylist())], values.type)
     return values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+
+
+def _ending(path: str) -> str:
+    """A long path by its last two parts, which tell it from its neighbours."""
+    parts = path.rsplit("/", 2)
+    return path if len(path) <= LONGEST_PATH or len(parts) < 3 else "/".join(["…", *parts[1:]])
 
 
 def _readable(values: Iterable[Any]) -> list[Any]:
@@ -115,18 +125,28 @@ def with_excerpts(runs: pa.Table, excerpts: Mapping[str, str]) -> pa.Table:
 
 def outlier_grid(far: pa.Table, measure: Figure) -> Grid:
     """Runs far from the usual, as `app.queries.distributions.outliers` finds them."""
-    return grid(far, Listing(catalogue.outliers(measure), ("value", "times_usual", "usual", "model", "task", "outcome", "run_id")))
+    return grid(far, Listing(catalogue.outliers(measure), ("task", "run_id", "model", "value", "times_usual", "usual", "outcome")))
 
 
 def claim_grid(claims: pa.Table) -> Grid:
     """Claims, as `app.queries.claims` finds them."""
     spoken = {
         "hedged": ["yes" if hedged else "no" for hedged in claims["hedged"].to_pylist()],
-        "scope": [scope.replace("_", " ") for scope in claims["scope"].to_pylist()],
+        "evidence": list(map(evidence_words, claims["evidence"].to_pylist(), claims["kind"].to_pylist())),
+        "scope": [words(scope) for scope in claims["scope"].to_pylist()],
+        "origin": [ORIGIN_NAMES.get(origin, origin) for origin in claims["origin"].to_pylist()],
     }
     for name, cells in spoken.items():
         claims = claims.set_column(claims.column_names.index(name), name, pa.array(cells, pa.string()))
     return grid(claims, Listing(catalogue.CLAIMS, tuple(key for key in CLAIMS if key in claims.column_names)))
+
+
+def money_decimals(amounts: pa.ChunkedArray) -> int:
+    """Decimals of a column of money, one number for all of it: four where every amount is below $1."""
+    if not pa.types.is_floating(amounts.type):
+        return 2
+    largest = pc.max(pc.abs(amounts)).as_py()
+    return 4 if largest is not None and largest < 1 else 2
 
 
 def grid_height(rows: pa.Table) -> int:
@@ -135,7 +155,7 @@ def grid_height(rows: pa.Table) -> int:
 
 
 def upload_grid(reports: Sequence[SourceReport]) -> Grid:
-    """What became of each file."""
+    """The status of each file."""
     getters = {"source_name": lambda report: report.name, "became": upload_words} | {name: _attribute(name) for name in _COUNTS}
     types = dict.fromkeys(_COUNTS, pa.int64())
     return _grid(reports, getters, catalogue.UPLOADS, types)

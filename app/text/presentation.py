@@ -13,6 +13,7 @@ import simplejson
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
+from app.text.claim_words import EVIDENCE_NAMES
 from app.text.formatting import human, known_of
 from ingest.findings.rules import RULES
 from ingest.pipeline import SourceReport
@@ -36,7 +37,7 @@ LONGEST_RUN_ID = 200
 
 @dataclass(frozen=True)
 class Card:
-    """One figure with its name, what it means and, in `note`, what limits it: known for some runs only."""
+    """One figure with its name, what it means and, in `note`, what limits it: based on some runs only."""
 
     label: str
     value: str
@@ -86,7 +87,7 @@ def _note(run: Mapping[str, Any], key: str) -> str:
     """Where a record continues earlier ones, its cost is a part of what it logs."""
     if key != "cost_own_usd" or run["cost_own_usd"] == run["cost_reported_usd"]:
         return ""
-    return f"logged with earlier ones: {human(run['cost_reported_usd'], Unit.USD)}"
+    return f"Session total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
 
 
 def facts_html(run: Mapping[str, Any], facts: Sequence[str], labels: Mapping[str, str] | None = None) -> str:
@@ -112,7 +113,7 @@ def _fact(label: str, meaning: str, value: str) -> str:
     return f'{name}<dd style="{_VALUE}">{html.escape(visible(value))}</dd>'
 
 
-_TIME_SOURCES = {"stream": "the event stream", "sidecar": "a file beside it", "path": "its path", "file": "the date of its file"}
+_TIME_SOURCES = {"stream": "event stream", "sidecar": "sidecar file", "path": "file path", "file": "file modification time"}
 _OF_CAUSES = ("cost_cause", "causes", "cause")
 
 
@@ -124,22 +125,24 @@ def fact_words(value: Any, key: str) -> str:
         return ", ".join(CAUSES[CostCause(cause)].label if cause in set(CostCause) else cause for cause in str(value).split(", "))
     if key == "time_source":
         return _TIME_SOURCES.get(str(value), str(value))
+    if key in ("evidence", "claimed_evidence"):
+        return EVIDENCE_NAMES.get(str(value), str(value))
     return str(value).replace("_", " ") if key == "outcome" else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
 
 
 def upload_words(report: SourceReport) -> str:
     """What became of a file, in a few words."""
     if report.known:
-        return "read before, nothing changed"
+        return "already ingested"
     if report.kind in NO_LOGS:
-        return f"no log, ignored: {file_kinds.WORDS[report.kind]}"
+        return f"not a log, ignored: {file_kinds.WORDS[report.kind]}"
     said = (
         _counted(report.accepted, "new run", "new runs"),
-        _counted(report.duplicates, "run known already", "runs known already"),
-        _counted(report.rejected, "document rejected", "documents rejected"),
-        _counted(report.ignored, "other event ignored", "other events ignored"),
+        _counted(report.duplicates, "duplicate", "duplicates"),
+        _counted(report.rejected, "record rejected", "records rejected"),
+        _counted(report.ignored, "non-result event skipped", "non-result events skipped"),
     )
-    return ", ".join(filter(None, said)) or "an archive: what is in it follows"
+    return ", ".join(filter(None, said)) or "archive, see entries below"
 
 
 def _counted(count: int, one: str, many: str) -> str:
@@ -150,7 +153,7 @@ def shown(text: str) -> Shown:
     """The text as far as a screen shows it, without what deceives."""
     if len(text) <= SHOWN_CHARACTERS:
         return Shown(visible(text))
-    return Shown(visible(text[:SHOWN_CHARACTERS]), f"These are the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.")
+    return Shown(visible(text[:SHOWN_CHARACTERS]), f"Showing the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.")
 
 
 def shown_record(raw: str) -> Shown:

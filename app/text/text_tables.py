@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from rich.text import Text
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import Answer
 from app.text.columns import Column, columns
-from app.text.formatting import UNKNOWN
+from app.text.formatting import MINUS, UNKNOWN
 from schemas.text import one_line
 
 IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
@@ -159,10 +160,21 @@ def _upright(shown: Sequence[Column], row: Mapping[str, Any]) -> Table:
     return table
 
 
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """Characters that an encoding lacks: a lost minus sign would make an amount a question."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join("-" if one == MINUS else "?" for one in error.object[error.start : error.end]), error.end
+
+
+_SPELLED = "tachograph-spelled"
+codecs.register_error(_SPELLED, _spelled)
+
+
 def _printed(table: Table, width: int, encoding: str, *, color: bool) -> bytes:
-    """The table in the encoding; what that lacks becomes `?`, and rich draws lines in ASCII."""
+    """The table in the encoding; what that lacks becomes `?`, a minus sign a hyphen, and rich draws lines in ASCII."""
     memory = io.BytesIO()
-    file = io.TextIOWrapper(memory, encoding=encoding, errors="replace", newline="\n")
+    file = io.TextIOWrapper(memory, encoding=encoding, errors=_SPELLED, newline="\n")
     console = Console(file=file, width=width, force_terminal=color or None, highlight=False, legacy_windows=False)
     console.print(table)
     file.flush()

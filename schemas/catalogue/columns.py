@@ -46,7 +46,7 @@ def _stored(key: str, word: str, better: Better) -> Figure:
 
 
 _SOURCE = _entries(SourceRow)
-_SOURCE_NAME = Entry("source_name", "Source", meaning="File the record was read from.")
+_SOURCE_NAME = Entry("source_name", "Source", meaning="File the run was read from.")
 
 _MEASURED = by_key(
     _stored("cost_own_usd", "cost", "lower"),
@@ -70,7 +70,11 @@ RUNS: Columns = {
     **_entries(RunRow),
     **_MEASURED,
     **RUN_FIGURES,
-    **by_key(_SOURCE_NAME, _SOURCE["received_at"], Entry("excerpt", "Where the text stands")),
+    **by_key(
+        _SOURCE_NAME,
+        _SOURCE["received_at"],
+        Entry("excerpt", "Match", meaning="Part of the summary around the text that was searched for."),
+    ),
 }
 """One run: columns of `v_runs`."""
 
@@ -81,11 +85,11 @@ GROUPS: Columns = _Groups(
         **DIMENSIONS,
         **RUN_METRICS,
         **by_key(
-            Entry("cost_what_if_usd", "What if: list cost", Unit.USD, "lower", "List cost of the same tokens at another model's prices."),
-            Entry("cost_what_if_delta_usd", "What if, less list cost", Unit.USD, "lower", "That less the list cost, of runs with both."),
+            Entry("cost_what_if_usd", "What-if cost", Unit.USD, "lower", "Cost of the same tokens at the other model's list prices."),
+            Entry("cost_what_if_delta_usd", "What-if difference", Unit.USD, "lower", "What-if cost minus list-price cost."),
             Entry(
-                "priced_runs", "Runs with a list cost", Unit.COUNT,
-                meaning="Runs that have a list cost; where they are fewer than all, the figures at list prices rest on these.",
+                "priced_runs", "Priced runs", Unit.COUNT,
+                meaning="Runs with a list-price cost. List-price figures are based on these runs.",
             ),
         ),
     }
@@ -102,11 +106,11 @@ MODELS: Columns = {
         replace(MODEL_METRICS["unpriced_tokens"], key="total_tokens", label="Tokens"),
         Entry(
             "uses", "Uses", Unit.COUNT,
-            meaning="How often runs used one id of the model: a run that used two ids of it counts twice.",
+            meaning="How often runs used the model. A run that used two ids of it counts twice.",
         ),
         Entry(
-            "priced_uses", "Uses with a list cost", Unit.COUNT,
-            meaning="Uses that have a list cost; where they are fewer than all, the figures at list prices rest on these.",
+            "priced_uses", "Priced uses", Unit.COUNT,
+            meaning="Uses with a list-price cost. List-price figures are based on these uses.",
         ),
     ),
 }  # fmt: skip
@@ -117,8 +121,8 @@ FINDINGS: Columns = {**_OF_ITS_RUN, **_entries(FindingRow)}
 RULES: Columns = {
     **_entries(FindingRow),
     **by_key(
-        Entry("runs", "Runs", Unit.COUNT, meaning="Runs in which the rule found something."),
-        Entry("findings", "Findings", Unit.COUNT, meaning="How often the rule found something."),
+        Entry("runs", "Runs", Unit.COUNT, meaning="Runs with a finding of this rule."),
+        Entry("findings", "Findings", Unit.COUNT, meaning="Number of findings of this rule."),
         Entry("example", "Example", meaning="One of its messages."),
     ),
 }
@@ -128,53 +132,54 @@ SOURCES: Columns = _SOURCE
 REJECTS: Columns = {**_entries(RejectRow), **by_key(_SOURCE_NAME)}
 REASONS: Columns = by_key(
     REJECTS["reason"],
-    Entry("rejected", "Rejected", Unit.COUNT, meaning="Documents rejected for the reason."),
-    Entry("sources", "Sources", Unit.COUNT, meaning="Sources they are of."),
-    Entry("detail", "For example", meaning="One of their details."),
+    Entry("rejected", "Rejected", Unit.COUNT, meaning="Records rejected for this reason."),
+    Entry("sources", "Files", Unit.COUNT, meaning="Files they are from."),
+    Entry("detail", "Example", meaning="One of the rejected records."),
 )
 """One reason over its rejects."""
 
-UPLOADS: Columns = {**_SOURCE, **by_key(_SOURCE_NAME, Entry("became", "What became of it"))}
+UPLOADS: Columns = {**_SOURCE, **by_key(_SOURCE_NAME, Entry("became", "Status"))}
 TOOL_CALLS: Columns = _entries(ToolCallRow)
 FILE_CHANGES: Columns = _entries(FileChangeRow)
-FACTS: Columns = by_key(Entry("fact", "Fact"), Entry("known", "Runs", Unit.COUNT), Entry("share", "Share of runs", Unit.SHARE))
-"""One fact, and how many runs tell it."""
+FACTS: Columns = by_key(Entry("fact", "Field"), Entry("known", "Runs", Unit.COUNT), Entry("share", "Coverage", Unit.SHARE))
+"""One field, and how many runs have it."""
 
-TOTALS: Columns = by_key(Entry("figure", "Figure"), Entry("value", "Total"), Entry("exactly", "Exactly"), Entry("known", "Known for"))
+TOTALS: Columns = by_key(Entry("figure", "Metric"), Entry("value", "Total"), Entry("exactly", "Exact value"), Entry("known", "Coverage"))
 """One figure of a report's totals, in words."""
 
 CHECKS: Columns = by_key(
-    Entry("limit", "Limit"), Entry("found", "Found"), Entry("allowed", "Allowed"), Entry("verdict", "Verdict"), Entry("note", "Note")
+    Entry("limit", "Budget"), Entry("found", "Actual"), Entry("allowed", "Limit"), Entry("verdict", "Result"), Entry("note", "Note")
 )
 """One limit and its verdict, in words."""
 
 
 def outliers(measure: Entry) -> Columns:
     """One run that is far from the usual."""
-    far = Entry("usual", "Median of its model", measure.unit), Entry("times_usual", "Times the median", Unit.RATIO)
+    far = Entry("usual", "Model median", measure.unit), Entry("times_usual", "× median", Unit.RATIO)
     return {**RUNS, **by_key(replace(measure, key="value"), *far)}
 
 
-def compared(names: tuple[str, str] = ("First", "Second")) -> Columns:
-    """One measure in two cohorts of these names, in words."""
+def compared(names: tuple[str, str] = ("Baseline", "Candidate")) -> Columns:
+    """One metric in two cohorts of these names, in words."""
     sides = Entry("first", names[0]), Entry("second", names[1])
-    interval = Entry("interval", "95% interval")
-    said = Entry("verdict", "Second against first"), Entry("ratio", "Second ÷ first"), interval, Entry("tasks", "Task by task")
-    return by_key(Entry("measure", "Measure"), *sides, *said)
+    interval = Entry("interval", "95% CI")
+    said = Entry("verdict", "Change"), Entry("ratio", "Ratio"), interval, Entry("tasks", "By task")
+    return by_key(Entry("measure", "Metric"), *sides, *said)
 
 
-_ENDS = {"": "", "_low": ", from", "_high": ", to"}
+_ENDS = {"": "", "_low": ", CI from", "_high": ", CI to"}
+_SIDES = {"first": "Baseline", "second": "Candidate"}
 _ESTIMATES = {
-    "difference": Entry("difference", "Second less first", Unit.COUNT),
-    "ratio": Entry("ratio", "Second ÷ first", Unit.RATIO),
-    "task_difference": Entry("task_difference", "Second less first, task by task", Unit.COUNT),
-    "task_ratio": Entry("task_ratio", "Second ÷ first, task by task", Unit.RATIO),
+    "difference": Entry("difference", "Difference", Unit.COUNT),
+    "ratio": Entry("ratio", "Ratio", Unit.RATIO),
+    "task_difference": Entry("task_difference", "Difference by task", Unit.COUNT),
+    "task_ratio": Entry("task_ratio", "Ratio by task", Unit.RATIO),
 }
 COMPARED: Columns = by_key(
-    *(Entry(key, label) for key, label in (("measure", "Measure"), ("unit", "Unit"), ("better", "Better"), ("verdict", "Verdict"))),
-    *(Entry(f"{side}_known", f"{side.capitalize()}, known", Unit.COUNT) for side in ("first", "second")),
+    *(Entry(key, label) for key, label in (("measure", "Metric"), ("unit", "Unit"), ("better", "Better"), ("verdict", "Change"))),
+    *(Entry(f"{side}_known", f"{name}, runs", Unit.COUNT) for side, name in _SIDES.items()),
     *(Entry(f"tasks{end}", f"Tasks{words}", Unit.COUNT) for end, words in (("", ""), ("_lower", ", lower"), ("_higher", ", higher"))),
-    *(Entry(f"{side}_median", f"{side.capitalize()}, median", Unit.COUNT) for side in ("first", "second")),
+    *(Entry(f"{side}_median", f"{name} (p50)", Unit.COUNT) for side, name in _SIDES.items()),
     *(replace(one, key=f"{key}{end}", label=f"{one.label}{words}") for key, one in _ESTIMATES.items() for end, words in _ENDS.items()),
 )
-"""One measure in two cohorts, in numbers: medians and differences are in the unit that `unit` names."""
+"""One metric in two cohorts, in numbers: medians and differences are in the unit that `unit` names."""

@@ -101,11 +101,11 @@ _MONEY = "cast({} as decimal(38, 9))"
 """A mean or a quantile of money is a float else, and its digits are not those of money."""
 
 AGGREGATES = {
-    "sum": Aggregate("sum({})", "{}, added up", "{} Added up over the runs."),
-    "mean": Aggregate("avg({}) filter (is_started)", "{} per run, mean", "{} The mean of the runs."),
-    "median": Aggregate("median({}) filter (is_started)", "{} per run, median", "{} Half of the runs are below."),
-    "p90": Aggregate("quantile_cont({}, 0.9) filter (is_started)", "{} per run, p90", "{} Nine of ten runs are below."),
-    "max": Aggregate("max({})", "{}, largest of a run", "{} The largest of the runs."),
+    "sum": Aggregate("sum({})", "{} (total)", "{} Total over the runs."),
+    "mean": Aggregate("avg({}) filter (is_started)", "{} per run (avg)", "{} Average over the runs."),
+    "median": Aggregate("median({}) filter (is_started)", "{} per run (p50)", "{} Median (p50) over the runs."),
+    "p90": Aggregate("quantile_cont({}, 0.9) filter (is_started)", "{} per run (p90)", "{} 90th percentile over the runs."),
+    "max": Aggregate("max({})", "Max {}", "{} Maximum over the runs."),
 }
 
 PER_RUN = ("mean", "median", "p90")

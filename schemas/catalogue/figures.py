@@ -10,7 +10,7 @@ from __future__ import annotations
 from schemas.catalogue.entry import Figure, by_key
 from schemas.unit_names import Unit
 
-_TOKENS = "All tokens this record added: input, output, cache reads and cache writes."
+_TOKENS = "All tokens: input, output, cache reads and cache writes."
 _API_TIMES_WALL = 10
 """API time beyond so many times the wall time is not of the same calls. In 425 real records the ratio is either below 4, or above 15 in
 runs of one or two turns that carry on an earlier process. No agent keeps ten calls going from start to end."""
@@ -21,7 +21,7 @@ _CARRIED = (
     f"Whether API time is over {_API_TIMES_WALL} times the wall time: cost and API time then include calls of an earlier process, "
     "turns and wall time do not."
 )
-_SAVED = "What caching saved at list prices: the cost without it, less the cost with it; below 0 where writes cost more than reads saved."
+_SAVED = "Uncached list-price cost minus list-price cost. Negative: caching cost more."
 
 RUN_FIGURES = by_key(
     Figure(
@@ -29,21 +29,21 @@ RUN_FIGURES = by_key(
         sql="input_tokens + output_tokens + cache_read_tokens + cache_write_tokens",
     ),
     Figure(
-        "cache_read_share", "Input from cache", Unit.SHARE, "higher", "Share of the input that was read from the cache.", word="cached",
+        "cache_read_share", "Cache hit rate", Unit.SHARE, "higher", "Share of input tokens read from the cache.", word="cached",
         sql="cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0)", listed=True,
     ),
-    Figure("cache_saved_usd", "Saved by caching", Unit.USD, "higher", _SAVED, sql="cost_uncached_usd - cost_list_usd"),
+    Figure("cache_saved_usd", "Cache savings", Unit.USD, "higher", _SAVED, sql="cost_uncached_usd - cost_list_usd"),
     Figure(
-        "parallelism", "API ÷ wall time", Unit.RATIO, "neither", "API time divided by wall time: above 1 where calls ran in parallel.",
-        short="API ÷ wall", sql="duration_api_own_ms / nullif(duration_ms, 0)", word="parallelism", listed=True,
+        "parallelism", "API time / wall time", Unit.RATIO, "neither", "API time divided by wall time. Above 1: calls ran in parallel.",
+        short="API / wall", sql="duration_api_own_ms / nullif(duration_ms, 0)", word="parallelism", listed=True,
     ),
     Figure(  # divided as floats: ten times the longest wall time is no bigint
         "is_carried_over", "Carried over", Unit.TEXT, "neither", _CARRIED,
         sql=f"coalesce(duration_api_own_ms / {_API_TIMES_WALL} > duration_ms, false)",
     ),
     Figure(  # a quotient is a float: one turn costs what the run costs, to the last digit
-        "cost_per_turn_usd", "Reported cost per turn", Unit.USD, "lower",
-        "Reported cost divided by turns; unknown for a run carried over from an earlier process.", short="Cost per turn",
+        "cost_per_turn_usd", "Cost per turn", Unit.USD, "lower",
+        "Reported cost divided by turns. Unknown for a run carried over from an earlier process.",
         sql="case when is_carried_over then null when num_turns = 1 then cost_own_usd"
         " else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end",
         word="turn-cost", listed=True,
@@ -52,7 +52,7 @@ RUN_FIGURES = by_key(
         "duration_per_turn_ms", "Wall time per turn", Unit.MILLISECONDS, "lower", "Wall time divided by turns.", word="turn-time",
         sql="duration_ms / nullif(num_turns, 0)",
     ),
-    Figure("is_completed", "Completed", Unit.TEXT, "higher", "Whether the outcome is completed.", sql="outcome = 'completed'"),
+    Figure("is_completed", "Completed", Unit.TEXT, "higher", "Whether the run completed.", sql="outcome = 'completed'"),
     Figure(
         "is_started", "Started", Unit.TEXT, "neither", _STARTED,
         sql="not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false)",
@@ -69,10 +69,10 @@ MODEL_FIGURES = by_key(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
         sql="own_input_tokens + own_output_tokens + own_cache_read_tokens + own_cache_write_tokens",
     ),
-    Figure("cache_saved_usd", "Saved by caching", Unit.USD, "higher", _SAVED, sql="cost_uncached_usd - cost_list_usd"),
+    Figure("cache_saved_usd", "Cache savings", Unit.USD, "higher", _SAVED, sql="cost_uncached_usd - cost_list_usd"),
     Figure(
-        "assumed_5m_tokens", "Cache writes taken for 5-minute ones", Unit.TOKENS, "lower",
-        "Cache writes whose lifetime the record does not tell: list cost takes them for 5-minute writes; 1-hour ones cost more.",
+        "assumed_5m_tokens", "Cache writes assumed to be 5-minute", Unit.TOKENS, "lower",
+        "Cache writes of unknown lifetime. They are priced as 5-minute writes; 1-hour writes cost more.",
         sql="case when own_cache_write_tokens > 0 and own_cache_write_1h_tokens is null then own_cache_write_tokens else 0 end",
     ),
 )  # fmt: skip

@@ -22,29 +22,31 @@ _PER_TURN, _PER_TURN_KNOWN = quotient("cost_own_usd", "num_turns", "not is_carri
 _PER_HOUR_SUMS, _PER_HOUR_KNOWN = quotient("cost_own_usd", "duration_ms", "not is_carried_over")
 _MONEY = "cast({} as decimal(38, 9))"
 _WITH_COST = "nullif(count(*) filter ({} and cost_own_usd is not null), 0)"
-_COST = "What the agent says its runs cost (its own estimate), each dollar once."
-_MEAN = "Reported cost divided by the runs that report one. Runs that never started are left out."
-_MEDIAN = "Half of the runs report less."
-_SHARE = "The group's reported cost divided by that of all groups."
-_PER_COMPLETED = "What all runs report, divided by those that completed: what a completed run takes, failed attempts included."
-_COMPLETED_MEAN = "What completed runs report, divided by their number: what failed attempts cost is left out."
-_PER_CLAIMED = "What all runs report, divided by those whose summary claims a speedup in figures. Claimed, not measured."
-_PER_HOUR = "Reported cost divided by wall time, over runs that report both. Runs carried over from an earlier process are left out."
+_COST = "Cost reported by the agents (an estimate), deduplicated."
+_MEAN = "Reported cost divided by the number of runs that report one. Runs that never started are excluded."
+_MEDIAN = "Median (p50) of the reported cost per run."
+_SHARE = "The group's share of the reported cost of all groups."
+_PER_COMPLETED = "Reported cost of all runs divided by the number of completed runs: failed runs are included in the cost."
+_COMPLETED_MEAN = "Average reported cost of the completed runs. Failed runs are excluded."
+_PER_CLAIMED = (
+    "Reported cost of all runs divided by the number of runs whose summary claims a speedup with a number. Claimed, not measured."
+)
+_PER_HOUR = "Reported cost divided by wall time, for runs that report both. Runs carried over from an earlier process are excluded."
 _UNPRICED = RUN_COST_METRICS["unpriced_runs"]
-_NEVER_STARTED = "Runs without cost, API time and model usage, such as those that met a limit at once. Medians and means leave them out."
+_NEVER_STARTED = "Runs without cost, API time and model usage, such as those that met a limit at once. Excluded from medians and averages."
 
 RUN_METRICS = by_key(
-    Metric("runs", "Runs", Unit.COUNT, "neither", "Result records read, each counted once.", sql="count(*)", known="count(*)"),
+    Metric("runs", "Runs", Unit.COUNT, "neither", "Number of runs. Each result record counts once.", sql="count(*)", known="count(*)"),
     Metric(
-        "sessions", "Sessions", Unit.COUNT, "neither", "Different sessions of the agent.",
+        "sessions", "Sessions", Unit.COUNT, "neither", "Number of distinct agent sessions.",
         sql="count(distinct session_id)", known="count(session_id)",
     ),
     Metric(
-        "completed", "Completed", Unit.COUNT, "higher", "Runs whose outcome is completed.",
+        "completed", "Completed", Unit.COUNT, "higher", "Runs with the outcome completed.",
         sql="count(*) filter (is_completed)", known="count(*)",
     ),
     Metric(
-        "error_rate", "Runs not completed", Unit.SHARE, "lower", "Share of runs whose outcome is anything but completed.",
+        "error_rate", "Failure rate", Unit.SHARE, "lower", "Share of runs that did not complete.",
         sql="count(*) filter (not is_completed) / nullif(count(*), 0)", known="count(*)",
     ),
     Metric(
@@ -57,67 +59,64 @@ RUN_METRICS = by_key(
         sql="sum(cost_own_usd) / nullif(sum(sum(cost_own_usd)) over (), 0)", known="count(cost_own_usd)",
     ),
     replace(
-        over("cost_own_usd", "cost_mean_usd", "Reported cost per run, mean", Unit.USD, "lower", _MEAN, "mean"),
-        short="Cost per run, mean",
+        over("cost_own_usd", "cost_mean_usd", "Cost per run (avg)", Unit.USD, "lower", _MEAN, "mean"),
     ),
     replace(
-        over("cost_own_usd", "cost_median_usd", "Reported cost per run, median", Unit.USD, "lower", _MEDIAN, "median"),
-        short="Cost per run, median",
+        over("cost_own_usd", "cost_median_usd", "Cost per run (p50)", Unit.USD, "lower", _MEDIAN, "median"),
     ),
     replace(
-        over("cost_own_usd", "cost_p90_usd", "Reported cost per run, p90", Unit.USD, "lower", "Nine of ten runs report less.", "p90"),
-        short="Cost per run, p90",
+        over("cost_own_usd", "cost_p90_usd", "Cost per run (p90)", Unit.USD, "lower", "90th percentile of the cost per run.", "p90"),
     ),
-    over("cost_own_usd", "cost_max_usd", "Reported cost, dearest run", Unit.USD, "lower", "The most that one run reports.", "max"),
+    over("cost_own_usd", "cost_max_usd", "Max cost per run", Unit.USD, "lower", "Reported cost of the most expensive run.", "max"),
     Metric.of(
         RUN_FIGURES["cost_per_turn_usd"], sql=_MONEY.format(_PER_TURN), known=_PER_TURN_KNOWN,
-        meaning="Reported cost divided by turns, over runs that report both. Runs carried over from an earlier process are left out.",
+        meaning="Reported cost divided by turns, for runs that report both. Runs carried over from an earlier process are excluded.",
     ),
     Metric(
-        "cost_per_completed_usd", "Reported cost of all runs per completed run", Unit.USD, "lower", _PER_COMPLETED,
+        "cost_per_completed_usd", "Cost per completed run (incl. failed runs)", Unit.USD, "lower", _PER_COMPLETED,
         sql=_MONEY.format(f"sum(cost_own_usd) / {_WITH_COST.format('is_completed')}"), known="count(cost_own_usd)",
         short="Cost per completed run",
     ),
     Metric(
-        "cost_completed_mean_usd", "Reported cost of completed runs, mean", Unit.USD, "lower", _COMPLETED_MEAN,
+        "cost_completed_mean_usd", "Avg. cost of completed runs", Unit.USD, "lower", _COMPLETED_MEAN,
         sql=_MONEY.format("avg(cost_own_usd) filter (is_completed)"), known="count(cost_own_usd) filter (is_completed)",
     ),
     Metric(
-        "cost_per_claimed_usd", "Reported cost of all runs per run with a claimed speedup", Unit.USD, "lower", _PER_CLAIMED,
+        "cost_per_claimed_usd", "Cost per run with a claimed speedup", Unit.USD, "lower", _PER_CLAIMED,
         sql=_MONEY.format(f"sum(cost_own_usd) / {_WITH_COST.format('claimed_speedup is not null')}"), known="count(cost_own_usd)",
     ),
     Metric(
-        "cost_per_hour_usd", "Reported cost per wall hour", Unit.USD, "lower", _PER_HOUR,
+        "cost_per_hour_usd", "Cost per hour", Unit.USD, "lower", _PER_HOUR,
         sql=_MONEY.format(_PER_HOUR_SUMS.replace(" / ", " * 3600000 / ")), known=_PER_HOUR_KNOWN,
     ),
     Metric(
-        "unpriced_share", "Unpriced runs, share", Unit.SHARE, "lower", f"Share of unpriced runs. {_UNPRICED.meaning}",
+        "unpriced_share", "Unpriced runs (%)", Unit.SHARE, "lower", f"Share of unpriced runs. {_UNPRICED.meaning}",
         sql=f"{_UNPRICED.sql} / nullif({_UNPRICED.known}, 0)", known=_UNPRICED.known,
     ),
     *RUN_COST_METRICS.values(),
-    over("duration_ms", "duration_ms", "Wall time", Unit.MILLISECONDS, "lower", "Time from start to end of the runs, added up."),
+    over("duration_ms", "duration_ms", "Total duration", Unit.MILLISECONDS, "lower", "Total wall time of the runs."),
     over(
-        "duration_ms", "duration_median_ms", "Wall time per run, median", Unit.MILLISECONDS, "lower", "Half of the runs were shorter.",
+        "duration_ms", "duration_median_ms", "Duration per run (p50)", Unit.MILLISECONDS, "lower", "Median (p50) of the wall time per run.",
         "median",
     ),
     over(
         "duration_api_own_ms", "duration_api_ms", "API time", Unit.MILLISECONDS, "lower",
-        "Time in API calls, added up; parallel calls count each.",
+        "Total time in API calls. Parallel calls each count.",
     ),
     Metric.of(RUN_FIGURES["parallelism"], sql=_PARALLEL, known=_PARALLEL_KNOWN),
-    over("num_turns", "turns", "Turns", Unit.COUNT, "neither", "Round trips to the model, as the agent counts them."),
-    over("num_turns", "turns_median", "Turns per run, median", Unit.COUNT, "neither", "Half of the runs took fewer.", "median"),
+    over("num_turns", "turns", "Turns", Unit.COUNT, "neither", "Round trips to the model, as counted by the agent."),
+    over("num_turns", "turns_median", "Turns per run (p50)", Unit.COUNT, "neither", "Median (p50) of the turns per run.", "median"),
     over(
-        "input_tokens", "input_tokens", "Input", Unit.TOKENS, "lower", "Input tokens that were neither read from nor written to the cache."
+        "input_tokens", "input_tokens", "Uncached input", Unit.TOKENS, "lower", "Input tokens neither read from nor written to the cache."
     ),
-    over("output_tokens", "output_tokens", "Output", Unit.TOKENS, "lower", "Output tokens, thinking included."),
+    over("output_tokens", "output_tokens", "Output", Unit.TOKENS, "lower", "Output tokens, including thinking."),
     over(
-        "cache_read_tokens", "cache_read_tokens", "Cache read", Unit.TOKENS, "neither",
-        "Input tokens read from the cache, at a tenth of the price.",
+        "cache_read_tokens", "cache_read_tokens", "Cache reads", Unit.TOKENS, "neither",
+        "Input tokens read from the cache, usually at a tenth of the input price.",
     ),
     over(
-        "cache_write_tokens", "cache_write_tokens", "Cache write", Unit.TOKENS, "neither",
-        "Input tokens written to the cache, at a surcharge.",
+        "cache_write_tokens", "cache_write_tokens", "Cache writes", Unit.TOKENS, "neither",
+        "Input tokens written to the cache, usually at a surcharge.",
     ),
     over("permission_denials", "permission_denials", "Permission denials", Unit.COUNT, "lower", "Tool calls that were denied permission."),
     *CLAIM_METRICS.values(),
@@ -131,11 +130,11 @@ MODEL_METRICS = by_key(
     replace(
         RUN_METRICS["runs"], meaning="Runs that used the model; a run may use several.", sql="count(distinct run_id)", known="true"
     ),
-    of_model("cost_own_usd", RUN_METRICS["cost_usd"], "cost_usd", "What the agent says the model's tokens cost (its own estimate)."),
+    of_model("cost_own_usd", RUN_METRICS["cost_usd"], "cost_usd", "Cost of the model's tokens as reported by the agents (an estimate)."),
     *MODEL_COST_METRICS.values(),
     *(of_model(f"own_{key}", RUN_METRICS[key], key) for key in _TOKENS),
     Metric(
-        "web_search_requests", "Web searches", Unit.COUNT, "neither", "Searches by the model's server tool.",
+        "web_search_requests", "Web searches", Unit.COUNT, "neither", "Web searches by the model provider's server-side tool.",
         sql="sum(own_web_search_requests)", known="own_web_search_requests is not null",
     ),
     *MODEL_CACHE_METRICS.values(),

@@ -5,24 +5,24 @@ from __future__ import annotations
 from schemas.catalogue.entry import Metric, by_key, over
 from schemas.unit_names import Unit
 
-_HEADLINE = "the run's headline claim (own, faster; measured before stated, then broadest scope)"
-_WITH_CLAIM = "Runs whose summary claims, in figures, that its work made something faster."
-_BENCHMARKED = "Runs whose headline claim says how its numbers came about: a benchmark, a profile, measured runs."
-_MEDIAN = f"Half of the runs with a claimed speedup claim less: {_HEADLINE}. Claimed, not measured."
-_FINDINGS = "Things that the rules noticed about the runs; see `tachograph findings`."
+_HEADLINE = "the run's top claim (its own claim to be faster; before/after values first, then the broadest scope)"
+_WITH_CLAIM = "Runs whose summary claims, with a number, that something became faster."
+_BENCHMARKED = "Runs whose top claim says how its numbers were obtained: a benchmark, a profile or repeated runs."
+_MEDIAN = f"Median (p50) of {_HEADLINE}. Claimed, not measured."
+_FINDINGS = "Number of findings; see `tachograph findings`."
 
 CLAIM_METRICS = by_key(
-    over("claims", "claims", "Claims in figures", Unit.COUNT, "neither", "Quantified claims that summaries make about their own work."),
+    over("claims", "claims", "Quantified claims", Unit.COUNT, "neither", "Claims with a number that summaries make about their own work."),
     Metric(
-        "runs_with_claim", "Runs with a claimed speedup", Unit.COUNT, "neither", _WITH_CLAIM,
+        "runs_with_claim", "Runs claiming a speedup", Unit.COUNT, "neither", _WITH_CLAIM,
         sql="count(claimed_speedup)", known="count(claims)",
     ),
     Metric(
-        "runs_benchmarked", "Benchmarked in runs", Unit.COUNT, "neither", _BENCHMARKED,
+        "runs_benchmarked", "With a stated benchmark", Unit.COUNT, "neither", _BENCHMARKED,
         sql="count(claimed_speedup) filter (claimed_evidence = 'benchmarked')", known="count(claims)",
     ),
-    over("claimed_speedup", "claimed_speedup_median", "Claimed speedup, median", Unit.RATIO, "neither", _MEDIAN, "median"),
+    over("claimed_speedup", "claimed_speedup_median", "Claimed speedup (p50)", Unit.RATIO, "neither", _MEDIAN, "median"),
     over("findings", "findings", "Findings", Unit.COUNT, "lower", _FINDINGS),
-    over("error_findings", "error_findings", "Error findings", Unit.COUNT, "lower", "Findings about figures that cannot be right."),
+    over("error_findings", "error_findings", "Errors found", Unit.COUNT, "lower", "Number of findings of severity error."),
 )  # fmt: skip
 """Claims are what agents say; nothing here was measured by Tachograph."""

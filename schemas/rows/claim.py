@@ -73,22 +73,29 @@ ScopeName = Annotated[Scope, ArrowType(pa.string())]
 class ClaimRow(Row):
     """One performance claim of a summary. Offsets are Unicode code points into runs.result, the end exclusive."""
 
-    run_id: Text = Field(title="Run", description="The run (runs.run_id).")
-    claim_no: Count = Field(title="Claim no", description="Number of the claim in its summary, from 1.")
-    start: Offset = Field(title="Start", description="Where the value expression starts in runs.result.")
-    end: Offset = Field(title="End", description="Where the value expression ends in runs.result, exclusive.")
-    quote: LongText = Field(title="Claim, as written", description="The value expression.")
-    kind: Annotated[ClaimKind, ArrowType(pa.string())] = Field(title="Kind", description="quantified or qualitative.")
+    run_id: Text = Field(title="Run", description="Id of the run.")
+    claim_no: Count = Field(title="Claim number", description="Number of the claim within its summary, from 1.")
+    start: Offset = Field(title="Start", description="Position in the summary where the claim starts.")
+    end: Offset = Field(title="End", description="Position in the summary where the claim ends.")
+    quote: LongText = Field(title="Quote", description="The claim as the summary words it.")
+    kind: Annotated[ClaimKind, ArrowType(pa.string())] = Field(
+        title="Kind", description="quantified: with a number; qualitative: without one."
+    )
     metric: ClaimMetricName = Field(title="Metric", description="The quantity claimed to have changed.")
     direction: Annotated[Direction, ArrowType(pa.string())] = Field(title="Direction", description="better, worse or same.")
-    ratio: Ratio | None = optional("Claimed ratio", "Improvement factor, above 1 = better. NULL where the change is no ratio.")
-    ratio_low: Ratio | None = optional("From", "Lower end of a claimed range.")
-    ratio_high: Ratio | None = optional("To", "Upper end of a claimed range.")
-    before: Quantity | None = optional("Before", "Figure before the change, as written, in `unit`.")
-    after: Quantity | None = optional("After", "Figure after the change, as written, in `unit`.")
-    unit: Text | None = optional("Unit", "Unit of before and after, as written.")
-    evidence: EvidenceName = Field(title="Evidence", description="What the claim rests on.")
+    ratio: Ratio | None = optional("Claimed ratio", "Improvement factor. Above 1: better. Empty where the claim gives no ratio.")
+    ratio_low: Ratio | None = optional("Ratio from", "Lower end of a claimed range.")
+    ratio_high: Ratio | None = optional("Ratio to", "Upper end of a claimed range.")
+    before: Quantity | None = optional("Before", "Value before the change, as written.")
+    after: Quantity | None = optional("After", "Value after the change, as written.")
+    unit: Text | None = optional("Unit", "Unit of the values before and after, as written.")
+    evidence: EvidenceName = Field(
+        title="Evidence",
+        description="How well the text supports the claim: method stated, before–after values, a number only, or a projection.",
+    )
     scope: ScopeName = Field(title="Scope", description="How much of the software the claim covers.")
-    hedged: Flag = Field(title="Hedged", description="Whether the text hedges the number (~, about, up to).")
-    origin: Annotated[Origin, ArrowType(pa.string())] = Field(title="Origin", description="own, or cited from somebody else.")
+    hedged: Flag = Field(title="Qualified", description="Whether the text qualifies the number (~, about, up to).")
+    origin: Annotated[Origin, ArrowType(pa.string())] = Field(
+        title="Origin", description="own: about the run's own work; quoted: from somebody else."
+    )
     subject: Text | None = optional("About", "What the claim is about.")

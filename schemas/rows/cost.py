@@ -35,34 +35,32 @@ class CauseMeaning:
 
 
 CAUSES = {
-    CostCause.SAME: CauseMeaning("same", "info", "The reported cost is the list cost, to a millionth of a dollar."),
+    CostCause.SAME: CauseMeaning("matches list", "info", "The reported cost equals the list-price cost, to a millionth of a dollar."),
     CostCause.ONE_HOUR_CACHE_WRITES: CauseMeaning(
-        "1-hour cache writes",
+        "1-hour cache pricing",
         "info",
-        "The agent priced cache writes kept for 1 hour at the rate of those kept for 5 minutes, or the reverse of what was assumed here.",
+        "The agent priced 1-hour cache writes at the 5-minute rate, or the other way round.",
     ),
     CostCause.REGIONAL_ENDPOINT: CauseMeaning(
-        "regional endpoint", "info", "One side has the surcharge of a regional endpoint, the other the global price."
+        "regional endpoint", "info", "One side includes the surcharge of a regional endpoint, the other uses the global price."
     ),
     CostCause.FALLBACK_PRICE: CauseMeaning(
-        "fallback price", "warning", "The agent did not know the model and took the price of another one."
+        "fallback pricing", "warning", "The agent did not know the model and used the price of another one."
     ),
-    CostCause.FAST_MODE: CauseMeaning("fast mode", "info", "The reported cost has the premium of fast mode; list cost is at base rates."),
+    CostCause.FAST_MODE: CauseMeaning(
+        "fast mode", "info", "The reported cost includes the premium of fast mode; the list-price cost uses base rates."
+    ),
     CostCause.SERVICE_TIER: CauseMeaning(
-        "service tier", "info", "The reported cost is that of another service tier (batch, flex, priority); list cost is at base rates."
+        "service tier", "info", "The reported cost uses another service tier (batch, flex, priority); the list-price cost uses base rates."
     ),
     CostCause.HELPER_MODEL_MISSING: CauseMeaning(
-        "helper model missing", "warning", "The record's total is more than its models cost: a model is missing from its list."
+        "missing model usage", "warning", "The reported total is higher than the sum of its models: the record leaves a model out."
     ),
-    CostCause.PRICE_CHANGED_SINCE: CauseMeaning(
-        "price changed", "info", "The reported cost is at the price that the model had at another date."
-    ),
+    CostCause.PRICE_CHANGED_SINCE: CauseMeaning("price changed", "info", "The reported cost uses the model's price of another date."),
     CostCause.PRICE_FILE: CauseMeaning(
-        "price file", "info", "The reported cost is at public list prices, or the agent's own idea of them; your price file says otherwise."
+        "price file", "info", "The reported cost uses public list prices; your price file has other prices."
     ),
-    CostCause.UNEXPLAINED: CauseMeaning(
-        "unexplained", "warning", "No price that is known here, nor any of the above, gives the reported cost."
-    ),
+    CostCause.UNEXPLAINED: CauseMeaning("unexplained", "warning", "No known price explains the reported cost."),
 }
 """Every cause, in the order in which lists show them."""
 
@@ -76,6 +74,10 @@ def rule_of(cause: CostCause) -> str:
 
 
 COST_RULES = {rule_of(cause): meaning for cause, meaning in CAUSES.items() if cause is not CostCause.SAME} | {
-    UNPRICED_RULE: CauseMeaning("no list price", "warning", "Neither the price library nor a price file knows the model, or its tokens.")
+    UNPRICED_RULE: CauseMeaning(
+        "no list price",
+        "warning",
+        "Neither the price library nor a price file has a price for the model, or the record has no token counts.",
+    )
 }
 """The rules of findings on cost."""

@@ -45,22 +45,22 @@ MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON)
 class SourceRow(Row):
     """One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored."""
 
-    source_id: Text = Field(title="Source id", description="sha256 of the bytes.")
-    name: Text = Field(title="Source", description="Path or file name it was read under.")
+    source_id: Text = Field(title="Source id", description="sha256 of the file's bytes.")
+    name: Text = Field(title="Source", description="Path or file name.")
     bytes: Bytes = Field(title="Size", description="Size in bytes.")
     kind: Annotated[FileKind, ArrowType(pa.string())] = Field(
         title="Kind",
-        description="What it is: log, archive, sidecar; or no log and ignored: text, source, patch, json, csv, picture, binary or empty.",
+        description="File kind: log, archive or sidecar; or ignored as no log: text, source, patch, json, csv, picture, binary or empty.",
     )
     container: Text = Field(
-        title="Container", description="How the documents lay in it: object, array, jsonl, concatenated, mixed or none."
+        title="Container type", description="How the records are stored in the file: object, array, jsonl, concatenated, mixed or none."
     )
-    received_at: UtcTime = Field(title="First read", description="When it was first read (UTC).")
-    documents: Count = Field(title="Documents", description="Documents found in it.")
-    accepted: Count = Field(title="Accepted", description="Documents that became runs.")
-    duplicates: Count = Field(title="Duplicates", description="Documents whose run was known already.")
-    rejected: Count = Field(title="Rejected", description="Documents that could not be read; see rejects.")
-    ignored: Count = Field(title="Ignored", description="Events that are no result record; 1 for a file that is no log.")
+    received_at: UtcTime = Field(title="Ingested", description="When the file was first ingested (UTC).")
+    documents: Count = Field(title="Documents", description="Records and other events found in the file.")
+    accepted: Count = Field(title="Accepted", description="New runs.")
+    duplicates: Count = Field(title="Duplicates", description="Duplicates: runs that were in the store already.")
+    rejected: Count = Field(title="Rejected", description="Records that could not be read; see rejects.")
+    ignored: Count = Field(title="Ignored", description="Events other than result records; 1 for a file that is no log.")
 
 
 class RejectRow(Row):
@@ -68,16 +68,14 @@ class RejectRow(Row):
 
     source_id: Text = Field(title="Source id", description="The source (sources.source_id).")
     ordinal: Offset = Field(title="Ordinal", description="Number of the document within its source, from 0.")
-    position: Text = Field(title="Where", description="Where in the source it starts: line and byte offset.")
-    reason: Annotated[RejectReason, ArrowType(pa.string())] = Field(
-        title="Reason", description="Why, as a word (schemas.errors.RejectReason)."
-    )
-    detail: LongText = Field(title="Why", description="Why, in words: the field and what was wrong with it.")
-    excerpt: LongText = Field(title="Beginning", description="The beginning of the document.")
+    position: Text = Field(title="Location", description="Line and byte offset in the file.")
+    reason: Annotated[RejectReason, ArrowType(pa.string())] = Field(title="Reason", description="Reason code.")
+    detail: LongText = Field(title="Detail", description="What was wrong, and in which field.")
+    excerpt: LongText = Field(title="Excerpt", description="Beginning of the rejected record.")
 
 
 class Severity(StrEnum):
-    """How much a finding asks for."""
+    """How serious a finding is."""
 
     INFO = "info"
     WARNING = "warning"
@@ -87,12 +85,12 @@ class Severity(StrEnum):
 class FindingRow(Row):
     """Something a rule noticed about a run: what was expected and what was found."""
 
-    run_id: Text = Field(title="Run", description="The run (runs.run_id).")
-    rule: Text = Field(title="Rule", description="Name of the rule (ingest.findings.rules).")
+    run_id: Text = Field(title="Run", description="Id of the run.")
+    rule: Text = Field(title="Rule", description="Name of the rule.")
     severity: Annotated[Severity, ArrowType(pa.string())] = Field(title="Severity", description="info, warning or error.")
-    message: LongText = Field(title="Message", description="What was noticed, in plain words.")
-    expected: Text | None = optional("Expected", "What the rule expected.")
-    actual: Text | None = optional("Actual", "What it found.")
+    message: LongText = Field(title="Message", description="What was found.")
+    expected: Text | None = optional("Expected", "Expected value.")
+    actual: Text | None = optional("Actual", "Actual value.")
 
 
 class StoreMetaRow(Row):

@@ -27,13 +27,13 @@ class StatementKind(StrEnum):
 class StatementRow(Row):
     """One fact that a summary states beside its claims. Offsets are Unicode code points into runs.result, the end exclusive."""
 
-    run_id: Text = Field(description="The run (runs.run_id).")
+    run_id: Text = Field(description="Id of the run.")
     statement_no: Count = Field(description="Number of the statement in its summary, from 1.")
     kind: Annotated[StatementKind, ArrowType(pa.string())] = Field(
         description="commit, artefact, tests_passed, tests_failed, files_changed, lines_inserted or lines_deleted."
     )
-    start: Offset = Field(description="Where the statement starts in runs.result.")
-    end: Offset = Field(description="Where the statement ends in runs.result, exclusive.")
+    start: Offset = Field(description="Position in the summary where the statement starts.")
+    end: Offset = Field(description="Position in the summary where the statement ends.")
     quote: LongText = Field(description="The words that say it.")
     subject: Text | None = Field(default=None, description="The commit's hash or the artefact's path, as the text gives it.")
     count: Count | None = Field(

@@ -109,7 +109,7 @@ def _upload(tab: Tab, bird: Canary) -> None:
         {"name": texts[name], "mimeType": "text/plain", "buffer": hostile_stream(texts[name], 0)} for name in ("script", "image", "bidi")
     ]
     tab.page.locator("input[type=file]").set_input_files(files)  # type: ignore[arg-type]
-    tab.page.get_by_role("heading", name="What became of them").wait_for()
+    tab.page.get_by_role("heading", name="Upload results").wait_for()
 
 
 def _require_all_screens(tab: Tab) -> None:

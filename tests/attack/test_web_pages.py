@@ -116,7 +116,7 @@ def test_d7_uploads_go_when_they_were_read_and_a_full_disk_is_told(server: tuple
     wait_until_drawn(page)
     logs = page.locator("input[type=file]")
     logs.set_input_files(sorted(SAMPLES.iterdir()))
-    expect(page.get_by_role("heading", name="What became of them")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Upload results")).to_be_visible(timeout=30_000)
     wait_until_drawn(page)
     assert [file.name for file in folder.glob("tachograph-uploads-*/*")] == ["lock"]
 

@@ -56,7 +56,7 @@ def _upload(tab: Tab, files: list[Path], log: Log, *, is_full: bool) -> None:
     """Upload the files; a full disk may be told in place of what became of them."""
     tab.open("upload")
     tab.page.locator("input[type=file]").set_input_files(files)
-    arrived = tab.page.get_by_role("heading", name="What became of them")
+    arrived = tab.page.get_by_role("heading", name="Upload results")
     (arrived.or_(tab.page.get_by_text(SAID)).first if is_full else arrived).wait_for()
     tab.check()
     assert "Traceback" not in (logged := log.take()), logged[-3000:]

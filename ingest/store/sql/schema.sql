@@ -25,17 +25,17 @@ create table sources (
     "ignored" bigint not null
 );
 comment on table sources is 'One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored.';
-comment on column sources."source_id" is 'sha256 of the bytes.';
-comment on column sources."name" is 'Path or file name it was read under.';
+comment on column sources."source_id" is 'sha256 of the file''s bytes.';
+comment on column sources."name" is 'Path or file name.';
 comment on column sources."bytes" is 'Size in bytes.';
-comment on column sources."kind" is 'What it is: log, archive, sidecar; or no log and ignored: text, source, patch, json, csv, picture, binary or empty.';
-comment on column sources."container" is 'How the documents lay in it: object, array, jsonl, concatenated, mixed or none.';
-comment on column sources."received_at" is 'When it was first read (UTC).';
-comment on column sources."documents" is 'Documents found in it.';
-comment on column sources."accepted" is 'Documents that became runs.';
-comment on column sources."duplicates" is 'Documents whose run was known already.';
-comment on column sources."rejected" is 'Documents that could not be read; see rejects.';
-comment on column sources."ignored" is 'Events that are no result record; 1 for a file that is no log.';
+comment on column sources."kind" is 'File kind: log, archive or sidecar; or ignored as no log: text, source, patch, json, csv, picture, binary or empty.';
+comment on column sources."container" is 'How the records are stored in the file: object, array, jsonl, concatenated, mixed or none.';
+comment on column sources."received_at" is 'When the file was first ingested (UTC).';
+comment on column sources."documents" is 'Records and other events found in the file.';
+comment on column sources."accepted" is 'New runs.';
+comment on column sources."duplicates" is 'Duplicates: runs that were in the store already.';
+comment on column sources."rejected" is 'Records that could not be read; see rejects.';
+comment on column sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
 
 create table runs (
     "run_id" varchar not null,
@@ -119,84 +119,84 @@ create table runs (
     "raw" varchar not null using compression zstd
 );
 comment on table runs is 'One run: one result record of an agent.';
-comment on column runs."run_id" is 'uuid of the record, else a hash of the canonical record.';
-comment on column runs."source_id" is 'The source the record was read from (sources.source_id).';
-comment on column runs."ordinal" is 'Number of the document within its source, from 0.';
+comment on column runs."run_id" is 'Id of the run: the uuid of its record, otherwise a hash of the record.';
+comment on column runs."source_id" is 'Id of the file the record was read from.';
+comment on column runs."ordinal" is 'Number of the record within its file, from 0.';
 comment on column runs."agent" is 'The agent that wrote the record, e.g. claude-code.';
-comment on column runs."agent_version" is 'Version of the agent, where the surrounding stream says it.';
-comment on column runs."session_id" is 'Session of the agent; resumed runs share one.';
+comment on column runs."agent_version" is 'Version of the agent, from the event stream.';
+comment on column runs."session_id" is 'Session of the agent. Resumed runs share a session.';
 comment on column runs."started_at" is 'When the run began (UTC).';
 comment on column runs."ended_at" is 'When the run ended (UTC).';
-comment on column runs."time_source" is 'Who says started_at and ended_at: stream, sidecar, path or file. NULL: nobody.';
+comment on column runs."time_source" is 'Where the timestamps come from: stream, sidecar, path or file. Empty: no timestamp.';
 comment on column runs."subtype" is '`subtype` as logged.';
 comment on column runs."is_error" is '`is_error` as logged.';
 comment on column runs."api_error_status" is 'HTTP status of the API error that ended the run.';
 comment on column runs."stop_reason" is '`stop_reason` of the last model message, as logged.';
 comment on column runs."terminal_reason" is '`terminal_reason`, why the loop ended, as logged.';
-comment on column runs."outcome" is 'How the run ended, derived (schemas.rows.run.Outcome).';
+comment on column runs."outcome" is 'How the run ended: completed, limit reached, API error, …';
 comment on column runs."duration_ms" is 'Time from start to end of the run. In ms.';
-comment on column runs."duration_api_ms" is '`duration_api_ms` as logged: in one process it is cumulative. In ms.';
-comment on column runs."duration_api_own_ms" is 'API time this record added: in one process `duration_api_ms` is cumulative. Above the wall time where calls ran in parallel. In ms.';
-comment on column runs."ttft_ms" is 'Time until the first token, where the record has it. In ms.';
-comment on column runs."num_turns" is 'Round trips to the model, as the agent counts them.';
-comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged: the agent''s own estimate. In USD.';
-comment on column runs."cost_own_usd" is 'What the agent says the run cost: its own estimate, without what earlier records of its chain cost already, so that a sum counts each dollar once. In USD.';
-comment on column runs."cost_list_usd" is 'What this record added to its chain, at list prices (base tier). NULL where any of its models has no price. In USD.';
-comment on column runs."cost_delta_usd" is 'cost_list_usd less cost_own_usd: above 0 where the list is dearer. In USD.';
-comment on column runs."cost_cause" is 'Why the two differ (schemas.rows.cost.CostCause): the cause of the largest difference among the models. NULL where one of them is not known.';
-comment on column runs."cost_uncached_usd" is 'List cost of the same tokens had nothing been cached. NULL as cost_list_usd. In USD.';
-comment on column runs."cost_cache_write_usd" is 'The part of cost_list_usd that cache writes cost. NULL as cost_list_usd. In USD.';
-comment on column runs."price_status" is 'unpriced where any of its models has no list price.';
-comment on column runs."unpriced_tokens" is 'Tokens this record added of models that have no list price.';
-comment on column runs."model" is 'The main model: the one that cost the most; model_usage has all of them.';
+comment on column runs."duration_api_ms" is 'Time in API calls as logged: within one process it includes earlier runs. In ms.';
+comment on column runs."duration_api_own_ms" is 'Time in API calls, excluding earlier runs in the same process. Above wall time: calls ran in parallel. In ms.';
+comment on column runs."ttft_ms" is 'Time until the first token. In ms.';
+comment on column runs."num_turns" is 'Round trips to the model, as counted by the agent.';
+comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged. It may include earlier runs in the same session. In USD.';
+comment on column runs."cost_own_usd" is 'Cost the agent reported for this run (an estimate), excluding earlier runs in the same session. In USD.';
+comment on column runs."cost_list_usd" is 'Cost of the run''s tokens at list prices (base tier). Empty where a model of the run has no list price. In USD.';
+comment on column runs."cost_delta_usd" is 'List-price cost minus reported cost. Positive: list price is higher than reported. In USD.';
+comment on column runs."cost_cause" is 'Why list-price cost and reported cost differ; of several causes the largest. Empty where one of the costs is unknown.';
+comment on column runs."cost_uncached_usd" is 'List-price cost if cache reads and writes were billed as regular input. Empty where the list-price cost is. In USD.';
+comment on column runs."cost_cache_write_usd" is 'The part of the list-price cost that comes from cache writes. Empty where the list-price cost is. In USD.';
+comment on column runs."price_status" is 'unpriced where a model of the run has no list price.';
+comment on column runs."unpriced_tokens" is 'Tokens of models without a list price.';
+comment on column runs."model" is 'The most expensive model of the run.';
 comment on column runs."provider" is 'Provider of the main model.';
 comment on column runs."region" is 'Region of the main model''s endpoint.';
-comment on column runs."models" is 'Every model the run used, sorted.';
-comment on column runs."model_costs_usd" is 'The part of cost_own_usd of each of `models`, in their order. NULL where the record does not say it. In USD.';
-comment on column runs."input_tokens" is 'Uncached input tokens this record added, over all models.';
-comment on column runs."output_tokens" is 'Output tokens this record added, over all models, thinking included.';
-comment on column runs."cache_read_tokens" is 'Input tokens this record added that were read from the cache, over all models.';
-comment on column runs."cache_write_tokens" is 'Input tokens this record added that were written to the cache, over all models.';
+comment on column runs."models" is 'All models the run used.';
+comment on column runs."model_costs_usd" is 'Reported cost of each of `models`, in the same order. Empty where the record does not have it. In USD.';
+comment on column runs."input_tokens" is 'Input tokens of the run neither read from nor written to the cache, all models.';
+comment on column runs."output_tokens" is 'Output tokens of the run, all models, including thinking.';
+comment on column runs."cache_read_tokens" is 'Input tokens of the run that were read from the cache, all models.';
+comment on column runs."cache_write_tokens" is 'Input tokens of the run that were written to the cache, all models.';
 comment on column runs."usage_input_tokens" is 'Uncached input of the main loop''s last turn group (`usage`).';
 comment on column runs."usage_output_tokens" is 'Output of the main loop''s last turn group (`usage`).';
 comment on column runs."usage_cache_read_tokens" is 'Cache read of the main loop''s last turn group (`usage`).';
 comment on column runs."usage_cache_write_tokens" is 'Cache write of the main loop''s last turn group (`usage`).';
-comment on column runs."chain_id" is 'The chain of cumulative records this one belongs to: the run_id of its first link.';
-comment on column runs."chain_position" is 'Place of the record in its chain, from 1.';
-comment on column runs."repo" is 'Repository worked on, where a label, a path or a sidecar says it.';
-comment on column runs."task" is 'Task worked on, where a label, a path or a sidecar says it.';
-comment on column runs."experiment" is 'Experiment the run belongs to, where a label says it.';
+comment on column runs."chain_id" is 'Runs of one session whose totals are cumulative share this id: the run_id of the first.';
+comment on column runs."chain_position" is 'Position among the runs of one session whose totals are cumulative, from 1.';
+comment on column runs."repo" is 'Repository the run worked on, from a label, the file path or a sidecar file.';
+comment on column runs."task" is 'Task the run worked on, from a label, the file path or a sidecar file.';
+comment on column runs."experiment" is 'Experiment the run belongs to, from its labels.';
 comment on column runs."labels" is 'Labels given at ingest (--label key=value).';
-comment on column runs."requested_model" is 'Model the agent was started with, by the stream''s init event.';
-comment on column runs."cwd" is 'Working directory of the agent, by the stream''s init event.';
-comment on column runs."permission_mode" is 'Permission mode of the agent, by the stream''s init event.';
-comment on column runs."tools" is 'Tools the agent had, by the stream''s init event.';
-comment on column runs."base_commit" is 'Commit the work began from, by a sidecar.';
-comment on column runs."head_commit" is 'Commit of the reference solution or of the result, by a sidecar.';
-comment on column runs."task_status" is 'Status a sidecar gives the task, as logged.';
-comment on column runs."first_edit_ms" is 'Time to the first edit, by a sidecar. In ms.';
-comment on column runs."patch_files" is 'Files changed by the patch beside the record.';
-comment on column runs."patch_insertions" is 'Lines inserted by the patch beside the record.';
-comment on column runs."patch_deletions" is 'Lines deleted by the patch beside the record.';
-comment on column runs."in_stream" is 'Whether the record came with the events of its run around it.';
-comment on column runs."record_rank" is 'How much of itself the record tells; of two copies of one record the fuller one is kept.';
-comment on column runs."context_rank" is 'How much is known around the record; of two equally full copies the better known one is kept.';
+comment on column runs."requested_model" is 'Model the agent was started with, from the event stream.';
+comment on column runs."cwd" is 'Working directory of the agent, from the event stream.';
+comment on column runs."permission_mode" is 'Permission mode of the agent, from the event stream.';
+comment on column runs."tools" is 'Tools the agent had, from the event stream.';
+comment on column runs."base_commit" is 'Commit the work started from, from a sidecar file.';
+comment on column runs."head_commit" is 'Commit of the reference solution or of the result, from a sidecar file.';
+comment on column runs."task_status" is 'Status of the task in a sidecar file, as logged.';
+comment on column runs."first_edit_ms" is 'Time to the first edit, from a sidecar file. In ms.';
+comment on column runs."patch_files" is 'Files changed by the patch file of the run.';
+comment on column runs."patch_insertions" is 'Lines inserted by the patch file of the run.';
+comment on column runs."patch_deletions" is 'Lines deleted by the patch file of the run.';
+comment on column runs."in_stream" is 'Whether the record came with the event stream of its run.';
+comment on column runs."record_rank" is 'How complete the record is. Of two copies of one record the more complete one is kept.';
+comment on column runs."context_rank" is 'How much context the record has. Of two equally complete copies the one with more context is kept.';
 comment on column runs."permission_denials" is 'Tool calls that were denied permission.';
 comment on column runs."errors" is 'Messages of an error record, one per line.';
-comment on column runs."result" is 'The summary the run ended with, text damage repaired. NULL where the record has none.';
-comment on column runs."result_repaired" is 'Whether `result` differs from the raw text because damage was repaired.';
-comment on column runs."claims" is 'Quantified claims of the summary about the run''s own work. NULL where there is no summary.';
-comment on column runs."claimed_speedup" is 'Ratio of the headline claim, above 1 = faster: of the own, quantified claims to be faster (time, throughput), measured before merely stated, then the broadest scope, then the strongest evidence, then the first in the text.';
-comment on column runs."claimed_metric" is 'Metric of the headline claim: time or throughput.';
-comment on column runs."claimed_evidence" is 'What the headline claim rests on.';
-comment on column runs."claimed_scope" is 'How much of the software the headline claim covers.';
-comment on column runs."claimed_low" is 'Lower end of the headline claim''s ratio, where it gives a range.';
-comment on column runs."claimed_high" is 'Upper end of the headline claim''s ratio, where it gives a range.';
-comment on column runs."claimed_hedged" is 'Whether the headline claim is hedged (`about`, `up to`).';
-comment on column runs."claimed_subject" is 'What the headline claim is about, where the text says it.';
-comment on column runs."claimed_quote" is 'The headline claim as written.';
-comment on column runs."findings" is 'Findings of the rules about the run; see the table findings.';
-comment on column runs."error_findings" is 'Findings of severity error.';
+comment on column runs."result" is 'Summary the agent wrote at the end of the run. Damaged characters are repaired.';
+comment on column runs."result_repaired" is 'Whether damaged characters of the summary were repaired.';
+comment on column runs."claims" is 'Claims with a number that the summary makes about the run''s own work. Empty where there is no summary.';
+comment on column runs."claimed_speedup" is 'Ratio of the top claim. Above 1: faster. The top claim is the run''s own quantified claim to be faster (time, throughput) with the best evidence, then the broadest scope, then the first in the text.';
+comment on column runs."claimed_metric" is 'Metric of the top claim: time or throughput.';
+comment on column runs."claimed_evidence" is 'Evidence of the top claim: method stated, before–after values, a number only, or a projection.';
+comment on column runs."claimed_scope" is 'How much of the software the top claim covers.';
+comment on column runs."claimed_low" is 'Lower end of the top claim''s range.';
+comment on column runs."claimed_high" is 'Upper end of the top claim''s range.';
+comment on column runs."claimed_hedged" is 'Whether the top claim is qualified (~, about, up to).';
+comment on column runs."claimed_subject" is 'What the top claim is about.';
+comment on column runs."claimed_quote" is 'The top claim as the summary words it.';
+comment on column runs."findings" is 'Number of findings about the run.';
+comment on column runs."error_findings" is 'Number of findings of severity error.';
 comment on column runs."raw" is 'The record as it was read, unknown fields included.';
 
 create table model_usage (
@@ -233,37 +233,37 @@ create table model_usage (
     "context_window" bigint
 );
 comment on table model_usage is 'Tokens and cost of one model in one run, from `modelUsage` (from `usage` where an old record has no other).';
-comment on column model_usage."run_id" is 'The run (runs.run_id).';
-comment on column model_usage."model_id" is 'Model id as logged. NULL where the record names no model.';
-comment on column model_usage."model" is 'Model the id stands for, without date, region and context suffix.';
-comment on column model_usage."provider" is 'Who served the model: anthropic, aws, google, openrouter, …';
+comment on column model_usage."run_id" is 'Id of the run.';
+comment on column model_usage."model_id" is 'Model id as logged. Empty where the record names no model.';
+comment on column model_usage."model" is 'Canonical model, without date, region and context suffix of the id.';
+comment on column model_usage."provider" is 'Provider of the model: anthropic, aws, google, openrouter, …';
 comment on column model_usage."region" is 'Region of the endpoint: us, eu, global, us-east-1, …';
-comment on column model_usage."input_tokens" is 'Uncached input tokens.';
-comment on column model_usage."output_tokens" is 'Output tokens, thinking included.';
-comment on column model_usage."thinking_tokens" is 'Thinking tokens, a part of output_tokens.';
+comment on column model_usage."input_tokens" is 'Input tokens neither read from nor written to the cache.';
+comment on column model_usage."output_tokens" is 'Output tokens, including thinking.';
+comment on column model_usage."thinking_tokens" is 'Thinking tokens: a part of the output tokens.';
 comment on column model_usage."cache_read_tokens" is 'Input tokens read from the cache.';
 comment on column model_usage."cache_write_tokens" is 'Input tokens written to the cache.';
-comment on column model_usage."cache_write_5m_tokens" is 'Cache writes kept for 5 minutes. NULL where the record does not tell them apart.';
-comment on column model_usage."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. NULL where the record does not tell them apart.';
-comment on column model_usage."web_search_requests" is 'Web searches by the model''s server tool.';
+comment on column model_usage."cache_write_5m_tokens" is 'Cache writes kept for 5 minutes. Empty where the record does not split cache writes.';
+comment on column model_usage."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. Empty where the record does not split cache writes.';
+comment on column model_usage."web_search_requests" is 'Web searches by the provider''s server-side tool.';
 comment on column model_usage."cost_reported_usd" is '`costUSD` as logged. In USD.';
-comment on column model_usage."cost_own_usd" is 'What this record added to its chain. Every sum of cost uses it. In USD.';
-comment on column model_usage."own_input_tokens" is 'Uncached input tokens this record added to its chain.';
-comment on column model_usage."own_output_tokens" is 'Output tokens this record added to its chain.';
-comment on column model_usage."own_cache_read_tokens" is 'Cache read tokens this record added to its chain.';
-comment on column model_usage."own_cache_write_tokens" is 'Cache write tokens this record added to its chain.';
-comment on column model_usage."own_cache_write_1h_tokens" is 'Of those, the ones kept for 1 hour; the others are 5-minute writes. NULL where the record does not tell them apart: list prices then take all of them for 5-minute writes.';
-comment on column model_usage."own_web_search_requests" is 'Web searches this record added to its chain.';
-comment on column model_usage."cost_list_usd" is 'What this record added to its chain, at list prices (base tier). NULL where the model has no price, or a class of tokens is not known. In USD.';
-comment on column model_usage."cost_delta_usd" is 'cost_list_usd less cost_own_usd: above 0 where the list is dearer. In USD.';
-comment on column model_usage."cost_cause" is 'Why the two differ, found by recomputation (schemas.rows.cost.CostCause). NULL where one of them is not known.';
-comment on column model_usage."cost_uncached_usd" is 'List cost of the same tokens had nothing been cached. NULL as cost_list_usd. In USD.';
-comment on column model_usage."cost_cache_write_usd" is 'The part of cost_list_usd that cache writes cost. NULL as cost_list_usd. In USD.';
-comment on column model_usage."price_status" is 'priced or unpriced; NULL where list prices were not looked up.';
-comment on column model_usage."price_date" is 'Day (UTC) whose prices were taken: that of the run, else that on which its source was first read.';
-comment on column model_usage."price_source" is 'Where the prices are from: the library''s release and entry, or the entry of the price file.';
-comment on column model_usage."cost_basis" is '`costBasis` as logged; `unknown` means the agent guessed the price.';
-comment on column model_usage."context_window" is 'Context window the agent assumed, in tokens.';
+comment on column model_usage."cost_own_usd" is 'Cost the agent reported for the model in this run, excluding earlier runs in the same session. In USD.';
+comment on column model_usage."own_input_tokens" is 'Uncached input tokens, excluding earlier runs in the same session.';
+comment on column model_usage."own_output_tokens" is 'Output tokens, excluding earlier runs in the same session.';
+comment on column model_usage."own_cache_read_tokens" is 'Cache reads, excluding earlier runs in the same session.';
+comment on column model_usage."own_cache_write_tokens" is 'Cache writes, excluding earlier runs in the same session.';
+comment on column model_usage."own_cache_write_1h_tokens" is 'Of those, the 1-hour cache writes; the others are 5-minute writes. Empty where the record does not split them: all are then priced as 5-minute writes.';
+comment on column model_usage."own_web_search_requests" is 'Web searches, excluding earlier runs in the same session.';
+comment on column model_usage."cost_list_usd" is 'Cost of the model''s tokens at list prices (base tier). Empty where the model has no list price or token counts are unknown. In USD.';
+comment on column model_usage."cost_delta_usd" is 'List-price cost minus reported cost. Positive: list price is higher than reported. In USD.';
+comment on column model_usage."cost_cause" is 'Why list-price cost and reported cost differ, found by recomputing. Empty where one of the costs is unknown.';
+comment on column model_usage."cost_uncached_usd" is 'List-price cost if cache reads and writes were billed as regular input. Empty where the list-price cost is. In USD.';
+comment on column model_usage."cost_cache_write_usd" is 'The part of the list-price cost that comes from cache writes. Empty where the list-price cost is. In USD.';
+comment on column model_usage."price_status" is 'priced or unpriced. Empty where list prices were not looked up.';
+comment on column model_usage."price_date" is 'Day (UTC) of the prices: that of the run, otherwise the day its file was ingested.';
+comment on column model_usage."price_source" is 'Origin of the prices: release and entry of the price library, or entry of the price file.';
+comment on column model_usage."cost_basis" is '`costBasis` as logged; `unknown`: the agent guessed the price.';
+comment on column model_usage."context_window" is 'Context window assumed by the agent, in tokens.';
 
 create table tool_calls (
     "run_id" varchar not null,
@@ -272,7 +272,7 @@ create table tool_calls (
     "errors" bigint not null
 );
 comment on table tool_calls is 'Calls of one tool in one run, counted in the stream around its record.';
-comment on column tool_calls."run_id" is 'The run (runs.run_id).';
+comment on column tool_calls."run_id" is 'Id of the run.';
 comment on column tool_calls."tool" is 'Name of the tool.';
 comment on column tool_calls."calls" is 'Calls of the tool.';
 comment on column tool_calls."errors" is 'Calls whose result was an error.';
@@ -299,24 +299,24 @@ create table claims (
     "subject" varchar
 );
 comment on table claims is 'One performance claim of a summary. Offsets are Unicode code points into runs.result, the end exclusive.';
-comment on column claims."run_id" is 'The run (runs.run_id).';
-comment on column claims."claim_no" is 'Number of the claim in its summary, from 1.';
-comment on column claims."start" is 'Where the value expression starts in runs.result.';
-comment on column claims."end" is 'Where the value expression ends in runs.result, exclusive.';
-comment on column claims."quote" is 'The value expression.';
-comment on column claims."kind" is 'quantified or qualitative.';
+comment on column claims."run_id" is 'Id of the run.';
+comment on column claims."claim_no" is 'Number of the claim within its summary, from 1.';
+comment on column claims."start" is 'Position in the summary where the claim starts.';
+comment on column claims."end" is 'Position in the summary where the claim ends.';
+comment on column claims."quote" is 'The claim as the summary words it.';
+comment on column claims."kind" is 'quantified: with a number; qualitative: without one.';
 comment on column claims."metric" is 'The quantity claimed to have changed.';
 comment on column claims."direction" is 'better, worse or same.';
-comment on column claims."ratio" is 'Improvement factor, above 1 = better. NULL where the change is no ratio.';
+comment on column claims."ratio" is 'Improvement factor. Above 1: better. Empty where the claim gives no ratio.';
 comment on column claims."ratio_low" is 'Lower end of a claimed range.';
 comment on column claims."ratio_high" is 'Upper end of a claimed range.';
-comment on column claims."before" is 'Figure before the change, as written, in `unit`.';
-comment on column claims."after" is 'Figure after the change, as written, in `unit`.';
-comment on column claims."unit" is 'Unit of before and after, as written.';
-comment on column claims."evidence" is 'What the claim rests on.';
+comment on column claims."before" is 'Value before the change, as written.';
+comment on column claims."after" is 'Value after the change, as written.';
+comment on column claims."unit" is 'Unit of the values before and after, as written.';
+comment on column claims."evidence" is 'How well the text supports the claim: method stated, before–after values, a number only, or a projection.';
 comment on column claims."scope" is 'How much of the software the claim covers.';
-comment on column claims."hedged" is 'Whether the text hedges the number (~, about, up to).';
-comment on column claims."origin" is 'own, or cited from somebody else.';
+comment on column claims."hedged" is 'Whether the text qualifies the number (~, about, up to).';
+comment on column claims."origin" is 'own: about the run''s own work; quoted: from somebody else.';
 comment on column claims."subject" is 'What the claim is about.';
 
 create table file_changes (
@@ -326,10 +326,10 @@ create table file_changes (
     "deletions" bigint
 );
 comment on table file_changes is 'A file the summary says was changed.';
-comment on column file_changes."run_id" is 'The run (runs.run_id).';
-comment on column file_changes."path" is 'Path as the text gives it.';
-comment on column file_changes."insertions" is 'Lines the text says were inserted.';
-comment on column file_changes."deletions" is 'Lines the text says were deleted.';
+comment on column file_changes."run_id" is 'Id of the run.';
+comment on column file_changes."path" is 'Path as the summary names it.';
+comment on column file_changes."insertions" is 'Inserted lines according to the summary.';
+comment on column file_changes."deletions" is 'Deleted lines according to the summary.';
 
 create table patch_files (
     "run_id" varchar not null,
@@ -338,7 +338,7 @@ create table patch_files (
     "deletions" bigint not null
 );
 comment on table patch_files is 'A file that the patch beside a run''s record changes: what was done, where `file_changes` is what the summary says.';
-comment on column patch_files."run_id" is 'The run (runs.run_id).';
+comment on column patch_files."run_id" is 'Id of the run.';
 comment on column patch_files."path" is 'Path in the patch, after the change.';
 comment on column patch_files."insertions" is 'Lines inserted.';
 comment on column patch_files."deletions" is 'Lines deleted.';
@@ -354,11 +354,11 @@ create table statements (
     "count" bigint
 );
 comment on table statements is 'One fact that a summary states beside its claims. Offsets are Unicode code points into runs.result, the end exclusive.';
-comment on column statements."run_id" is 'The run (runs.run_id).';
+comment on column statements."run_id" is 'Id of the run.';
 comment on column statements."statement_no" is 'Number of the statement in its summary, from 1.';
 comment on column statements."kind" is 'commit, artefact, tests_passed, tests_failed, files_changed, lines_inserted or lines_deleted.';
-comment on column statements."start" is 'Where the statement starts in runs.result.';
-comment on column statements."end" is 'Where the statement ends in runs.result, exclusive.';
+comment on column statements."start" is 'Position in the summary where the statement starts.';
+comment on column statements."end" is 'Position in the summary where the statement ends.';
 comment on column statements."quote" is 'The words that say it.';
 comment on column statements."subject" is 'The commit''s hash or the artefact''s path, as the text gives it.';
 comment on column statements."count" is 'Tests, files or lines, as the text counts them; of an artefact, its lines. NULL: not said.';
@@ -372,12 +372,12 @@ create table findings (
     "actual" varchar
 );
 comment on table findings is 'Something a rule noticed about a run: what was expected and what was found.';
-comment on column findings."run_id" is 'The run (runs.run_id).';
-comment on column findings."rule" is 'Name of the rule (ingest.findings.rules).';
+comment on column findings."run_id" is 'Id of the run.';
+comment on column findings."rule" is 'Name of the rule.';
 comment on column findings."severity" is 'info, warning or error.';
-comment on column findings."message" is 'What was noticed, in plain words.';
-comment on column findings."expected" is 'What the rule expected.';
-comment on column findings."actual" is 'What it found.';
+comment on column findings."message" is 'What was found.';
+comment on column findings."expected" is 'Expected value.';
+comment on column findings."actual" is 'Actual value.';
 
 create table rejects (
     "source_id" varchar not null,
@@ -390,10 +390,10 @@ create table rejects (
 comment on table rejects is 'One document that could not be read as a run.';
 comment on column rejects."source_id" is 'The source (sources.source_id).';
 comment on column rejects."ordinal" is 'Number of the document within its source, from 0.';
-comment on column rejects."position" is 'Where in the source it starts: line and byte offset.';
-comment on column rejects."reason" is 'Why, as a word (schemas.errors.RejectReason).';
-comment on column rejects."detail" is 'Why, in words: the field and what was wrong with it.';
-comment on column rejects."excerpt" is 'The beginning of the document.';
+comment on column rejects."position" is 'Line and byte offset in the file.';
+comment on column rejects."reason" is 'Reason code.';
+comment on column rejects."detail" is 'What was wrong, and in which field.';
+comment on column rejects."excerpt" is 'Beginning of the rejected record.';
 
 create table price_files (
     "name" varchar not null,

@@ -7,6 +7,6 @@ select
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
     case when own_cache_write_tokens > 0 and own_cache_write_1h_tokens is null then own_cache_write_tokens else 0 end as assumed_5m_tokens
 from model_usage;
-comment on column v_model_rows."total_tokens" is 'All tokens this record added: input, output, cache reads and cache writes.';
-comment on column v_model_rows."cache_saved_usd" is 'What caching saved at list prices: the cost without it, less the cost with it; below 0 where writes cost more than reads saved.';
-comment on column v_model_rows."assumed_5m_tokens" is 'Cache writes whose lifetime the record does not tell: list cost takes them for 5-minute writes; 1-hour ones cost more.';
+comment on column v_model_rows."total_tokens" is 'All tokens: input, output, cache reads and cache writes.';
+comment on column v_model_rows."cache_saved_usd" is 'Uncached list-price cost minus list-price cost. Negative: caching cost more.';
+comment on column v_model_rows."assumed_5m_tokens" is 'Cache writes of unknown lifetime. They are priced as 5-minute writes; 1-hour writes cost more.';

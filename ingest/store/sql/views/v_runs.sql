@@ -20,15 +20,15 @@ select
     sources.received_at
 from runs
 left join sources using (source_id);
-comment on column v_runs."total_tokens" is 'All tokens this record added: input, output, cache reads and cache writes.';
-comment on column v_runs."cache_read_share" is 'Share of the input that was read from the cache.';
-comment on column v_runs."cache_saved_usd" is 'What caching saved at list prices: the cost without it, less the cost with it; below 0 where writes cost more than reads saved.';
-comment on column v_runs."parallelism" is 'API time divided by wall time: above 1 where calls ran in parallel.';
+comment on column v_runs."total_tokens" is 'All tokens: input, output, cache reads and cache writes.';
+comment on column v_runs."cache_read_share" is 'Share of input tokens read from the cache.';
+comment on column v_runs."cache_saved_usd" is 'Uncached list-price cost minus list-price cost. Negative: caching cost more.';
+comment on column v_runs."parallelism" is 'API time divided by wall time. Above 1: calls ran in parallel.';
 comment on column v_runs."is_carried_over" is 'Whether API time is over 10 times the wall time: cost and API time then include calls of an earlier process, turns and wall time do not.';
-comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns; unknown for a run carried over from an earlier process.';
+comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns. Unknown for a run carried over from an earlier process.';
 comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.';
-comment on column v_runs."is_completed" is 'Whether the outcome is completed.';
+comment on column v_runs."is_completed" is 'Whether the run completed.';
 comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, API time and model usage did not, and is left out of medians and means per run.';
 comment on column v_runs."dated_at" is 'When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date.';
-comment on column v_runs."source_name" is 'File the record was read from.';
-comment on column v_runs."received_at" is 'When it was first read (UTC).';
+comment on column v_runs."source_name" is 'File the run was read from.';
+comment on column v_runs."received_at" is 'When the file was first ingested (UTC).';
