@@ -102,7 +102,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     widths: dict[str, int] = {}
     left = width + _GAP
     for column in shown:
-        words = max(map(_longest_word, [column.label, *(() if column.name in PATHS else cells[column.name])]))
+        words = max(_longest_word(column.label), _longest_name(column, cells[column.name]))
         least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, min(words, _LONGEST_WORD)))
         if least + _GAP > left:
             break
@@ -119,6 +119,12 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
 
 def _wanted(column: Column, cells: list[str]) -> int:
     return max([_longest_word(column.label), *(cell_len(line) for cell in cells for line in cell.split("\n"))])
+
+
+def _longest_name(column: Column, cells: list[str]) -> int:
+    """The width of the longest cell of a column of names; 0 for prose, which wraps, and for paths, which are cut."""
+    names = [] if column.name in PATHS else [line for cell in cells for line in cell.split("\n")]
+    return 0 if any(" " in name for name in names) else max(map(cell_len, names), default=0)
 
 
 def _longest_word(text: str) -> int:
