@@ -177,7 +177,7 @@ def test_filters_write_themselves_as_the_command_line_does() -> None:
 def test_an_unknown_dimension_or_metric_lists_the_known_ones(four_runs: Store) -> None:
     with pytest.raises(UsageError, match=r"unknown dimension 'colour'(?s:.)*agent"):
         run_queries.summary(four_runs, Filters(), by=["colour"])
-    with pytest.raises(UsageError, match="no metric 'x'"):
+    with pytest.raises(UsageError, match="unknown metric 'x'"):
         run_queries.summary(four_runs, Filters(), metrics=["x"])
 
 

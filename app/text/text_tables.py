@@ -57,13 +57,13 @@ def for_people(answer: Answer) -> pa.Table:
     return pa.concat_tables([table, total.select(table.column_names).cast(table.schema)])
 
 
-def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False) -> Drawing:
-    """The answer as a table of at most `width` columns; a single row of figures stands upright instead."""
+def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False) -> Drawing:
+    """The answer as a table of at most `width` columns; a single row of figures is upright instead, to the last digit where `exact`."""
     table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
     rows = table.to_pylist()
     shown = columns(table, answer.of)
     if table.num_rows == 1 and all(column.is_figure for column in shown):
-        return Drawing(_printed(_upright(shown, rows[0]), width, encoding, color=color), ())
+        return Drawing(_printed(_upright(shown, rows[0], exact=exact), width, encoding, color=color), ())
     cells = {column.name: [_cell(column, row) for row in rows] for column in shown}
     widths = _widths(shown, cells, width)
     fitting = [column for column in shown if column.name in widths]
@@ -154,14 +154,14 @@ def _text(cell: str, column: Column, width: int) -> Text:
     return text.append(f"\n{note}", style="dim") if note else text
 
 
-def _upright(shown: Sequence[Column], row: Mapping[str, Any]) -> Table:
+def _upright(shown: Sequence[Column], row: Mapping[str, Any], *, exact: bool) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="left", style="bold")
     table.add_column(justify="right")
     table.add_column(justify="left", style="dim")
     for column in shown:
         note = column.note(row)
-        table.add_row(column.label, one_line(column.cell(row)), f"based on {note}" if note else "")
+        table.add_row(column.label, one_line(column.exact(row) if exact else column.cell(row)), f"based on {note}" if note else "")
     return table
 
 
