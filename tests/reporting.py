@@ -91,7 +91,7 @@ def from_md(body: bytes) -> Totals:
 
 def from_html(body: bytes) -> Totals:
     """The exact figure stands beneath the one for people, where they differ."""
-    found = re.findall(r"<span>(.*?)</span><strong>(.*?)</strong>(?:<small>([^k].*?)</small>)?", body.decode())
+    found = re.findall(r"<span>(.*?)</span><strong>(.*?)</strong>(?:<small>((?!based on ).*?)</small>)?", body.decode())
     return _by_label([(html.unescape(label), html.unescape(exact or text)) for label, text, exact in found])
 
 

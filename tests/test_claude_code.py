@@ -192,7 +192,7 @@ def test_a_refusal_names_the_field_and_what_was_found() -> None:
     ],
 )
 def test_models_whose_figures_add_up_to_more_than_a_figure_may_be_are_refused(usage: dict[str, Any], total: str) -> None:
-    with pytest.raises(InvalidRecord, match=f"modelUsage: its models add up to {total}, and ") as caught:
+    with pytest.raises(InvalidRecord, match=f"modelUsage: its models add up to {total}; the maximum is ") as caught:
         rows(modelUsage=usage)
     assert caught.value.reason is RejectReason.INVALID_RECORD
 

@@ -102,7 +102,7 @@ def test_rejects_are_told_with_place_and_reason(tachograph: Run, tmp_path: Path)
     assert "… and 10 more. List all: tachograph rejects" in done.stderr
     assert done.returncode == 0
     listed = tachograph("rejects")
-    assert listed.stdout.count("truncated") == 30
+    assert listed.stdout.count("truncated JSON") == 30
     assert "\x1b" not in listed.stdout
     assert listed.stderr == "30 rejects · tachograph.duckdb\n"
 

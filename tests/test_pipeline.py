@@ -156,13 +156,13 @@ def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -
 @pytest.mark.parametrize(
     ("data", "reason", "detail"),
     [
-        (record_text()[:100], "truncated", "ends in the middle"),
+        (record_text()[:100], "truncated", "truncated JSON"),
         ('{"type":"result","num_turns":,}', "not_json", "invalid JSON"),
         (json.dumps(record_text()), "not_json", "looks like a record but is not valid JSON"),
         (str(json.loads(record_text())), "not_json", "looks like a record but is not valid JSON"),
         ("level=info msg=" + json.dumps(record_text()), "not_json", "looks like a record but is not valid JSON"),
         ("ResultMessage(subtype='success', total_cost_usd=0.1)", "not_json", "looks like a record but is not valid JSON"),
-        ('{"type":"result","a":"' + "x" * 10_000_000, "truncated", "ends in the middle"),
+        ('{"type":"result","a":"' + "x" * 10_000_000, "truncated", "truncated JSON"),
         (record_text(total_cost_usd=-0.25), "invalid_record", "total_cost_usd: Input should be greater than or equal to 0 (found -0.25)"),
         (record_text(num_turns="many"), "invalid_record", "num_turns: Input should be a whole number from 0 to 2**53 (found 'many')"),
     ],

@@ -136,7 +136,7 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ({"colour": "red"}, "there is no filter 'colour'"),
+        ({"colour": "red"}, "unknown filter 'colour'"),
         ({"label": "novalue"}, "key=value"),
         ({"since": "yesterday"}, "--since takes a date"),
         ({"min-cost": "cheap"}, "--min-cost takes an amount"),
@@ -175,9 +175,9 @@ def test_filters_write_themselves_as_the_command_line_does() -> None:
 
 
 def test_an_unknown_dimension_or_metric_lists_the_known_ones(four_runs: Store) -> None:
-    with pytest.raises(UsageError, match=r"no dimension 'colour'(?s:.)*agent"):
+    with pytest.raises(UsageError, match=r"unknown dimension 'colour'(?s:.)*agent"):
         run_queries.summary(four_runs, Filters(), by=["colour"])
-    with pytest.raises(UsageError, match="no metric 'x'"):
+    with pytest.raises(UsageError, match="unknown metric 'x'"):
         run_queries.summary(four_runs, Filters(), metrics=["x"])
 
 

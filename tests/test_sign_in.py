@@ -143,7 +143,7 @@ def test_the_server_is_told(settings: Path) -> None:
     access = Access(read_only=True, sign_in=settings, hosts=("runs.example.com",))
     assert command("127.0.0.1", 8501, access)[-2:] == ["--allow-host", "runs.example.com"]
     assert access.environment() == {"TACHOGRAPH_READ_ONLY": "1", "TACHOGRAPH_SIGN_IN": str(settings)}
-    assert "no login" in Access().warning()
+    assert "No authentication" in Access().warning()
     assert not access.warning()
 
 

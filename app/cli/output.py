@@ -42,7 +42,7 @@ def deliver(answer: Answer, output: Output) -> None:
 def deliver_report(report: Report, output: Output) -> None:
     """Write a whole report where it was asked for."""
     if output.path is not None:
-        body = report_text(report, FILE_WIDTH) if output.format == TABLE else EXPORTS[output.format].write_report(report)
+        body = report_text(report, FILE_WIDTH, exact=True) if output.format == TABLE else EXPORTS[output.format].write_report(report)
         write_file(output.path, body)
         covered = plural(report.header.coverage["runs"], "run")
         terminal.note(f"Wrote {one_line(str(output.path))}: {covered}, {len(body):,} bytes")
@@ -91,7 +91,7 @@ def _export(answer: Answer, format_: str) -> bytes:
 
 
 def _table(answer: Answer, width: int) -> bytes:
-    return draw(answer, width).body
+    return draw(answer, width, exact=True).body
 
 
 def _show(answer: Answer) -> None:

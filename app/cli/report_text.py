@@ -7,12 +7,12 @@ from app.text.text_tables import draw
 from schemas.text import one_line
 
 
-def report_text(report: Report, width: int, encoding: str = "utf-8", *, color: bool = False) -> bytes:
+def report_text(report: Report, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False) -> bytes:
     """The report in at most `width` columns; columns without room are named beneath their table."""
     words = [(word, one_line(text)) for word, text in report.header.lines()]
     about = "".join(f"{word:<10} {text}\n" for word, text in words)
     head = f"{_bold(report.header.title, color=color)}\n{about}".encode(encoding, errors="replace")
-    return head + b"".join(_section(section, width, encoding, color=color) for section in report.shown)
+    return head + b"".join(_section(section, width, encoding, color=color, exact=exact) for section in report.shown)
 
 
 def hidden_columns(labels: tuple[str, ...]) -> str:
@@ -20,8 +20,8 @@ def hidden_columns(labels: tuple[str, ...]) -> str:
     return f"Hidden columns: {', '.join(labels)} (widen the terminal or use --format csv)"
 
 
-def _section(section: Section, width: int, encoding: str, *, color: bool) -> bytes:
-    drawing = draw(section.answer, width, encoding, color=color)
+def _section(section: Section, width: int, encoding: str, *, color: bool, exact: bool) -> bytes:
+    drawing = draw(section.answer, width, encoding, color=color, exact=exact)
     left_out = f"{hidden_columns(drawing.left_out)}\n" if drawing.left_out else ""
     note = f"{one_line(section.note)}\n" if section.note else ""
     title = f"\n{_bold(one_line(section.title), color=color)}\n{note}"

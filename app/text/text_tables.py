@@ -58,13 +58,13 @@ def for_people(answer: Answer) -> pa.Table:
     return pa.concat_tables([table, total.select(table.column_names).cast(table.schema)])
 
 
-def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False) -> Drawing:
-    """The answer as a table of at most `width` columns; a single row of figures stands upright instead."""
+def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False) -> Drawing:
+    """The answer as a table of at most `width` columns; a single row of figures is upright instead, to the last digit where `exact`."""
     table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
     rows = table.to_pylist()
     shown = columns(table, answer.of)
     if table.num_rows == 1 and all(column.is_figure for column in shown):
-        return Drawing(_printed(_upright(shown, rows[0]), width, encoding, color=color), ())
+        return Drawing(_printed(_upright(shown, rows[0], exact=exact), width, encoding, color=color), ())
     cells = {column.name: [_cell(column, row) for row in rows] for column in shown}
     widths = _widths(shown, cells, width)
     fitting = [column for column in shown if column.name in widths]
@@ -103,7 +103,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     widths: dict[str, int] = {}
     left = width + _GAP
     for column in shown:
-        words = max(map(_longest_word, [column.label, *(() if column.name in PATHS else cells[column.name])]))
+        words = max(_longest_word(column.label), _longest_name(column, cells[column.name]))
         least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, min(words, _LONGEST_WORD)))
         if least + _GAP > left:
             break
@@ -120,6 +120,12 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
 
 def _wanted(column: Column, cells: list[str]) -> int:
     return max([_longest_word(column.label), *(cell_len(line) for cell in cells for line in cell.split("\n"))])
+
+
+def _longest_name(column: Column, cells: list[str]) -> int:
+    """The width of the longest cell of a column of names; 0 for prose, which wraps, and for paths, which are cut."""
+    names = [] if column.name in PATHS else [line for cell in cells for line in cell.split("\n")]
+    return 0 if any(" " in name for name in names) else max(map(cell_len, names), default=0)
 
 
 def _longest_word(text: str) -> int:
@@ -149,14 +155,14 @@ def _text(cell: str, column: Column, width: int) -> Text:
     return text.append(f"\n{note}", style="dim") if note else text
 
 
-def _upright(shown: Sequence[Column], row: Mapping[str, Any]) -> Table:
+def _upright(shown: Sequence[Column], row: Mapping[str, Any], *, exact: bool) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="left", style="bold")
     table.add_column(justify="right")
     table.add_column(justify="left", style="dim")
     for column in shown:
         note = column.note(row)
-        table.add_row(column.label, one_line(column.cell(row)), f"based on {note}" if note else "")
+        table.add_row(column.label, one_line(column.exact(row) if exact else column.cell(row)), f"based on {note}" if note else "")
     return table
 
 
