@@ -71,7 +71,7 @@ def test_both_costs_of_a_completed_run(five: Store) -> None:
 
 def test_a_dear_run_that_took_no_time_has_its_rate(store: Store) -> None:
     """999,999,999 USD in a millisecond: the rate of an hour has more digits than any amount that is kept."""
-    ingest([Source("dear", record_text(total_cost_usd=999_999_999, duration_ms=1).encode())], store)
+    ingest([Source("dear", record_text(total_cost_usd=999_999_999, duration_ms=1, duration_api_ms=1).encode())], store)
     assert round(Decimal(str(totals(report(store, Request()))["cost_per_hour_usd"]))) == 999_999_999 * 3_600_000
 
 
@@ -173,7 +173,7 @@ def test_no_run_is_a_report_of_nothing(five: Store) -> None:
 def test_the_dearest_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
     section = report(five, Request(runs=2)).section("runs")
     assert section.table["run_id"].to_pylist() == ["d", "c"]
-    assert section.note == "2 runs of 5, 70.0 % of the reported cost."
+    assert section.note == "The table lists 2 runs of 5, 70.0 % of the reported cost."
 
 
 def test_models_say_what_is_reported_without_a_model(store: Store) -> None:

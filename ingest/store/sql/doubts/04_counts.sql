@@ -7,4 +7,6 @@ from (
     left join findings as noticed using (run_id)
     group by examined.run_id
 ) as counted
-where runs.run_id = counted.run_id and (runs.findings, runs.alarms) is distinct from (counted.findings, counted.alarms);
+where
+    runs.run_id = counted.run_id
+    and (runs.findings is distinct from counted.findings or runs.alarms is distinct from counted.alarms);
