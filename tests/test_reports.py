@@ -73,7 +73,7 @@ def test_both_costs_of_a_completed_run(five: Store) -> None:
 
 def test_a_dear_run_that_took_no_time_has_its_rate(store: Store) -> None:
     """999,999,999 USD in a millisecond: the rate of an hour has more digits than any amount that is kept."""
-    ingest([Source("dear", record_text(total_cost_usd=999_999_999, duration_ms=1).encode())], store)
+    ingest([Source("dear", record_text(total_cost_usd=999_999_999, duration_ms=1, duration_api_ms=1).encode())], store)
     assert round(Decimal(str(totals(report(store, Request()))["cost_per_hour_usd"]))) == 999_999_999 * 3_600_000
 
 
