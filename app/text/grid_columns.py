@@ -98,13 +98,18 @@ def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
         return pc.add(whole, 500).cast(pa.duration("ms")).cast(pa.duration("s"), safe=False)  # a cast alone would round down
     if unit is Unit.SHARE:
         return pc.multiply(values, 100.0)
-    if name in WORDED:
-        return pa.chunked_array([[None if value is None else fact_words(value, name) for value in values.to_pylist()]], pa.string())
-    if name == "source_name":
-        return pa.chunked_array([[None if path is None else _ending(visible(path)) for path in values.to_pylist()]], pa.string())
+    if pa.types.is_decimal(values.type):
+        # rounded here, as `formatting` does: of a float a browser would make another last digit than cards show
+        return pc.round(values, money_decimals(values), "half_to_even").cast(pa.float64())
+    if name in WORDED or name == "source_name":
+        return pa.chunked_array([[None if value is None else _worded(value, name) for value in values.to_pylist()]], pa.string())
     if pa.types.is_string(values.type) or values.type == _NAMES:
         return pa.chunked_array([_readable(values.to_pylist())], values.type)
-    return values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+    return values
+
+
+def _worded(value: Any, name: str) -> str:
+    return fact_words(value, name) if name in WORDED else _ending(visible(value))
 
 
 def _ending(path: str) -> str:
@@ -143,7 +148,7 @@ def claim_grid(claims: pa.Table) -> Grid:
 
 def money_decimals(amounts: pa.ChunkedArray) -> int:
     """Decimals of a column of money, one number for all of it: four where every amount is below $1."""
-    if not pa.types.is_floating(amounts.type):
+    if not pa.types.is_floating(amounts.type) and not pa.types.is_decimal(amounts.type):
         return 2
     largest = pc.max(pc.abs(amounts)).as_py()
     return 4 if largest is not None and largest < 1 else 2
