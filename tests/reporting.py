@@ -52,7 +52,9 @@ def fill(store: Store) -> Store:
 
 def _number(text: str) -> Decimal:
     """`$1,234.5` and `58,844 ms (58.8 s)` as numbers."""
-    return Decimal(text.split(" ", maxsplit=1)[0].replace("$", "").replace(",", ""))
+    if text.endswith(" ms)"):  # `4m 14s (253,963 ms)`
+        text = text.rpartition("(")[2]
+    return Decimal(text.split(" ", maxsplit=1)[0].replace("$", "").replace(",", "").replace("−", "-"))
 
 
 def _by_label(pairs: list[tuple[str, str]]) -> Totals:

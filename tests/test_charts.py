@@ -175,7 +175,7 @@ def test_a_run_that_names_no_model_is_drawn_and_counted(store: Store) -> None:
         ("silent", None, Decimal(3)),
         ("b", "claude-opus-4-6", Decimal("0.25")),
     ]
-    assert CHARTS["cost-models"].words(rows).finding == "claude-opus-4-6 makes 8 % of the reported cost, by each model's own tokens"
+    assert CHARTS["cost-models"].words(rows).finding == "claude-opus-4-6 accounts for 8% of cost, by own tokens"
 
 
 def test_the_dearest_runs_come_with_all_their_models(sample_store: Store) -> None:

@@ -94,19 +94,19 @@ def html_of(app: AppTest) -> str:
 def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> None:
     app = open_screen("claims", sample_store)
     assert {metric.label: metric.value for metric in app.metric} == {
-        "Runs with a claimed speedup": "1",
-        "Benchmarked in runs": "1",
-        "Claimed speedup, median": "3.17×",
-        "Claims in figures": "2",
+        "Runs claiming a speedup": "1",
+        "With a stated benchmark": "1",
+        "Claimed speedup (p50)": "3.17×",
+        "Quantified claims": "2",
     }
     assert headings(app)[:3] == [
-        "1 run with a claimed speedup, 1 benchmarked",
-        "1 of 3 runs claims a speedup that is benchmarked",
+        "1 run claiming a speedup, 1 with a stated benchmark",
+        "1 of 3 runs has a speedup claim with a stated benchmark",
         "Claimed speedup vs. reported cost",
     ]
     listed = app.dataframe[0].value
     assert list(listed["ratio"])[:2] == [3.17, 1.42]
-    assert list(listed["evidence"])[:2] == ["benchmarked", "benchmarked"]
+    assert list(listed["evidence"])[:2] == ["method stated", "method stated"]
     assert set(listed["hedged"]) == {"no"}
     assert headings(app)[3] == f"{len(listed)} claims, 2 of them in figures, as written"
 
@@ -114,7 +114,7 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
 def test_runs_without_claims_say_so(store: Store, open_screen: Open) -> None:
     ingest([Source("a", record_text().encode())], store)
     app = open_screen("claims", store)
-    assert "No summary of these runs claims" in app.info[0].value
+    assert "No performance claims found." in app.info[0].value
     assert not app.get("plotly_chart")
     assert not [link for link in open_screen("overview", store).get("page_link") if "Claimed" in link.proto.label]
 
@@ -124,7 +124,7 @@ def test_more_claims_than_a_chart_has_lines_for_are_counted(many: Store, open_sc
     found, runs = claim_queries.count_claims(many, EVERYTHING)
     drawn = claim_queries.drawn_claims(many, EVERYTHING, "largest", 60)
     assert drawn.num_rows == 60 < found
-    assert f"Drawn: 60 of {drawn['claims_found'][0].as_py()} claims." in [caption.value.replace("\\", "") for caption in app.caption]
+    assert f"Showing 60 of {drawn['claims_found'][0].as_py()} claims." in [caption.value.replace("\\", "") for caption in app.caption]
     assert app.dataframe[0].value.shape[0] == found, "the rest is in the table"
     assert runs >= drawn["runs_found"][0].as_py()
 
@@ -139,15 +139,16 @@ def test_a_click_on_a_claim_opens_its_run(sample_store: Store, open_screen: Open
 
 def test_the_overview_says_what_is_claimed_and_on_what_evidence(sample_store: Store, open_screen: Open) -> None:
     labels = [link.proto.label for link in open_screen("overview", sample_store).get("page_link")]
-    assert "1 of 3 runs claims a speedup: 3.17×, benchmarked" in [label.replace("\\", "") for label in labels]
+    assert "1 of 3 runs claims a speedup: 3.17×, with a stated benchmark" in [label.replace("\\", "") for label in labels]
 
 
 def test_a_run_shows_its_claims_where_they_stand(sample_store: Store, open_screen: Open) -> None:
     app = open_screen("run", sample_store, run=RUN)
     html = html_of(app)
-    assert re.search(r'<strong><mark style="[^"]*" title="claimed 3\.17× \(time\) · benchmarked · micro[^"]*">3\.17x speedup</mark>', html)
-    assert ">benchmarked</mark> 2 · the summary says how the numbers came about" in html
-    assert "Claimed speedup: 3.17× (time) · benchmarked · micro" in [text.value.replace("\\", "") for text in app.markdown]
+    title = r"claimed 3\.17× \(time\) · method stated · micro"
+    assert re.search(rf'<strong><mark style="[^"]*" title="{title}[^"]*">3\.17x speedup</mark>', html)
+    assert ">method stated</mark> 2 · the summary says how the numbers were obtained" in html
+    assert "Claimed speedup: 3.17× (time) · method stated · micro" in [text.value.replace("\\", "") for text in app.markdown]
     assert {"What it claims", "Findings", "What it states besides", "What it says it changed"} <= set(headings(app))
     findings = next(text.value for text in app.markdown if text.value.startswith("- "))
     assert ":blue[:material/info:] **Info**" in findings

@@ -143,7 +143,7 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
     app = open_screen("screens/overview.py")
     assert figures(app) == {
         "Runs": "3",
-        "Reported cost": "$2.8251",
+        "Reported cost": "$2.83",
         "Total duration": "10m 09s",
         "Turns": "110",
         "Sessions": "3",
@@ -178,7 +178,7 @@ def test_a_run_that_another_process_reads_in_shows_on_the_next_look(sample_store
     add(sample_store, record_text())
     app.run()
     assert figures(app)["Runs"] == "4"
-    assert figures(app)["Reported cost"] == "$3.0751"
+    assert figures(app)["Reported cost"] == "$3.08"
 
 
 def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
@@ -191,7 +191,7 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     assert app.header[0].value == "Reported cost per run, by model"
     assert [caption.value for caption in app.caption if caption.value.startswith("Top 2 of 3 runs")]
     assert app.header[1].value == "API calls took 1\\.23× the wall time" or "1.23" in app.header[1].value
-    assert figures(app)["Reported cost"] == "$2.8251"
+    assert figures(app)["Reported cost"] == "$2.83"
 
 
 def test_the_runs_stand_dearest_first(sample_store: Store, open_screen: Open) -> None:
@@ -259,13 +259,13 @@ def test_an_upload_is_read_once_and_its_fate_is_told(store: Store, open_screen: 
     uploader.upload(sample.name, sample.read_bytes()).upload("x.json", b'{"type": "result"').run()
     assert not app.exception
     fates, rejects = (frame.value for frame in app.dataframe)
-    assert list(fates["became"]) == ["1 new run", "1 document rejected"]
+    assert list(fates["became"]) == ["1 new run", "1 record rejected"]
     assert list(rejects["detail"]) == ["truncated JSON"]
     before = Path(store.location).stat().st_mtime_ns
     app.run()
     assert not app.exception
     assert Path(store.location).stat().st_mtime_ns == before, "a rerun reads nothing again"
-    assert list(app.dataframe[0].value["became"]) == ["1 new run", "1 document rejected"]
+    assert list(app.dataframe[0].value["became"]) == ["1 new run", "1 record rejected"]
     assert figures(app.switch_page("screens/overview.py").run())["Reported cost"] == "$1.2118"
 
 
@@ -278,7 +278,7 @@ def test_an_archive_is_uploaded_as_it_is(open_screen: Open) -> None:
     app.file_uploader(key="logs").upload("logs.zip", packed.getvalue()).run()
     assert not app.exception
     became = app.dataframe[0].value
-    assert list(became["became"]) == ["an archive: what is in it follows", *["1 new run"] * 3]
+    assert list(became["became"]) == ["archive, see entries below", *["1 new run"] * 3]
 
 
 def test_uploading_to_where_no_store_can_be_is_told(tmp_path: Path, open_screen: Open) -> None:
@@ -334,7 +334,7 @@ def test_labels_stand_with_where_a_run_comes_from() -> None:
 
 def test_the_fate_of_a_file_in_words(store: Store) -> None:
     log = Source("log", "\n".join([record_text(), '{"type": "system"}', '{"cut": ']).encode())
-    assert upload_words(ingest([log], store).sources[0]) == "1 new run, 1 document rejected, 1 other event ignored"
-    assert upload_words(ingest([log], store).sources[0]) == "read before, nothing changed"
+    assert upload_words(ingest([log], store).sources[0]) == "1 new run, 1 record rejected, 1 non-result event skipped"
+    assert upload_words(ingest([log], store).sources[0]) == "already ingested"
     again = Source("again", f"\n{record_text()}".encode())
-    assert upload_words(ingest([again], store).sources[0]) == "1 run known already"
+    assert upload_words(ingest([again], store).sources[0]) == "1 duplicate"

@@ -53,7 +53,7 @@ def test_the_preview_has_the_totals_of_the_file(sample_store: Store, screen: Ope
     app = screen(sample_store)
     assert Decimal(totals(app)["Reported cost"].lstrip("$")) == Decimal(TOTAL_COST)
     assert [heading.value for heading in app.header][:4] == ["Preview", "Totals", "By main model", "Models"]
-    assert "It covers all 3 runs" in app.caption[0].value
+    assert "Includes all 3 runs." in app.caption[0].value
     assert app.code[0].value == "tachograph report --by model -o cost-report-by-model.html"
     assert app.get("download_button")
 
@@ -64,7 +64,7 @@ def test_it_covers_the_filtered_runs_and_says_so(sample_store: Store, screen: Op
     assert 0 < runs < 3
     app = screen(sample_store, **{"model": name, "max-cost": "1", "format": "csv"})
     assert totals(app)["Runs"] == str(runs)
-    assert f"exactly the {runs} of 3 runs" in app.caption[0].value
+    assert f"Includes {runs} of 3 runs (current filters)." in app.caption[0].value
     assert app.code[0].value == f"tachograph report --by model --model {name} --max-cost 1 -o cost-report-by-model.csv"
 
 

@@ -102,7 +102,7 @@ def dashboard(installed_once: None) -> Open:
     ("user", "heading"),
     [
         ({"is_logged_in": False}, "Sign in to see the runs"),
-        ({"is_logged_in": True, "email": "eve@evil.org"}, "Not on the list"),
+        ({"is_logged_in": True, "email": "eve@evil.org"}, "Access denied"),
         ({"is_logged_in": True, "email": "ann@example.com"}, None),
     ],
 )

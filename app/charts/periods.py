@@ -10,7 +10,7 @@ from typing import Any
 MOST_PLACES = 120
 """The most places that gaps are filled up to: more bars would be too thin to see."""
 
-MOST_LABELS = 12
+MOST_LABELS = 16
 
 _DAY, _WEEK, _MONTH = re.compile(r"\d{4}-\d{2}-\d{2}"), re.compile(r"\d{4}-W\d{2}"), re.compile(r"\d{4}-\d{2}")
 

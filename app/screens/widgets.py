@@ -21,7 +21,7 @@ from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.text.claim_words import overview_line
 from app.text.columns import Column
-from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height, money_decimals
+from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height, money_decimals, row_height, with_percentages
 from app.text.presentation import Card, Shown, fact_words, plain
 from schemas.catalogue.columns import FACTS
 from schemas.catalogue.dimensions import LABEL_PREFIX
@@ -241,15 +241,16 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
     return str(picked)
 
 
-def run_table(rows: Grid, runs: pa.Table, key: str, alt: str) -> None:
-    """A grid of runs (`runs` has their ids, row for row); a chosen one opens."""
+def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, *, lines: int = 1) -> None:
+    """A grid of runs (`runs` has their ids, row for row) with room for so many lines of text; a chosen one opens."""
     chosen = st.dataframe(
         rows.rows,
         key=key,
         hide_index=True,
         column_config=column_config(rows),
         placeholder="–",
-        height=grid_height(rows.rows),
+        height=grid_height(rows.rows, lines),
+        row_height=None if lines == 1 else row_height(lines),
         on_select="rerun",
         selection_mode=["single-row", "single-cell"],
         alt=alt,
@@ -292,9 +293,9 @@ def share_table(rows: pa.Table, alt: str) -> None:
     config = {
         "fact": st.column_config.TextColumn(FACTS["fact"].label, width="medium"),
         "known": st.column_config.NumberColumn(FACTS["known"].label, format="localized", width="small"),
-        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="percent", min_value=0, max_value=1, width="large"),
+        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="%.1f%%", min_value=0, max_value=100, width="large"),
     }
-    st.dataframe(rows, hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
+    st.dataframe(with_percentages(rows), hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
 
 
 def cut_note(text: Shown) -> None:

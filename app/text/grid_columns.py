@@ -66,7 +66,7 @@ CLAIMS = (
 )  # fmt: skip
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
-FINDINGS = Listing(catalogue.FINDINGS, ("task", "run_id", "severity", "message", "expected", "actual", "model"))
+FINDINGS = Listing(catalogue.FINDINGS, ("task", "run_id", "message", "severity", "expected", "actual", "model"))
 REASONS = Listing(catalogue.REASONS, ("reason", "rejected", "sources", "detail"))
 REJECTS = Listing(catalogue.REJECTS, ("source_name", "reason", "detail", "position", "excerpt"))
 SOURCES = Listing(
@@ -76,7 +76,7 @@ SOURCES = Listing(
 WORDED = ("outcome", "cost_cause", "causes", "claimed_evidence", "evidence", "time_source")
 """Columns whose values are keys of ours, told in words."""
 
-ROW_HEIGHT, MOST_ROWS = 35, 18
+ROW_HEIGHT, LINE_HEIGHT, MOST_ROWS = 35, 21, 17
 LONGEST_PATH = 32
 
 _NOTED = ("detail", "position", "excerpt")
@@ -98,13 +98,18 @@ def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
         return pc.add(whole, 500).cast(pa.duration("ms")).cast(pa.duration("s"), safe=False)  # a cast alone would round down
     if unit is Unit.SHARE:
         return pc.multiply(values, 100.0)
-    if name in WORDED:
-        return pa.chunked_array([[None if value is None else fact_words(value, name) for value in values.to_pylist()]], pa.string())
-    if name == "source_name":
-        return pa.chunked_array([[None if path is None else _ending(visible(path)) for path in values.to_pylist()]], pa.string())
+    if pa.types.is_decimal(values.type):
+        # rounded here, as `formatting` does: of a float a browser would make another last digit than cards show
+        return pc.round(values, money_decimals(values), "half_to_even").cast(pa.float64())
+    if name in WORDED or name == "source_name":
+        return pa.chunked_array([[None if value is None else _worded(value, name) for value in values.to_pylist()]], pa.string())
     if pa.types.is_string(values.type) or values.type == _NAMES:
         return pa.chunked_array([_readable(values.to_pylist())], values.type)
-    return values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+    return values
+
+
+def _worded(value: Any, name: str) -> str:
+    return fact_words(value, name) if name in WORDED else _ending(visible(value))
 
 
 def _ending(path: str) -> str:
@@ -143,15 +148,26 @@ def claim_grid(claims: pa.Table) -> Grid:
 
 def money_decimals(amounts: pa.ChunkedArray) -> int:
     """Decimals of a column of money, one number for all of it: four where every amount is below $1."""
-    if not pa.types.is_floating(amounts.type):
+    if not pa.types.is_floating(amounts.type) and not pa.types.is_decimal(amounts.type):
         return 2
     largest = pc.max(pc.abs(amounts)).as_py()
     return 4 if largest is not None and largest < 1 else 2
 
 
-def grid_height(rows: pa.Table) -> int:
-    """Height in pixels that shows the rows, or as many as a page has room for."""
-    return int(min(rows.num_rows + 1, MOST_ROWS) * ROW_HEIGHT + 2)
+def grid_height(rows: pa.Table, lines: int = 1) -> int:
+    """Height in pixels that shows the rows, each of so many lines, or as many as a page has room for."""
+    shown = min(rows.num_rows, MOST_ROWS // lines)
+    return shown * row_height(lines) + ROW_HEIGHT + 2
+
+
+def row_height(lines: int) -> int:
+    """Height in pixels of a row with so many lines of text."""
+    return ROW_HEIGHT + (lines - 1) * LINE_HEIGHT
+
+
+def with_percentages(rows: pa.Table) -> pa.Table:
+    """The same with its column `share` in percent."""
+    return rows.set_column(rows.column_names.index("share"), "share", pc.multiply(rows["share"], 100.0))
 
 
 def upload_grid(reports: Sequence[SourceReport]) -> Grid:
