@@ -202,7 +202,7 @@ def test_the_value_is_said_as_it_was_given(store: Store, tmp_path: Path, monkeyp
     ingest_paths(store, careless_log(tmp_path / "log.jsonl", 1))
     [reject] = run_queries.rejects(store).to_pylist()
     assert reject["detail"] == (
-        "runs.num_turns: Input should be a valid integer (found 1.5); this is a bug in Tachograph's reader for careless-agent, not of"
+        "runs.num_turns: Input should be a valid integer (found 1.5); this is a bug in Tachograph's reader for careless-agent, not in"
         " the record: please report it"
     )
 
