@@ -47,11 +47,13 @@ with st.container(border=True):
     elif is_few:
         points = cache.ask(screen_queries.series, filters, measure, along)
         caption = f"A point per run; the line is the running median, from {over.LONG} runs on. {measure.meaning}"
-        widgets.drawing(over.finding(points, measure, along), caption, over.points(points, measure, along, colours, page), "along")
+        drawn, note = over.points(points, measure, along, colours, page), over.undrawn_note(points, measure, along, row["runs"])
+        widgets.drawing(over.finding(points, measure, along), caption, drawn, "along", note)
     else:
         bands = cache.ask(screen_queries.bands, filters, measure, along, STEPS)
         caption = f"The median of the runs of each time, and where eight in ten of them lie. {measure.meaning}"
-        widgets.drawing(over.finding(bands, measure, along), caption, over.bands(bands, measure, along, page), "along")
+        drawn, note = over.bands(bands, measure, along, page), over.undrawn_note(bands, measure, along, row["runs"])
+        widgets.drawing(over.finding(bands, measure, along), caption, drawn, "along", note)
 # a million runs have more model rows than a screen should count unasked: the list is open where it is quick
 with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
     if models.open:
