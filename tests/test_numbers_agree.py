@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 import simplejson
 
-from app.charts import CHARTS, distributions, list_cost, looks
+from app.charts import CHARTS, distributions, list_cost, looks, over
 from app.charts.runs import SCATTERS
 from app.cli.doctor import examine
 from app.queries import cost as cost_queries
@@ -330,3 +330,10 @@ def test_a_run_that_never_started_is_in_no_distribution(mixed: Store) -> None:
     on = distribution_queries.scale(mixed, Filters(), measure)
     assert on is not None
     assert sum(distribution_queries.bins(mixed, Filters(), measure, on)["runs"].to_pylist()) == 4
+
+
+def test_a_chart_along_time_says_how_many_runs_have_no_date(copied: Store) -> None:
+    cost = MEASURES["cost"]
+    points = screen_queries.series(copied, Filters(), cost, "time")
+    assert points["run_id"].to_pylist() == ["dated"]
+    assert over.undrawn_note(points, cost, "time", 2) == "Left out: 1 run without a reported cost or a recorded date."

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import figure, hover, inked, nothing, safe
+from app.charts.base import figure, hover, inked, left_out, nothing, safe
 from app.charts.looks import PLAIN, Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
@@ -102,6 +102,13 @@ def finding(table: pa.Table, measure: Figure, axis: str) -> str:
     if min(first, second) > 0 and max(first, second) / min(first, second) >= CHANGED:
         return f"{measure.label} {'rose' if second > first else 'fell'} {words} (medians of the first and second half)"
     return f"{measure.label} stayed about the same (median {human(median(values), measure.unit)})"
+
+
+def undrawn_note(table: pa.Table, measure: Figure, axis: str, runs: int) -> str:
+    """How many of the runs are not drawn; along time these are also those that only a file dates."""
+    drawn = sum(table["runs"].to_pylist()) if "runs" in table.column_names else table.num_rows
+    lacks = f"a {measure.label.lower()}{' or a recorded date' if axis == 'time' else ''}"
+    return left_out(runs - drawn, 0, lacks)
 
 
 def _model(label: str, look: Look, rows: Sequence[dict[str, Any]], measure: Figure) -> go.Scattergl:

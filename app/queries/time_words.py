@@ -29,7 +29,7 @@ def moment(text: str, now: datetime | None = None) -> datetime | None:
     words = " ".join(text.lower().replace("-", " ").split()) if text[:1].isalpha() else text.strip()
     today = (now or datetime.now(UTC)).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     try:
-        if found := _AGO.fullmatch(words):
+        if found := _AGO.fullmatch(words.lower()):
             return today - timedelta(days=int(found[1]) * DAYS[found[2]])
         if found := _MONTH.fullmatch(words):
             return datetime(int(found[1]), int(found[2]), 1, tzinfo=UTC)

@@ -45,11 +45,13 @@ with st.container(border=True):
     elif is_few:
         points = cache.ask(screen_queries.series, filters, measure, along)
         caption = f"One dot per run. {'Line: moving median. ' if points.num_rows >= over.LONG else ''}{measure.meaning}"
-        widgets.drawing(over.finding(points, measure, along), caption, over.points(points, measure, along, colours, page), "along")
+        drawn, note = over.points(points, measure, along, colours, page), over.undrawn_note(points, measure, along, row["runs"])
+        widgets.drawing(over.finding(points, measure, along), caption, drawn, "along", note)
     else:
         bands = cache.ask(screen_queries.bands, filters, measure, along, STEPS)
         caption = f"Line: median; band: p10–p90. {measure.meaning}"
-        widgets.drawing(over.finding(bands, measure, along), caption, over.bands(bands, measure, along, page), "along")
+        drawn, note = over.bands(bands, measure, along, page), over.undrawn_note(bands, measure, along, row["runs"])
+        widgets.drawing(over.finding(bands, measure, along), caption, drawn, "along", note)
 # a million runs have more model rows than a screen should count unasked: the list is open where it is quick
 with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
     if models.open:
