@@ -99,7 +99,8 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
         "Claimed speedup (p50)": "3.17×",
         "Quantified claims": "2",
     }
-    assert headings(app)[:3] == [
+    assert headings(app)[:4] == [
+        "16 claims (2 quantified)",
         "1 run claiming a speedup, 1 with a stated benchmark",
         "1 of 3 runs has a speedup claim with a stated benchmark",
         "Claimed speedup vs. reported cost",
@@ -120,7 +121,7 @@ def test_runs_without_claims_say_so(store: Store, open_screen: Open) -> None:
 
 
 def test_more_claims_than_a_chart_has_lines_for_are_counted(many: Store, open_screen: Open) -> None:
-    app = open_screen("claims", many, claims="Largest ratios")
+    app = open_screen("claims", many, claims="Largest")
     found, runs = claim_queries.count_claims(many, EVERYTHING)
     drawn = claim_queries.drawn_claims(many, EVERYTHING, "largest", 60)
     assert drawn.num_rows == 60 < found
@@ -149,7 +150,7 @@ def test_a_run_shows_its_claims_where_they_stand(sample_store: Store, open_scree
     assert re.search(rf'<strong><mark style="[^"]*" title="{title}[^"]*">3\.17x speedup</mark>', html)
     assert ">method stated</mark> 2 · the summary says how the numbers were obtained" in html
     assert "Claimed speedup: 3.17× (time) · method stated · micro" in [text.value.replace("\\", "") for text in app.markdown]
-    assert {"What it claims", "Findings", "What it states besides", "What it says it changed"} <= set(headings(app))
+    assert {"Claims", "Findings", "Other statements", "Files changed (per summary)"} <= set(headings(app))
     findings = next(text.value for text in app.markdown if text.value.startswith("- "))
     assert ":blue[:material/info:] **Info**" in findings
     assert "Commit</dt>" in html

@@ -37,7 +37,7 @@ def test_a_file_is_what_stdout_would_have_been_and_its_name_chooses_the_format(t
 
 def test_a_report_by_group_ends_with_a_total_for_people_only(tachograph: Run, filled: Path) -> None:
     table = tachograph("report", "--by", "model,outcome", "--label", "branch=main", "--brief")
-    assert table.stdout.splitlines()[-1].split()[:3] == ["Total", "3", "$2.8251"]
+    assert table.stdout.splitlines()[-1].split()[:3] == ["Total", "3", "$2.83"]
     assert table.stderr.startswith("3 runs · --label branch=main · tachograph.duckdb\n")
     assert table.returncode == 0
     lines = tachograph("report", "--by", "model,outcome", "--format", "csv").stdout.splitlines()
@@ -133,7 +133,7 @@ def test_a_terminal_without_unicode_gets_ascii(filled: Path) -> None:
     command = [sys.executable, "-m", "app.cli.main", "report", "--by", "region"]
     variables = environment(PYTHONIOENCODING="ascii")
     done = subprocess.run(command, cwd=filled, env=variables, capture_output=True, check=False)
-    assert b"$2.8251" in done.stdout
+    assert b"$2.83" in done.stdout
     assert done.stdout.isascii()
     assert done.returncode == 0
 

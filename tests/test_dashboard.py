@@ -159,7 +159,7 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
 def test_outcomes_are_told_in_words_and_in_their_colours(store: Store, open_screen: Open) -> None:
     add(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}", is_error=n < 6, duration_ms=1000 + n) for n in range(12)))
     app = open_screen("screens/duration.py", per="Outcome")
-    assert any("shortest: api error" in header.value for header in app.header)
+    assert any("shortest: api error" in header.value.replace("\\", "") for header in app.header)
     drawn = next(chart.proto.spec for chart in app.get("plotly_chart") if "api error" in chart.proto.spec)
     assert OUTCOMES["api_error"] in drawn
     assert "api_error" not in drawn
@@ -266,7 +266,7 @@ def test_an_upload_is_read_once_and_its_fate_is_told(store: Store, open_screen: 
     assert not app.exception
     assert Path(store.location).stat().st_mtime_ns == before, "a rerun reads nothing again"
     assert list(app.dataframe[0].value["became"]) == ["1 new run", "1 record rejected"]
-    assert figures(app.switch_page("screens/overview.py").run())["Reported cost"] == "$1.2118"
+    assert figures(app.switch_page("screens/overview.py").run())["Reported cost"] == "$1.21"
 
 
 def test_an_archive_is_uploaded_as_it_is(open_screen: Open) -> None:

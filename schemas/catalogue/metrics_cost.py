@@ -1,7 +1,7 @@
 """Metrics of list prices, their difference from what agents report, and what caching is worth. A part of `schemas.catalogue.metrics`.
 
 List costs are those of the tokens that a record added to its chain, at the base tier, on the day of the run. All are computed at
-ingest and stored; here they are added up.
+ingest and stored; here they are summed.
 """
 
 from __future__ import annotations
