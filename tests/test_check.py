@@ -121,9 +121,9 @@ def test_a_budget_that_is_kept_exits_with_0(answered: Any) -> None:
 def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -> None:
     results = {name: answered("--max-total-usd", "2", "--max-run-usd", "5", "--format", name) for name in ("table", "md", "json")}
     assert {result.return_value for result in results.values()} == {1}
-    assert "FAIL     Over by $0.8251." in results["table"].stdout
+    assert "FAIL    Over by $0.8251." in results["table"].stdout
     assert "### ❌ FAIL: 1 of 2 budgets not met\n" in results["md"].stdout
-    assert "| Total cost | $2.8251 | at most $2.00 | FAIL | Over by $0.8251. |\n" in results["md"].stdout
+    assert "| Total cost | $2.83 | at most $2.00 | FAIL | Over by $0.8251. |\n" in results["md"].stdout
     answer = simplejson.loads(results["json"].stdout, use_decimal=True)
     assert (answer["passed"], answer["runs"]) == (False, 3)
     assert [(limit["limit"], limit["passed"], limit["found"]) for limit in answer["limits"]] == [
@@ -142,10 +142,10 @@ def test_a_filter_that_matches_nothing_fails_unless_that_is_allowed(answered: An
     """A typo in CI: `--repo vlm`."""
     done = answered("--max-total-usd", "1", "--repo", "vlm")
     assert done.return_value == 1
-    assert "Check failed: no run matches the filters; --allow-empty lets this pass" in done.stderr
+    assert "FAIL: no run matches the filters; --allow-empty lets this pass" in done.stderr
     allowed = answered("--max-total-usd", "1", "--repo", "vlm", "--allow-empty")
     assert allowed.return_value == 0
-    assert "Check passed" in allowed.stderr
+    assert "PASS: 1 budget met" in allowed.stderr
 
 
 def test_unpriced_runs_are_told(sample_store: Store) -> None:

@@ -104,15 +104,17 @@ def test_small_groups_are_told_where_a_finding_leaves_them_out() -> None:
     rows = [{"group": name, "known": known, "p50": middle} for name, known, middle in (("a", 90, 5), ("b", 90, 9), ("c", 1, 2))]
     measure = next(iter(MEASURES.values()))
     said = distributions.groups_finding(measure, pa.Table.from_pylist(rows))
-    assert said.endswith(f"(groups with {distributions.FEW} or more runs)")
+    assert said.endswith(f", among groups with {distributions.FEW} or more runs")
     assert not distributions.groups_finding(measure, pa.Table.from_pylist(rows[:2])).endswith("more runs)")
 
 
 @pytest.mark.parametrize("extreme", [1, 99])
-def test_no_group_is_called_the_extreme_one_where_the_runs_without_a_group_are(extreme: int) -> None:
+def test_a_finding_says_that_it_leaves_out_the_runs_without_a_group(extreme: int) -> None:
     rows = [{"group": name, "known": 90, "p50": middle} for name, middle in (("a", 5), ("b", 9), (None, extreme))]
     measure = next(iter(MEASURES.values()))
-    assert distributions.groups_finding(measure, pa.Table.from_pylist(rows)) == f"{measure.label} by group"
+    assert distributions.groups_finding(measure, pa.Table.from_pylist(rows)) == (
+        "Highest: b (median $9.00); lowest: a (median $5.00), among named groups"
+    )
 
 
 def test_without_errors_the_warnings_are_counted() -> None:

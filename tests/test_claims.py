@@ -515,7 +515,7 @@ def test_extract_answers_a_line_for_a_line(tmp_path: Path, source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [("{", "no JSON"), ("[1]", "no id"), ('{"id": 1, "text": null}', "no text"), ("\xff", "no JSON")]
+    ("line", "said"), [("{", "not JSON"), ("[1]", "no id"), ('{"id": 1, "text": null}', "text is not a string"), ("\xff", "not JSON")]
 )
 def test_a_broken_line_is_reported_with_its_number(tmp_path: Path, line: str, said: str) -> None:
     path = tmp_path / "texts.jsonl"

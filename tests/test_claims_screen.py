@@ -267,7 +267,7 @@ def test_the_dearer_half_is_told_apart_from_ten_runs_on() -> None:
         == "Median claimed speedup: 8.00× in the more expensive half of the runs, 3.00× in the other"
     )
     assert CHARTS["claims-cost"].words(claims(*rows[:9])).finding == "Claimed speedup vs. reported cost"
-    assert CHARTS["claims-cost"].words(TABLES["no cost"]).note == "Left out: 1 run without a reported cost."
+    assert CHARTS["claims-cost"].words(TABLES["no cost"]).note == "Not shown: 1 run without a reported cost."
 
 
 THEME = tomllib.loads((ROOT / "app" / ".streamlit" / "config.toml").read_text())["theme"]

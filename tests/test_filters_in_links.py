@@ -81,7 +81,9 @@ def test_filters_in_one_text(words: str, filters: dict[str, list[str]]) -> None:
     assert parse(words) == choose(filters)
 
 
-@pytest.mark.parametrize(("words", "complaint"), [("model", "has no value"), ("colour=red", "no filter 'colour'"), ("search='x", "quote")])
+@pytest.mark.parametrize(
+    ("words", "complaint"), [("model", "has no value"), ("colour=red", "unknown filter 'colour'"), ("search='x", "quote")]
+)
 def test_filters_in_one_text_say_what_is_wrong(words: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse(words)

@@ -166,7 +166,7 @@ def groups_finding(measure: Figure, quantiles: pa.Table) -> str:
     ends = ("Longest", "shortest") if measure.unit is Unit.MILLISECONDS else ("Highest", "lowest")
     fewest = f" with {FEW} or more runs" if len(rows) < len(named) else ""
     groups = "named groups" if len(named) < len(drawn) else "groups"
-    return f"{ends[0]}: {high}; {ends[1]}: {low}" + (f" ({groups}{fewest})" if len(rows) < len(drawn) else "")
+    return f"{ends[0]}: {high}; {ends[1]}: {low}" + (f", among {groups}{fewest}" if len(rows) < len(drawn) else "")
 
 
 def known_note(measure: Figure, whole: Mapping[str, Any] | None, on: Scale | None, drawn: int) -> str:

@@ -110,7 +110,7 @@ class Check:
         """The outcome in a sentence."""
         if not self.runs and not self.allow_empty:
             why = "no run matches the filters" if self.filters else "the store holds no run"
-            return f"Check failed: {why}; --allow-empty lets this pass"
+            return f"FAIL: {why}; --allow-empty lets this pass"
         broken = sum(not verdict.passed for verdict in self.verdicts)
         budgets = plural(len(self.verdicts), "budget")
         return f"FAIL: {broken} of {budgets} not met" if broken else f"PASS: {budgets} met"

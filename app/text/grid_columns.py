@@ -157,7 +157,7 @@ def money_decimals(amounts: pa.ChunkedArray) -> int:
 def grid_height(rows: pa.Table, lines: int = 1) -> int:
     """Height in pixels that shows the rows, each of so many lines, or as many as a page has room for."""
     shown = min(rows.num_rows, MOST_ROWS // lines)
-    return shown * row_height(lines) + ROW_HEIGHT + 2
+    return int(shown * row_height(lines) + ROW_HEIGHT + 2)
 
 
 def row_height(lines: int) -> int:
