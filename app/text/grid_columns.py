@@ -76,7 +76,7 @@ SOURCES = Listing(
 WORDED = ("outcome", "cost_cause", "causes", "claimed_evidence", "evidence")
 """Columns whose values are keys of ours, told in words."""
 
-ROW_HEIGHT, LINE_HEIGHT, MOST_ROWS = 35, 21, 17
+ROW_HEIGHT, MOST_ROWS = 35, 18
 LONGEST_PATH = 32
 
 _NOTED = ("detail", "position", "excerpt")
@@ -154,15 +154,9 @@ def money_decimals(amounts: pa.ChunkedArray) -> int:
     return 4 if largest is not None and largest < 1 else 2
 
 
-def grid_height(rows: pa.Table, lines: int = 1) -> int:
-    """Height in pixels that shows the rows, each of so many lines, or as many as a page has room for."""
-    shown = min(rows.num_rows, MOST_ROWS // lines)
-    return shown * row_height(lines) + ROW_HEIGHT + 2
-
-
-def row_height(lines: int) -> int:
-    """Height in pixels of a row with so many lines of text."""
-    return ROW_HEIGHT + (lines - 1) * LINE_HEIGHT
+def grid_height(rows: pa.Table) -> int:
+    """Height in pixels that shows the rows, or as many as a page has room for."""
+    return int(min(rows.num_rows + 1, MOST_ROWS) * ROW_HEIGHT + 2)
 
 
 def with_percentages(rows: pa.Table) -> pa.Table:

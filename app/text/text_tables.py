@@ -152,7 +152,7 @@ def _upright(shown: Sequence[Column], row: Mapping[str, Any]) -> Table:
     table.add_column(justify="left", style="dim")
     for column in shown:
         note = column.note(row)
-        table.add_row(column.label, one_line(column.cell(row)), f"based on {note}" if note else "")
+        table.add_row(column.label, one_line(column.exact(row)), f"based on {note}" if note else "")
     return table
 
 
