@@ -51,9 +51,8 @@ def fill(store: Store) -> Store:
 
 
 def _number(text: str) -> Decimal:
-    """`$1,234.5` and `58,844 ms (58.8 s)` as numbers."""
-    if text.endswith(" ms)"):  # `4m 14s (253,963 ms)`
-        text = text.rpartition("(")[2]
+    """`$1,234.5` and `58.8s (58,844 ms)` as numbers."""
+    text = text.partition("(")[2] or text  # `4m 14s (253,963 ms)`
     return Decimal(text.split(" ", maxsplit=1)[0].replace("$", "").replace(",", "").replace("−", "-"))
 
 
@@ -93,7 +92,7 @@ def from_md(body: bytes) -> Totals:
 
 def from_html(body: bytes) -> Totals:
     """The exact figure stands beneath the one for people, where they differ."""
-    found = re.findall(r"<span>(.*?)</span><strong>(.*?)</strong>(?:<small>([^k].*?)</small>)?", body.decode())
+    found = re.findall(r"<span>(.*?)</span><strong>(.*?)</strong>(?:<small>([^b].*?)</small>)?", body.decode())
     return _by_label([(html.unescape(label), html.unescape(exact or text)) for label, text, exact in found])
 
 
