@@ -51,9 +51,8 @@ def fill(store: Store) -> Store:
 
 
 def _number(text: str) -> Decimal:
-    """`$1,234.5` and `58,844 ms (58.8 s)` as numbers."""
-    if text.endswith(" ms)"):  # `4m 14s (253,963 ms)`
-        text = text.rpartition("(")[2]
+    """`$1,234.5` and `58.8s (58,844 ms)` as numbers."""
+    text = text.partition("(")[2] or text  # `4m 14s (253,963 ms)`
     return Decimal(text.split(" ", maxsplit=1)[0].replace("$", "").replace(",", "").replace("−", "-"))
 
 

@@ -123,7 +123,7 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visi
     cost = page.get_by_test_id("stMetric").filter(has_text="Reported cost").first
     expect(cost).to_contain_text("$2.83")
     expect(page.get_by_test_id("stMetric").filter(has_text="Turns")).to_contain_text("110")
-    expect(page.get_by_text("claude-sonnet-4-5 makes 98 % of the reported cost, by each model's own tokens")).to_be_visible()
+    expect(page.get_by_text("claude-sonnet-4-5 accounts for 98% of cost, by own tokens")).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
 
     page.get_by_role("link", name="Runs", exact=False).first.click()

@@ -109,7 +109,7 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
     assert list(listed["ratio"])[:2] == [3.17, 1.42]
     assert list(listed["evidence"])[:2] == ["method stated", "method stated"]
     assert set(listed["hedged"]) == {"no"}
-    assert headings(app)[3] == f"{len(listed)} claims, 2 of them in figures, as written"
+    assert headings(app)[0] == f"{len(listed)} claims (2 quantified)"
 
 
 def test_runs_without_claims_say_so(store: Store, open_screen: Open) -> None:

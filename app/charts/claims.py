@@ -290,7 +290,7 @@ def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
     traces = [_cost_points(evidence, found) for evidence, found in groups if found]
     x, y = axis_layout(COST, costs, logarithmic=logarithmic), _ratio_axis([row["ratio"] for row in rows])
     drawn = figure([*traces, *_legend(rows)], xaxis=x, yaxis=y | {"title": {"text": "Claimed speedup (log scale)"}})
-    return drawn.update_layout(height=460, showlegend=True).add_shape(_no_change("y"))
+    return drawn.update_layout(height=460 if len(rows) >= HALVES else 300, showlegend=True).add_shape(_no_change("y"))
 
 
 def _cost_points(evidence: str, rows: Sequence[Row]) -> go.Scatter:

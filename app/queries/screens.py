@@ -80,11 +80,6 @@ def values_of(store: Store, filters: Filters, key: str, limit: int) -> list[str]
     return [str(value) for value in fetch(store, sql, condition.parameters)["value"].to_pylist()]
 
 
-def models_with_looks(store: Store) -> list[str]:
-    """The models of the store whose colours are told apart: the same on a screen and in a report."""
-    return values_of(store, Filters(), "model", MOST_OPTIONS)
-
-
 def _counted(key: str, of_runs: str, limit: int) -> str:
     """What a filter can be set to, with the number of `runs`; what a `select` goes on with."""
     return (

@@ -190,7 +190,7 @@ def report(store: Store, request: Request) -> Report:
             ),
         )
         drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS)
-        return Report(header, sections, drawn, tuple(screen_queries.models_with_looks(transaction)))
+        return Report(header, sections, drawn, tuple(screen_queries.ranked_models(transaction)))
 
 
 def made_at() -> datetime:

@@ -21,7 +21,7 @@ from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.text.claim_words import overview_line
 from app.text.columns import Column
-from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height, money_decimals, row_height, with_percentages
+from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height, money_decimals, with_percentages
 from app.text.presentation import Card, Shown, fact_words, plain
 from schemas.catalogue.columns import FACTS
 from schemas.catalogue.dimensions import LABEL_PREFIX
@@ -40,7 +40,7 @@ FORMATS: dict[Unit, Any] = {
 }
 """How a grid writes the units; its cells sort by value."""
 
-WIDTHS = {"run_id": 110, "session_id": 110, "message": 720, "quote": 320}
+WIDTHS = {"run_id": 110, "session_id": 110, "message": 960, "quote": 320}
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 
 RUN_ID = "run"
@@ -241,16 +241,15 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
     return str(picked)
 
 
-def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, *, lines: int = 1) -> None:
-    """A grid of runs (`runs` has their ids, row for row) with room for so many lines of text; a chosen one opens."""
+def run_table(rows: Grid, runs: pa.Table, key: str, alt: str) -> None:
+    """A grid of runs (`runs` has their ids, row for row); a chosen one opens."""
     chosen = st.dataframe(
         rows.rows,
         key=key,
         hide_index=True,
         column_config=column_config(rows),
         placeholder="–",
-        height=grid_height(rows.rows, lines),
-        row_height=None if lines == 1 else row_height(lines),
+        height=grid_height(rows.rows),
         on_select="rerun",
         selection_mode=["single-row", "single-cell"],
         alt=alt,

@@ -76,7 +76,7 @@ SOURCES = Listing(
 WORDED = ("outcome", "cost_cause", "causes", "claimed_evidence", "evidence", "time_source")
 """Columns whose values are keys of ours, told in words."""
 
-ROW_HEIGHT, LINE_HEIGHT, MOST_ROWS = 35, 21, 17
+ROW_HEIGHT, MOST_ROWS = 35, 18
 LONGEST_PATH = 32
 
 _NOTED = ("detail", "position", "excerpt")
@@ -100,7 +100,8 @@ def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
         return pc.multiply(values, 100.0)
     if pa.types.is_decimal(values.type):
         # rounded here, as `formatting` does: of a float a browser would make another last digit than cards show
-        return pc.round(values, money_decimals(values), "half_to_even").cast(pa.float64())
+        wide = values.cast(pa.decimal128(38, values.type.scale))  # the largest amount rounds up to one that its own type cannot hold
+        return pc.round(wide, money_decimals(values), "half_to_even").cast(pa.float64())
     if name in WORDED or name == "source_name":
         return pa.chunked_array([[None if value is None else _worded(value, name) for value in values.to_pylist()]], pa.string())
     if pa.types.is_string(values.type) or values.type == _NAMES:
@@ -154,15 +155,9 @@ def money_decimals(amounts: pa.ChunkedArray) -> int:
     return 4 if largest is not None and largest < 1 else 2
 
 
-def grid_height(rows: pa.Table, lines: int = 1) -> int:
-    """Height in pixels that shows the rows, each of so many lines, or as many as a page has room for."""
-    shown = min(rows.num_rows, MOST_ROWS // lines)
-    return int(shown * row_height(lines) + ROW_HEIGHT + 2)
-
-
-def row_height(lines: int) -> int:
-    """Height in pixels of a row with so many lines of text."""
-    return ROW_HEIGHT + (lines - 1) * LINE_HEIGHT
+def grid_height(rows: pa.Table) -> int:
+    """Height in pixels that shows the rows, or as many as a page has room for."""
+    return int(min(rows.num_rows + 1, MOST_ROWS) * ROW_HEIGHT + 2)
 
 
 def with_percentages(rows: pa.Table) -> pa.Table:

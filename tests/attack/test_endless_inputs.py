@@ -115,7 +115,7 @@ def test_d11_a_socket_is_refused_where_it_is_named_and_passed_by_in_a_folder(tmp
 def test_d11_a_pipe_nobody_writes_to_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(pipes, "WRITER_SECONDS", 0.1)
-    assert unreadable(tmp_path / "pipe") == [f"cannot read {tmp_path / 'pipe'}: nobody has written to this pipe for 0.1 s"]
+    assert unreadable(tmp_path / "pipe") == [f"cannot read {tmp_path / 'pipe'}: nothing was written to this pipe for 0.1 s"]
 
 
 def test_d11_a_pipe_whose_writer_is_slow_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ def test_d6_an_endless_device_on_standard_input_is_refused() -> None:
 @pytest.mark.parametrize("words", ["/dev/zero", "- < /dev/zero", "/proc/self/mem"])
 def test_d6_extracting_claims_refuses_what_cannot_hold_texts(words: str) -> None:
     done = shell(f"$EXTRACT {words}", EXTRACT=f"{sys.executable} -m app.cli.main claims extract")
-    assert (done.returncode, "Name a file of JSON lines" in done.stderr, "Traceback" in done.stderr) == (3, True, False)
+    assert (done.returncode, "Give a file of JSON lines" in done.stderr, "Traceback" in done.stderr) == (3, True, False)
 
 
 def test_d6_extracting_claims_bounds_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
