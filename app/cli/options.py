@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.closed_lists import with_known_words
-from app.cli.terminal import note
+from app.cli.terminal import note, short
 from app.queries.filters import FILTERS, Filter, Filters, Kind, choose
 from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
@@ -130,7 +130,7 @@ def _tell_unmatched(store: Store, filters: Filters) -> None:
 
     for found in unmatched(store, filters):
         meant = did_you_mean(found.value, found.known)
-        note(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip())
+        note(short(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip()))
 
 
 def _told_once() -> Callable[[str], None]:

@@ -89,8 +89,8 @@ def test_d11_what_the_system_makes_up_is_refused_by_name_once(tmp_path: Path, pa
     (tmp_path / "log.json").write_text(record_text())
     [named] = unreadable(path)
     [inside] = unreadable(tmp_path)
-    assert f"cannot read {path}: what lies in {path[:5].rstrip('/')}" in named
-    assert inside.startswith(f"cannot read {tmp_path / 'link'}: what lies in ")
+    assert f"cannot read {path}: {path[:5].rstrip('/')} is a virtual file system" in named
+    assert inside.startswith(f"cannot read {tmp_path / 'link'}: {path[:5].rstrip('/')} is a virtual file system")
 
 
 def test_d11_the_working_folder_of_a_process_is_a_folder_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
