@@ -73,7 +73,7 @@ def test_a_screen_shows_the_samples(screen: str, sample_store: Store, open_scree
 def test_without_a_store_a_screen_says_what_to_do(screen: str, store: Store, open_screen: Open) -> None:
     app = open_screen(screen)
     assert app.header[0].value == "No runs yet"
-    assert app.code[0].value == "tachograph ingest PATH"
+    assert app.code[0].value == f"tachograph ingest PATH --db {store.location}"
     assert not Path(store.location).exists(), "looking makes no store"
 
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_no_store_is_told(screen: str, tmp_path: Path, open_scree
     other = tmp_path / "other.duckdb"
     duckdb.connect(str(other)).execute("create table t (x int)").close()
     app = open_screen(screen, other, run=RUN)
-    assert screen.endswith("upload.py") or "not one of Tachograph" in app.error[0].value
+    assert screen.endswith("upload.py") or "not a Tachograph store" in app.error[0].value
 
 
 @pytest.mark.parametrize("screen", SCREENS)

@@ -229,7 +229,7 @@ def test_a_check_of_days_leaves_out_and_tells_runs_without_a_date(copied: Store)
     [verdict] = check(copied, Filters(), {"max-day-usd": Decimal("1.5")}).verdicts
     assert verdict.passed
     assert verdict.found == 1
-    assert verdict.note == "On 2026-03-19; known for 1 of 2 runs; date unknown for 1 run ($2), counted on no day."
+    assert verdict.note == "On 2026-03-19; based on 1 of 2 runs; date unknown for 1 run ($2.00), counted on no day."
     assert (verdict.as_dict()["undated_runs"], verdict.as_dict()["undated_usd"]) == (1, 2)
 
 

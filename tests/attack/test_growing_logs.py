@@ -159,7 +159,7 @@ def test_d1_a_log_cut_while_its_portions_are_read_is_told_and_counts_nothing(
     log = tmp_path / "log.jsonl"
     log.write_text(lines(*range(20)))
     report = ingest([*read_paths([log]), Source("other", lines("other").encode())], store, HERE, lambda _: os.truncate(log, 2000))
-    assert [error.message for error in report.unreadable] == [f"cannot read {log}: it became shorter while it was read"]
+    assert [error.message for error in report.unreadable] == [f"cannot read {log}: it became shorter while it was being read"]
     assert run_ids(store) == ["other"]
     assert_balanced(store)
 

@@ -330,5 +330,5 @@ def test_d5_the_page_of_such_a_run_in_a_browser(nasty: Store, browser: Browser, 
         page.get_by_text("permission_denials").first.wait_for()
         text = page.inner_text("body")
         assert not page.locator("[data-testid=stException]").count()
-    assert "Where it comes from" in text
+    assert "Details" in text
     assert not found_in(text.replace("\u200b", ""))  # the editor's own

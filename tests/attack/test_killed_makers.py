@@ -146,7 +146,7 @@ def test_headers_that_another_program_is_about_to_fill_are_waited_for(store: Sto
         with pytest.raises(StoreBusy), Store(store.location, wait_seconds=0.1).writing():
             pass
         other.communicate()
-    with pytest.raises(NotAStore, match="not one of Tachograph's"), store.writing():
+    with pytest.raises(NotAStore, match="not a Tachograph store"), store.writing():
         pass
 
 

@@ -167,9 +167,9 @@ def put(here: Received, page: str, file_id: str, *blocks: bytes) -> str:
 def test_d7_a_page_and_all_pages_have_a_bound(tmp_path: Path) -> None:
     here = received(tmp_path, session_bytes=1000, total_bytes=1500, session_files=4)
     assert put(here, "a", "1", bytes(600)) == ""
-    assert "a page takes" in put(here, "a", "2", bytes(300), bytes(300))
+    assert "per page at a time" in put(here, "a", "2", bytes(300), bytes(300))
     assert put(here, "a", "3", bytes(400)) == "", "what failed takes no room"
-    assert "all visitors together" in put(here, "b", "4", bytes(600))
+    assert "of all visitors" in put(here, "b", "4", bytes(600))
     assert [file.stat().st_size for file in sorted(tmp_path.iterdir(), key=lambda file: file.stat().st_size)] == [400, 600]
     here.remove(["1"])
     assert put(here, "a", "3", bytes(500)) == "", "it replaces the one of its id"
