@@ -113,7 +113,7 @@ def test_the_samples_as_a_visitor_sees_them(sample_store: Store, screen: Any) ->
     assert cards["Reported cost"].help == f"{RUN_METRICS['cost_usd'].meaning} Exact value: \\${TOTAL_COST.rstrip('0')}."
     titles = [heading.value.replace("\\", "") for heading in app.header]
     assert titles[0] == "Runs with main model claude-sonnet-4-5 account for all cost"
-    assert any(title.startswith("Cumulative cost: $2.83 (half reached on ") for title in titles)
+    assert "Cumulative cost: $2.83 (half reached at run 2 of 3)" in titles
     assert any(title.startswith("List price is") and title.endswith("mainly due to regional endpoint") for title in titles)
     assert any(title.startswith("Cache savings: ") for title in titles)
     assert len(app.get("plotly_chart")) == 7
