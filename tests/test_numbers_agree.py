@@ -207,7 +207,7 @@ def test_a_run_that_only_its_file_dates_is_in_the_group_of_unknown_dates(copied:
 
 def test_reports_and_exports_say_how_many_runs_have_no_date_and_what_they_cost(copied: Store) -> None:
     made = report(copied, Request(by=("month",)))
-    said = "Date unknown: 1 run ($2.0000). No day, week or month includes them."
+    said = "Date unknown: 1 run ($2.00). No day, week or month includes them."
     assert made.header.undated.startswith(said)
     assert "may be the copy date" in made.header.undated
     assert made.header.coverage["last_at"] == datetime(2026, 3, 19, 2, 4, 27, tzinfo=UTC)
@@ -243,7 +243,7 @@ def test_a_check_of_days_without_any_date_has_not_passed(tmp_path: Path, store: 
 
 def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:
     shown = grid(run_queries.runs(copied, Filters()), RUNS).rows.to_pylist()
-    assert {row["run_id"]: row["time_source"] for row in shown} == {"copied": "the date of its file", "dated": "its path"}
+    assert {row["run_id"]: row["time_source"] for row in shown} == {"copied": "file modification time", "dated": "file path"}
     listed = for_people(results.runs(copied, Filters(), None)).to_pylist()
     assert {row["run_id"]: row["time_source"] for row in listed} == {"copied": "file", "dated": "path"}
 
@@ -271,7 +271,7 @@ def test_titles_of_charts_say_what_the_cards_say(store: Store) -> None:
     found, table = total(store, "parallelism", "cost_per_turn_usd"), run_queries.runs(store, Filters())
     for key, scatter in SCATTERS.items():
         assert CHARTS[key].words(table).finding == scatter.said(found[scatter.metric])
-    assert CHARTS["wall-api"].words(table).finding == f"API calls took {960 / 123:.2f}× the wall time"
+    assert CHARTS["wall-api"].words(table).finding == f"API time is {960 / 123:.2f}× wall time"
     assert found["cost_per_turn_usd"] == Decimal("0.125")
 
 
@@ -299,20 +299,20 @@ def test_a_model_has_its_colour_of_the_screens_in_a_report(tmp_path: Path, store
 def test_a_report_tells_the_runs_of_its_table_from_those_of_its_chart(store: Store) -> None:
     put(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(12)))
     made = report(store, Request())
-    assert made.section("runs").note.startswith("The table lists 10 runs of 12, ")
-    assert "The chart shows the 12 dearest." in EXPORTS["html"].write_report(made).decode()
+    assert made.section("runs").note.startswith("Top 10 of 12 runs account for ")
+    assert "The chart shows the top 12." in EXPORTS["html"].write_report(made).decode()
 
 
 def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:
     [*_, rest] = [finding.found for finding in examine(mixed) if finding.subject == "cost"]
-    assert rest == "$5.0000 is reported by runs that do not say of which model"
-    assert "$5.0000 more is reported by runs that do not say of which model" in report(mixed, Request()).section("models").note
+    assert rest == "$5.00 has no model attribution"
+    assert "$5.00 has no model attribution." in report(mixed, Request()).section("models").note
 
 
 def test_a_finding_counts_named_groups_only(mixed: Store) -> None:
     """`3 of 13 main models`, where one of the 13 was no model, but what is not known."""
     assert cost_words.groups_finding(cost_queries.groups(mixed, Filters(), "model", 9), "Main model").startswith(
-        "Runs mainly on a-model-of-ours"
+        "Runs with main model a-model-of-ours"
     )
     rows = [{"group": name, "known": 90, "p50": middle} for name, middle in (("a", 5), ("b", 9), (None, 2))]
     assert distributions.groups_finding(MEASURES["cost"], pa.Table.from_pylist(rows)).endswith("among named groups")
@@ -320,7 +320,7 @@ def test_a_finding_counts_named_groups_only(mixed: Store) -> None:
 
 def test_what_caching_did_not_save_is_called_list_price_cost(mixed: Store) -> None:
     drawn = list_cost.caching(cost_queries.groups(mixed, Filters(), "model", 9), None)
-    assert "list-price cost" in [trace.name for trace in drawn.data]
+    assert "List-price cost" in [trace.name for trace in drawn.data]
 
 
 def test_a_run_that_never_started_is_in_no_distribution(mixed: Store) -> None:

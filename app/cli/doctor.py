@@ -135,7 +135,7 @@ def _unassigned(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
         "select coalesce((select sum(cost_own_usd) from runs), 0) - coalesce((select sum(cost_own_usd) from model_usage), 0)"
     ).fetchall()
     if rest > 0:
-        yield Finding("cost", f"{human(rest, Unit.USD)} is reported by runs that do not say of which model")
+        yield Finding("cost", f"{human(rest, Unit.USD)} has no model attribution")
 
 
 def _unusable(error: Exception) -> Finding:

@@ -39,8 +39,8 @@ class Grid:
 RUNS = Listing(
     catalogue.RUNS,
     listed(
-        "task", "source_name", "started_at", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "cost_per_turn_usd",
-        "parallelism", "output_tokens", "cache_read_share", MORE, "repo", "experiment", "session_id", "run_id",
+        "task", "source_name", "started_at", "time_source", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns",
+        "cost_per_turn_usd", "parallelism", "output_tokens", "cache_read_share", MORE, "repo", "experiment", "session_id", "run_id",
     ),
 )  # fmt: skip
 MORE_RUNS = (
