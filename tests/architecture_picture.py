@@ -9,6 +9,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -44,6 +45,7 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{module}.{name.name}" for name in node.names) if module in ROOMS else (module,)
 
 
+@cache
 def edges() -> set[Edge]:
     """(importer, imported): every pair of folders, imports inside functions included."""
     found = set()

@@ -38,6 +38,8 @@ from ingest.store.rebuild import rebuild
 from schemas.catalogue.columns import MEASURES
 from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
 
+pytestmark = pytest.mark.slow
+
 COPY_DATE = 1_795_000_000
 """A modification time, 2026-11-18."""
 

@@ -17,6 +17,8 @@ from ingest.store.database import Store
 from schemas.errors import StoreBusy, StoreError
 from tests.conftest import record_text
 
+pytestmark = pytest.mark.slow
+
 LATE = Source("late", record_text(uuid="late").encode())
 
 
