@@ -10,7 +10,7 @@ import pytest
 
 from app.charts import CHARTS, distributions, looks, periods
 from app.charts.axes import Axis, axis_layout
-from app.charts.looks import OTHER_LOOK, OTHERS, OUTCOMES, PALETTE, TOP, group_looks
+from app.charts.palette import OTHER_LOOK, OTHERS, OUTCOMES, PALETTE, TOP, group_looks
 from app.queries.filters import Filters
 from app.queries.runs import model_rows, run, runs
 from app.text.formatting import exact

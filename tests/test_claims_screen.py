@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from app.charts import CHARTS
 from app.charts.claims import INK_ON_EVIDENCE, _ratio_axis
-from app.charts.looks import EVIDENCE_SIZES, SCOPES
+from app.charts.palette import EVIDENCE_SIZES, SCOPES
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from app.charts import cost, cost_over, list_cost, looks
+from app.charts import cost, cost_along_time, list_cost, looks
 from app.charts.base import INKS
-from app.charts.looks import OTHERS
+from app.charts.palette import OTHERS
 from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
 from app.queries.cost import PARTS, RECEIVED, TIME, Groups
@@ -148,10 +148,10 @@ def test_what_is_added_up_is_all_there_is(parts: int, mixed: Store, monkeypatch:
     assert 0 < about["timed"] < about["runs"] == 16
     assert total(ordered) == total(along) + about["untimed_usd"] == reported(mixed)
     for table in (along, ordered):
-        places = [step.x for step in cost_over.steps(table, looks(table["model"].to_pylist()))]
+        places = [step.x for step in cost_along_time.steps(table, looks(table["model"].to_pylist()))]
         assert places == sorted(places)
         assert len(places) <= parts + 1
-        assert cost_over.steps(table, looks(table["model"].to_pylist()))[-1].so_far == total(table)
+        assert cost_along_time.steps(table, looks(table["model"].to_pylist()))[-1].so_far == total(table)
     assert ordered["x"].to_pylist()[-1] == about["runs"]
     assert sum(along["runs"].to_pylist()) == about["timed"]
 
@@ -160,7 +160,7 @@ def test_models_beyond_the_dearest_are_one(mixed: Store) -> None:
     table = cost_queries.spending(mixed, ALL, RECEIVED, cost_queries.times(mixed, ALL))
     named = {row["model"] for row in table.to_pylist() if not row["is_other"]}
     assert "model-11" in named
-    names = [trace.name for trace in cost_over.spending(table, RECEIVED, looks(named), None).data if trace.showlegend]
+    names = [trace.name for trace in cost_along_time.spending(table, RECEIVED, looks(named), None).data if trace.showlegend]
     assert names.count(OTHERS) == 1
     bars = cost.by_model(cost_queries.groups(mixed, ALL, "outcome", 9), cost_queries.shares(mixed, ALL, "outcome", 9), looks(named), None)
     assert [trace.name for trace in bars.data].count(OTHERS) == 1
@@ -300,7 +300,7 @@ def test_charts_of_a_real_store_hide_nothing_and_believe_nothing(mixed: Store) -
         list_cost.prices(found, None, None),
         list_cost.prices(cost_queries.groups(mixed, ALL, "model", 9), colours, None),
         list_cost.causes(cost_queries.by_cause(mixed, ALL), None),
-        cost_over.spending(cost_queries.spending(mixed, ALL, RECEIVED, cost_queries.times(mixed, ALL)), RECEIVED, colours, None),
+        cost_along_time.spending(cost_queries.spending(mixed, ALL, RECEIVED, cost_queries.times(mixed, ALL)), RECEIVED, colours, None),
     ]
     for figure in drawn:
         assert "<a" not in figure.update_traces(customdata=None).to_json().replace("\\u003c", "<")
@@ -309,9 +309,9 @@ def test_charts_of_a_real_store_hide_nothing_and_believe_nothing(mixed: Store) -
 
 
 def test_a_point_of_the_line_leads_to_its_run_and_tells_exact_sums() -> None:
-    drawn = cost_over.spending(spent((1, "m", "0.25"), (2, None, "1.000000001")), RECEIVED, looks(["m"]), None)
+    drawn = cost_along_time.spending(spent((1, "m", "0.25"), (2, None, "1.000000001")), RECEIVED, looks(["m"]), None)
     points = drawn.data[-1]
     assert list(points.customdata) == ["run-0", "run-1"]
     assert "$1.250000001" in points.text[1]
     assert "unknown: " in points.text[1]
-    assert not cost_over.spending(spent(), RECEIVED, looks(()), None).data
+    assert not cost_along_time.spending(spent(), RECEIVED, looks(()), None).data

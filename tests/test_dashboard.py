@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from app.charts.looks import OUTCOMES
+from app.charts.palette import OUTCOMES
 from app.charts.runs import SCATTERS
 from app.queries.filters import FILTERS, Filters
 from app.queries.runs import summary

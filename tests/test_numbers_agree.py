@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 import simplejson
 
-from app.charts import CHARTS, distributions, list_cost, looks, over
+from app.charts import CHARTS, along_time, distributions, list_cost, looks
 from app.charts.runs import SCATTERS
 from app.cli.doctor import examine
 from app.queries import cost as cost_queries
@@ -338,4 +338,4 @@ def test_a_chart_along_time_says_how_many_runs_have_no_date(copied: Store) -> No
     cost = MEASURES["cost"]
     points = screen_queries.series(copied, Filters(), cost, "time")
     assert points["run_id"].to_pylist() == ["dated"]
-    assert over.undrawn_note(points, cost, "time", 2) == "Not shown: 1 run without a reported cost or a recorded date."
+    assert along_time.undrawn_note(points, cost, "time", 2) == "Not shown: 1 run without a reported cost or a recorded date."

@@ -10,7 +10,7 @@ import pytest
 
 from app.charts.base import INKS
 from app.charts.claims import INK_ON_EVIDENCE
-from app.charts.looks import ON_COLOUR, SEVERITIES
+from app.charts.palette import ON_COLOUR, SEVERITIES
 from app.text.claim_words import EVIDENCE
 from tests.conftest import ROOT
 from tests.test_charts import luminance

@@ -2,6 +2,6 @@
 
 from app.charts import claims, models, runs
 from app.charts.base import CHARTS, Chart
-from app.charts.looks import Look, looks
+from app.charts.palette import Look, looks
 
 __all__ = ["CHARTS", "Chart", "Look", "claims", "looks", "models", "runs"]

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.looks import Looks, looks
+from app.charts.palette import Looks, looks
 from app.text.formatting import exact
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, plural

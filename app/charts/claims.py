@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, nothing, safe
-from app.charts.looks import EVIDENCE_SIZES, SCOPES, Looks, name
+from app.charts.palette import EVIDENCE_SIZES, SCOPES, Looks, name
 from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, words
 from app.text.formatting import exact, human
 from schemas.catalogue.columns import RUNS

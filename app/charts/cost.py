@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of
 from app.charts.base import HEIGHT, figure, hover, inked, nothing, safe
-from app.charts.looks import OTHER_LOOK, OTHERS, TOKENS, Look, Looks, name
+from app.charts.palette import OTHER_LOOK, OTHERS, TOKENS, Look, Looks, name
 from app.charts.periods import filled, labels
 from app.queries.cost import Groups
 from app.text.cost_words import TOKEN_CLASSES, group_names

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, count_axis, is_wide
 from app.charts.base import figure, hover, inked, left_out, nothing, safe
-from app.charts.looks import COHORTS, PLAIN, Looks, name
+from app.charts.palette import COHORTS, PLAIN, Looks, name
 from app.queries.distributions import Scale
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure

@@ -10,7 +10,7 @@ import pyarrow as pa
 from plotly.offline import get_plotlyjs
 
 from app.charts.base import CHARTS, INKS
-from app.charts.looks import Looks
+from app.charts.palette import Looks
 from app.charts.spending import bars_note, cost_bars
 from app.queries.grouping import group
 from schemas.text import in_json, one_line

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from app.charts.axes import count_axis
 from app.charts.base import figure, figures_of, hover, inked, safe
-from app.charts.looks import SEVERITIES
+from app.charts.palette import SEVERITIES
 from schemas.catalogue.columns import RULES
 from schemas.text import plural
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of, is_wide
 from app.charts.base import figure, figures_of, hover, inked, nothing, safe
-from app.charts.looks import ON_COLOUR, OTHER_LOOK, PLAIN, SEVERITIES, Looks, name
+from app.charts.palette import ON_COLOUR, OTHER_LOOK, PLAIN, SEVERITIES, Looks, name
 from app.charts.periods import filled, labels
 from app.queries.cost import Groups
 from app.text.cost_words import comparable, group_names

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, figures_of, hover, nothing, safe
-from app.charts.looks import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
+from app.charts.palette import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS, RUNS

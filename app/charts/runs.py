@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, hover, inked, left_out, nothing, safe
-from app.charts.looks import Look, Looks, in_legend, name
+from app.charts.palette import Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.metrics import RUN_METRICS

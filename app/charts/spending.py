@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of
 from app.charts.base import figure, figures_of, hover, safe
-from app.charts.looks import PALETTE, name
+from app.charts.palette import PALETTE, name
 from app.charts.periods import filled, labels
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app.charts import CHARTS, cost, cost_over, list_cost, looks
-from app.charts.looks import group_looks
+from app.charts import CHARTS, cost, cost_along_time, list_cost, looks
+from app.charts.palette import group_looks
 from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
@@ -65,7 +65,7 @@ with st.container(border=True):
     widgets.drawing(
         cost_words.spending_finding(spent, axis),
         "Cumulative reported cost, by main model.",
-        cost_over.spending(spent, axis, colours, page),
+        cost_along_time.spending(spent, axis, colours, page),
         "spending",
         cost_words.spending_note(about, axis),
     )

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.charts import looks, over
+from app.charts import along_time, looks
 from app.charts.runs import CELLS, SCATTERS
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
@@ -44,14 +44,14 @@ with st.container(border=True):
         widgets.groups(measure, along, filters, colours)
     elif is_few:
         points = cache.ask(screen_queries.series, filters, measure, along)
-        caption = f"One dot per run. {'Line: moving median. ' if points.num_rows >= over.LONG else ''}{measure.meaning}"
-        drawn, note = over.points(points, measure, along, colours, page), over.undrawn_note(points, measure, along, row["runs"])
-        widgets.drawing(over.finding(points, measure, along), caption, drawn, "along", note)
+        caption = f"One dot per run. {'Line: moving median. ' if points.num_rows >= along_time.LONG else ''}{measure.meaning}"
+        drawn, note = along_time.points(points, measure, along, colours, page), along_time.undrawn_note(points, measure, along, row["runs"])
+        widgets.drawing(along_time.finding(points, measure, along), caption, drawn, "along", note)
     else:
         bands = cache.ask(screen_queries.bands, filters, measure, along, STEPS)
         caption = f"Line: median; band: p10–p90. {measure.meaning}"
-        drawn, note = over.bands(bands, measure, along, page), over.undrawn_note(bands, measure, along, row["runs"])
-        widgets.drawing(over.finding(bands, measure, along), caption, drawn, "along", note)
+        drawn, note = along_time.bands(bands, measure, along, page), along_time.undrawn_note(bands, measure, along, row["runs"])
+        widgets.drawing(along_time.finding(bands, measure, along), caption, drawn, "along", note)
 # a million runs have more model rows than a screen should count unasked: the list is open where it is quick
 with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
     if models.open:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app.charts import CHARTS, distributions
-from app.charts.looks import Looks, group_looks
+from app.charts.palette import Looks, group_looks
 from app.queries import distributions as distribution_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries

@@ -25,7 +25,7 @@ EVIDENCE_MEANINGS = {
 """What the evidence of a claim means, the strongest first."""
 
 EVIDENCE = {"benchmarked": "#009E73", "figures": "#0072B2", "stated": "#B07D00", "estimated": "#C0649B"}
-"""Its colours, in charts and in the text of a summary; `app.charts.looks` has those of all else."""
+"""Its colours, in charts and in the text of a summary; `app.charts.palette` has those of all else."""
 
 STATEMENT_NAMES = {
     "commit": "Commit",

@@ -17,7 +17,7 @@ import jinja2
 import pyarrow as pa
 
 from app.charts.embedded import Embedded, plotly_script, report_charts
-from app.charts.looks import looks
+from app.charts.palette import looks
 from app.text.columns import Column, columns
 from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
 from schemas.catalogue.entry import UNNAMED, Columns

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import figure, hover, inked, left_out, nothing, safe
-from app.charts.looks import PLAIN, Look, Looks, in_legend, name
+from app.charts.palette import PLAIN, Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
 from schemas.unit_names import Unit

@@ -14,7 +14,7 @@ import pyarrow as pa
 from app.charts.axes import axis_layout
 from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.cost import COST, Key, key_of, look_of, model_name
-from app.charts.looks import PLAIN, Looks
+from app.charts.palette import PLAIN, Looks
 from app.queries.cost import TIME
 from app.text.formatting import exact
 from schemas.unit_names import Unit
