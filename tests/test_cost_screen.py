@@ -205,14 +205,14 @@ def test_groups_are_compared_over_the_runs_that_have_both_costs(mixed: Store) ->
     """Else what is unpriced would look dear as reported."""
     found = cost_queries.groups(mixed, ALL, "label:team", 9)
     [team] = cost_words.comparable(found)
-    runs = cost_queries.dearest(mixed, choose({"label": f"team={HOSTILE}"}), 99).to_pylist()
+    runs = cost_queries.most_expensive(mixed, choose({"label": f"team={HOSTILE}"}), 99).to_pylist()
     assert 0 < team["cost_delta_usd_known"] < len(runs)
     assert team["reported"] == sum(run["cost_own_usd"] for run in runs if run["cost_list_usd"] is not None)
     assert "only the runs with both costs" in cost_words.prices_note(found, "Label team")
 
 
 def test_the_dearest_runs_are_the_dearest(mixed: Store) -> None:
-    listed = cost_queries.dearest(mixed, ALL, 3)
+    listed = cost_queries.most_expensive(mixed, ALL, 3)
     assert listed["run_id"].to_pylist() == ["m11", "m10", "m9"]
     parts = cost_queries.models_of(mixed, listed["run_id"].to_pylist())
     assert total(parts) == total(listed, "cost_own_usd"), "with their helpers"

@@ -41,14 +41,14 @@ RUN_COLUMNS = (
     "run_id", "model", "outcome", "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cache_saved_usd", "duration_ms",
     "num_turns", "cost_per_turn_usd", "repo", "task", "experiment",
 )  # fmt: skip
-"""What a list of the dearest runs holds."""
+"""Columns of a list of the most expensive runs."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Figures per group and how many groups there are in all; `table` is the dearest, or the last where groups follow one another.
+    """Figures per group and how many groups there are in all; `table` has the most expensive.
 
-    What is not known is a group of its own; it comes after those that follow one another.
+    Of a dimension in order (day) it has the latest groups instead. Unknown is a group too, and comes last there.
     """
 
     table: pa.Table
@@ -102,7 +102,7 @@ def shares(store: Store, filters: Filters, by: str, limit: int) -> pa.Table:
 
 
 def models(store: Store, filters: Filters) -> pa.Table:
-    """MODEL_FIGURES per model, provider and region, dearest first; `uses` counts model rows: a run's use of one id of the model.
+    """MODEL_FIGURES per model, provider and region, most expensive first; `uses` counts model rows: a run's use of one id of the model.
 
     Unlike `queries.models` it counts no runs, which takes ten times as long as all of this over a million of them.
     """
@@ -115,8 +115,8 @@ def models(store: Store, filters: Filters) -> pa.Table:
     return fetch(store, sql, condition.parameters)
 
 
-def dearest(store: Store, filters: Filters, limit: int) -> pa.Table:
-    """RUN_COLUMNS of the `limit` dearest runs. What the last of them cost is found first: other columns are read of few runs only."""
+def most_expensive(store: Store, filters: Filters, limit: int) -> pa.Table:
+    """RUN_COLUMNS of the `limit` most expensive runs. The least of their costs is found first: few rows are then read whole."""
     condition = where(filters)
     sql = f"""
         select {", ".join(RUN_COLUMNS)} from v_runs

@@ -38,7 +38,7 @@ RUN_COLUMNS = listed(
 def summary(
     store: Store, filters: Filters, by: Sequence[str] = (), metrics: Sequence[str] = DEFAULT_REPORT, zone: str = UTC_ZONE
 ) -> pa.Table:
-    """Metrics of runs, one row per group, dearest first; without `by` one row in all. Each metric with its known-of count.
+    """Metrics of runs, one row per group, most expensive first; without `by` one row in all. Each metric with its known-of count.
 
     `by` are words of `app.queries.grouping`; days, weeks and months are those of the time zone, and follow one another.
     """
@@ -51,21 +51,21 @@ def models(
     by: Sequence[str] = ("model", "provider", "region"),
     metrics: Sequence[str] = tuple(MODEL_METRICS),
 ) -> pa.Table:
-    """Metrics of model rows, one row per model, provider and region, dearest first."""
+    """Metrics of model rows, one row per model, provider and region, most expensive first."""
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
     chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
     return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics])
 
 
 def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
-    """Runs with RUN_COLUMNS, dearest first."""
+    """Runs with RUN_COLUMNS, most expensive first."""
     condition = where(filters)
     sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id"
     return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
 
 
 def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
-    """Each model's share of the `limit` dearest runs: one row per model of a run, dearest run first.
+    """Each model's share of the `limit` most expensive runs: one row per model of a run, most expensive run first.
 
     A run that tells no model's cost has one row without a model, so that the rows add up to what the runs cost.
     """
@@ -164,10 +164,10 @@ def _figure(metric: Metric) -> str:
 
 
 def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
-    """What follows one another first, then the dearest, then the groups by name."""
+    """Sort order: dimensions in order first, then the cost, highest first, then the names of the groups."""
     in_order = [name for group, name in zip(by, names, strict=True) if group.in_order]
-    dearest = ["cost_usd desc nulls last"] if any(metric.key == "cost_usd" for metric in metrics) else []
-    return [*in_order, *dearest, *names]
+    by_cost = ["cost_usd desc nulls last"] if any(metric.key == "cost_usd" for metric in metrics) else []
+    return [*in_order, *by_cost, *names]
 
 
 def _one_of(registry: dict[str, T], key: str, kind: str) -> T:

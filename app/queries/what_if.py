@@ -37,7 +37,7 @@ class WhatIf:
 
 
 def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone: str = UTC_ZONE) -> WhatIf:
-    """Own tokens of the filtered runs at the prices of `model` (`MODEL` or `MODEL@PROVIDER`) on the day of each run, dearest group first.
+    """Own tokens of the filtered runs at the prices of `model` (`MODEL` or `MODEL@PROVIDER`) on the day of each run, by cost.
 
     Every model of a run is taken for that one, helpers too. Cache reads and writes stay what they are. Raises UsageError for a model
     without a price, with the names that come near.

@@ -108,7 +108,7 @@ with st.container(border=True):
         cost_words.caching_note(totals),
     )
 
-top = cache.ask(cost_queries.dearest, filters, MOST_EXPENSIVE)
+top = cache.ask(cost_queries.most_expensive, filters, MOST_EXPENSIVE)
 if top.num_rows:
     with st.container(border=True):
         shown = cache.ask(cost_queries.models_of, tuple(top["run_id"].to_pylist()))
@@ -117,8 +117,8 @@ if top.num_rows:
             cost_words.most_expensive_finding(top, totals),
             "Reported cost per run, by model. Click a bar to open its run.",
             drawn,
-            "dearest",
+            "most-expensive",
         )
         widgets.run_table(
-            grid(top, cost_grids.MOST_EXPENSIVE), top, "dearest-runs", "Most expensive runs, with list-price cost, cause and savings"
+            grid(top, cost_grids.MOST_EXPENSIVE), top, "most-expensive-runs", "Most expensive runs, with list-price cost, cause and savings"
         )
