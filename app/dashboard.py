@@ -25,7 +25,7 @@ OF_RUNS = (
     st.Page("screens/quality.py", title="Quality", icon=":material/fact_check:", help="Findings, data completeness and rejected records"),
     st.Page("screens/reports.py", title="Reports", icon=":material/summarize:", help="Cost reports to view and download"),
 )
-"""Screens about many runs: the filter bar stands over them."""
+"""Screens about many runs, below the filter bar."""
 
 RUN = st.Page("screens/run.py", title="Run", visibility="hidden")  # opened from a link or the table, as /run?run=ID
 UPLOAD = st.Page("screens/upload.py", title="Upload", icon=":material/upload_file:", help="Add logs to the store")

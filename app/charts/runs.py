@@ -35,7 +35,7 @@ class Scatter:
     """One chart: the figures of its axes and its words.
 
     `title` is `Y vs. X`, `shows` says how to read the points. `both` is what a run must have to be drawn, `missing` what the others
-    lack. `metric` is the figure of RUN_METRICS that is Σ y ÷ Σ x, and `finding` says it at its `{}`; without them the title stands for it.
+    lack. `metric` is the figure of RUN_METRICS that is Σ y ÷ Σ x, and `finding` has it at its `{}`; without them the title is the heading.
     It rests on the runs that have the figure of this name themselves.
     Figures of one kind share a `common_scale`, with a dashed line where both are equal.
     """
@@ -74,7 +74,7 @@ class Scatter:
 
     @property
     def squares_title(self) -> str:
-        """What it shows where squares stand for many runs."""
+        """The title of the chart with a square for many runs."""
         return f"{self.title}. Darker squares: more runs."
 
     def draw_squares(self, table: pa.Table, page: str | None) -> go.Figure:

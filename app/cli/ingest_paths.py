@@ -1,4 +1,4 @@
-"""`tachograph ingest`: what was asked for, read and told as it goes."""
+"""`tachograph ingest`: reads the paths of the command line, and shows progress."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _tell_unmatched(store: Store, filters: Filters) -> None:
 
 
 def _told_once() -> Callable[[str], None]:
-    """Notes the first message alone: in a long queue each of those before us would be told."""
+    """Notes the first message alone: in a long queue there is one for each process before us."""
     told: list[str] = []
 
     def tell(message: str) -> None:

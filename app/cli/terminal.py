@@ -186,7 +186,7 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     for error in report.unreadable:
         fail(error)
     for name in report.superseded.changed:
-        note(f"{one_line(name)} changed since the last ingest: rejects of its former content were removed")
+        note(f"{one_line(name)} changed since the last ingest: rejects of its earlier content were removed")
     for name in report.superseded.grown:
         note(f"{one_line(name)} has grown since the last ingest: its earlier rejects were replaced")
     if not report.sources:
@@ -203,8 +203,8 @@ def tell_ingest(report: IngestReport, location: str) -> None:
 
         note(file_kinds.no_logs(report.no_logs))
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
-    if former := sum(source.rejected for source in report.sources if source.known):
-        note(f"{plural(former, 'earlier reject')}. List them: {one_line(command_line('rejects', location))}")
+    if earlier := sum(source.rejected for source in report.sources if source.known):
+        note(f"{plural(earlier, 'earlier reject')}. List them: {one_line(command_line('rejects', location))}")
     if not report.has_runs and not report.total("rejected"):
         _tell_nothing_found(report)
 

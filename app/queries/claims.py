@@ -99,7 +99,7 @@ def drawn_claims(store: Store, filters: Filters, pick: str, limit: int) -> pa.Ta
 
 
 def _headlines(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, Any]]:
-    """Headlines stand with their runs: of a million runs no claim need be looked for."""
+    """Top claims are columns of `runs`: no claim of a million runs is read."""
     condition = where(filters)
     return (
         f"""

@@ -23,7 +23,7 @@ PARTS = 200
 """Steps of a line along time or order: as many as a screen can show apart."""
 
 MOST_MODELS = 40
-"""Models told apart along time, the most expensive; the others are one. Charts draw fewer, which they choose by the whole store."""
+"""Most models with rows along time, by cost; the others are one row. Charts draw fewer, chosen by the whole store."""
 
 DRAWN_METRICS = (
     "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_uncached_usd", "cache_saved_usd",

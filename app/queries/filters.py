@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter. `sql` is its condition; `$value` stands for the bound value, of NAMES all of them; `$each` for one, any of which will do.
+    """One filter. `sql` is its condition; `$value` is the bound value, for NAMES the list; `$each` is one of them, any may match.
 
     `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
     `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run.

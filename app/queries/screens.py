@@ -96,7 +96,7 @@ def runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0
 
 
 def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, str]:
-    """For each of the runs a piece of its summary around the first place where the text stands."""
+    """Run id → the part of its summary around the first match of the text."""
     sql = f"""select run_id, regexp_replace(substr(result, greatest(1, strpos(lower(result), lower($text)) - {BEFORE}), {EXCERPT}),
                      '\\s+', ' ', 'g') as excerpt, strpos(lower(result), lower($text)) <= {BEFORE} as is_start
               from runs where run_id in (select unnest($run_ids)) and result is not null"""

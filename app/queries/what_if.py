@@ -25,7 +25,7 @@ WHAT_IF_COLUMNS = (
     "runs", "cost_list_usd", "cost_list_usd_known", "cost_what_if_usd", "cost_what_if_usd_known", "cost_what_if_delta_usd",
     "cost_what_if_delta_usd_known",
 )  # fmt: skip
-"""Beside the groups: list cost as it is, at the other prices, and the latter less the former over the runs that have both."""
+"""Columns beside the groups: list-price cost, cost at the other prices, and other minus list over the runs that have both."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def command(words: str) -> str:
 
 
 def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
-    """The store the dashboard was started on. `on_wait` is told who keeps it from us."""
+    """The store the dashboard was started on. `on_wait` gets a message that says who locks it."""
     seconds = WAIT_SECONDS if wait_seconds is None else wait_seconds
     return Store(location(), wait_seconds=seconds, on_wait=on_wait)
 

@@ -25,7 +25,7 @@ POPOVERS = {
     "Time": ("since", "until"),
     "Cost": ("min-cost", "max-cost"),
 }
-"""The filters of every day, with a button of their own; SEARCH stands beside them, all others are under MORE."""
+"""The common filters, each with a button; SEARCH is beside them, all others are under MORE."""
 
 MORE = "More"
 

@@ -178,7 +178,7 @@ def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
 
 
 def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
-    """Which columns the list of runs shows; stands in the address."""
+    """Which columns the list of runs shows; kept in the address."""
     names = {key: usual.of[key].header for key in (*usual.keys, *more)}
     with st.popover("Columns", icon=":material/view_column:"):
         picked = st.multiselect(
@@ -211,7 +211,7 @@ def download_runs(filters: Filters) -> None:
 
 
 def choice(label: str, options: Mapping[str, str], key: str) -> str:
-    """One of a few, first one unless the link or the visitor says otherwise; stands in the address."""
+    """One of a few, by default the first; kept in the address."""
     _in_words(key, options)
     picked = st.segmented_control(
         label,
@@ -232,7 +232,7 @@ def _in_words(key: str, options: Mapping[str, str]) -> None:
 
 
 def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0) -> str:
-    """One of many, the one at `default` unless the link or the visitor says otherwise; stands in the address."""
+    """One of many, by default the one at `default`; kept in the address."""
     _in_words(key, options)
     place = min(default, len(options) - 1)
     picked = st.selectbox(

@@ -1,6 +1,7 @@
 """The server of the dashboard, in a process of its own: `python -m app.server`, started by `tachograph dashboard`.
 
-Streamlit serves its pages; what stands around them is ours. What visitors may do, and where the store lies, is in the environment.
+Streamlit serves the pages; the guard, the headers and the upload route are ours. Environment variables say where the store is and what
+visitors may do.
 """
 
 from __future__ import annotations

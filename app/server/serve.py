@@ -38,7 +38,7 @@ class Access:
     hosts: tuple[str, ...] = ()
 
     def environment(self) -> dict[str, str]:
-        """What the dashboard is told of it."""
+        """Environment variables for the process of the dashboard."""
         return {"TACHOGRAPH_READ_ONLY": "1" if self.read_only else "", "TACHOGRAPH_SIGN_IN": str(self.sign_in or "")}
 
     def warning(self) -> str:

@@ -22,7 +22,7 @@ STRENGTHS = {
     "stated": (0x22, "2px dashed"),
     "estimated": (0x16, "2px dotted"),
 }
-"""How strongly a mark is tinted (of 255) and underlined: what rests on more stands out more, also to who sees no colours."""
+"""Tint (of 255) and underline of a mark by its evidence: better evidence is stronger, also without colours."""
 
 QUALITATIVE = "qualitative"
 SEVERITIES = {

@@ -33,7 +33,7 @@ class Column:
 
     @property
     def is_figure(self) -> bool:
-        """Whether the cells stand to the right."""
+        """Whether the cells are aligned to the right."""
         return self.unit not in (Unit.TEXT, Unit.TIME)
 
     def cell(self, row: Mapping[str, Any]) -> str:

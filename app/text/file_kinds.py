@@ -1,4 +1,4 @@
-"""What people are told of files that are no logs."""
+"""Words for files that are no logs."""
 
 from __future__ import annotations
 

@@ -14,17 +14,17 @@ from schemas.text import visible
 from schemas.unit_names import Unit
 
 UNKNOWN = "–"
-"""What stands for a figure that is not known; never 0."""
+"""Shown in place of an unknown figure; never 0."""
 
 UNKNOWN_NAME = "unknown"
-"""What a group, a model or a word is called that is not known."""
+"""Name of an unknown group, model or word."""
 
 MINUS = "−"
 """The sign of a negative amount, in front of the dollar."""
 
 
 def human(value: Any, unit: Unit = Unit.TEXT) -> str:
-    """The value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`; `–` where it is not known."""
+    """The value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`; `–` where it is unknown."""
     if value is None or value == "":
         return UNKNOWN
     return _WRITERS[unit](value)

@@ -74,7 +74,7 @@ SOURCES = Listing(
     ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at"),
 )
 WORDED = ("outcome", "cost_cause", "causes", "claimed_evidence", "evidence", "time_source")
-"""Columns whose values are keys of ours, told in words."""
+"""Columns whose values are keys, shown as words."""
 
 ROW_HEIGHT, MOST_ROWS = 35, 18
 LONGEST_PATH = 32
@@ -125,7 +125,7 @@ def _readable(values: Iterable[Any]) -> list[Any]:
 
 
 def with_excerpts(runs: pa.Table, excerpts: Mapping[str, str]) -> pa.Table:
-    """The runs with a column `excerpt`: where in each summary the searched text stands."""
+    """The runs with a column `excerpt`: the text around the first match in each summary."""
     return runs.append_column("excerpt", pa.array([excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()], pa.string()))
 
 

@@ -2,7 +2,7 @@
 
 Markdown's parser tells the lines of a block, but not where in the text a character of it came from. So three steps:
 
-1. `cuts_of` finds, line by line, where a block's content stands in the text, and with it where in the content marks begin and end.
+1. `cuts_of` finds, line by line, the position of a block's content in the text, and from it where in the content marks begin and end.
 2. The parser's own rules (`install`) write a cut at these places: characters that no text may hold, which say what is marked from there on.
    They are written beside the text and never read as Markdown, so what is marked parses as if it were not.
 3. `marked` replaces the cuts in the finished HTML by `<mark>` elements, none of which crosses another element.
@@ -38,7 +38,7 @@ _CELLS = ("th_open", "td_open")
 
 @dataclass(frozen=True)
 class Mark:
-    """A span of the text (code points, end exclusive), how it looks (CSS) and what is told of it on pointing."""
+    """A span of the text (code points, end exclusive), its style (CSS) and its tooltip."""
 
     start: int
     end: int
@@ -95,7 +95,7 @@ def _trimmed(source: str, mark: Mark) -> Mark:
 
 
 class Lines:
-    """The lines of a text, and where in it the content of a block stands."""
+    """The lines of a text, and the position in it of a block's content."""
 
     def __init__(self, source: str) -> None:
         self._lines = source.split("\n")
@@ -115,7 +115,7 @@ class Lines:
         return _cuts(held, cell or [place for number, line in enumerate(lines, first) for place in self._line(line, number)])
 
     def _line(self, line: str, number: int) -> Iterator[int]:
-        """Where each character of a content's line stands, its line break included: what precedes it belongs to blocks around."""
+        """The position in the text of each character of a line of content. Characters before the line belong to outer blocks."""
         shown = line.strip()
         indent = len(line) - len(line.lstrip())
         start = self._starts[number] + max(0, self._lines[number].rfind(shown)) - indent

@@ -71,7 +71,7 @@ def headline(claims: Iterable[Claim]) -> Claim | None:
     """The headline claim of a run: of its own, quantified claims to be faster, the one that says most about the whole.
 
     Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
-    above a micro-benchmark; then the strongest evidence; then the first in the text, for headlines stand first.
+    above a micro-benchmark; then the strongest evidence; then the first in the text.
     """
     return _headline(_own(claims))
 

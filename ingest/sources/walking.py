@@ -14,7 +14,7 @@ from ingest.sources.pipes import is_null, not_a_file, read_pipe, read_standard_i
 from schemas.errors import InputUnreadable
 
 STANDARD_INPUT = Path("-")
-"""The path that stands for standard input."""
+"""The path that means standard input."""
 
 SYSTEM_FOLDERS = ("/proc", "/sys")
 """Folders whose files the system generates as they are read, some of them without end."""

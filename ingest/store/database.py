@@ -32,7 +32,7 @@ from schemas.rows.source import StoreMetaRow
 from schemas.rows.tables import SCHEMA_VERSION, TABLES, arrow_table
 
 ALIAS = "tachograph"
-FORMER = "former"
+PREVIOUS = "previous"
 DEFAULT_WAIT_SECONDS = 30.0
 _FILE_OPTIONS = ("row_group_size 16384", *(("storage_version 'latest'",) if duckdb.__version__.startswith("1.") else ()))
 """Options of a new store. Row groups of this size are compressed in parallel and written during the insert; with the default size a
@@ -148,18 +148,18 @@ class Store:
 
     @contextmanager
     def replacing(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Writer]]:
-        """A new store, built beside this one and moved to its place at the end: (cursor on the `former` store, writer of the new one).
+        """A new store, built beside this one and moved to its place at the end: (cursor on the `previous` store, writer of the new one).
 
-        The former store may have any version. It is locked meanwhile, and unchanged after an error.
+        The previous store may have any version. It is locked meanwhile, and unchanged after an error.
         """
         if not self.is_file:
             raise StoreError(f"{self.location} is not a file: only a store in a file can be rebuilt.", "Ingest the logs into a new store.")
         if not self.exists():
             raise missing(self.location)
         aside = Path(f"{self._place}{REBUILDING}")
-        with self._attached(read_only=False, alias=FORMER) as (connection, _, after):
+        with self._attached(read_only=False, alias=PREVIOUS) as (connection, _, after):
             stored_version(connection, self.location)
-            connection.execute(f"checkpoint {FORMER}")  # otherwise its write-ahead log would end up beside the new store
+            connection.execute(f"checkpoint {PREVIOUS}")  # otherwise its write-ahead log would end up beside the new store
             self._done(partial(remove_database, aside))  # left by a killed process: a living one would hold the lock on the store
             after.callback(discard, aside)
             connection.execute(_attach_sql(str(aside), ALIAS, read_only=False))

@@ -29,7 +29,7 @@ create or replace view v_runs as
 select
     runs.* exclude (raw, result),
     result,
-    -- where the run stands in this store, as it is now: a short name for it within one look at the store
+    -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
 {figures},
     sources.name as source_name,

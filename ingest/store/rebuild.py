@@ -24,7 +24,7 @@ BATCH = 1000
 _KEPT_TABLES = ("sources", "rejects", "tool_calls", "patch_files", "price_files")
 """Tables that do not follow from the raw records and are copied."""
 
-_HAS_KIND = "select 1 from duckdb_columns() where database_name = 'former' and table_name = 'sources' and column_name = 'kind'"
+_HAS_KIND = "select 1 from duckdb_columns() where database_name = 'previous' and table_name = 'sources' and column_name = 'kind'"
 _KIND = (
     ", case when container = 'zip' or starts_with(container, 'tar') then 'archive'"
     " when container = 'sidecar' then 'sidecar' else 'log' end as kind"
@@ -45,10 +45,10 @@ class RebuildReport:
 def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None) -> RebuildReport:
     """Make a new store beside the old one and replace it. `on_progress` is called with (records done, all records)."""
     runs, refused = 0, 0
-    with store.replacing() as (former, writer):
+    with store.replacing() as (previous, writer):
         _copy_kept(writer)
-        [(total,)] = former.execute("select count(*) from former.runs").fetchall()
-        for batch in _batches(former):
+        [(total,)] = previous.execute("select count(*) from previous.runs").fetchall()
+        for batch in _batches(previous):
             tables, rejects = _read_batch(batch)
             for table in tables:
                 writer.insert_table(table.name, table.rows)
@@ -63,14 +63,14 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
 
 
 def _copy_kept(writer: Writer) -> None:
-    known = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'former'").fetchall()
+    known = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'previous'").fetchall()
     for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store does not have the newer tables
         lacks_kind = table == "sources" and not writer.connection.execute(_HAS_KIND).fetchone()
-        writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from former.{table}")
+        writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from previous.{table}")
 
 
-def _batches(former: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
-    records = former.sql(f"select {', '.join(_KEPT_OF_A_RUN)} from former.runs order by source_id, ordinal").to_arrow_reader(BATCH)
+def _batches(previous: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
+    records = previous.sql(f"select {', '.join(_KEPT_OF_A_RUN)} from previous.runs order by source_id, ordinal").to_arrow_reader(BATCH)
     for batch in records:
         yield [(Document(row.pop("ordinal"), "kept record", row.pop("raw")), _context(row)) for row in batch.to_pylist()]
 

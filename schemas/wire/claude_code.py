@@ -101,7 +101,7 @@ class ModelUsage(_Wire):
         alias="costBasis",
         description="Where the price came from: list, managed, or unknown (a guess at the default model's rate).",
     )
-    canonical_model: Secondary[str] = Field(default=None, alias="canonicalModel", description="The model the id stands for.")
+    canonical_model: Secondary[str] = Field(default=None, alias="canonicalModel", description="The canonical model of the id.")
     provider: Secondary[str] = Field(
         default=None, description="Who served the model: firstParty, bedrock, vertex, foundry, anthropicAws, gateway, …"
     )

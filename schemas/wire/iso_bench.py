@@ -70,7 +70,7 @@ class Journal(_Wire):
     commits: Secondary[Commits] = Field(default=None, description="Base and reference.")
     agent_branch: Secondary[WireText] = Field(default=None, description="Branch of the agent's work.")
     status: Secondary[WireText] = Field(default=None, description="success, error, max_steps_exceeded.")
-    run_metadata: Secondary[RunMetadata] = Field(default=None, description="Where the run stands in the benchmark.")
+    run_metadata: Secondary[RunMetadata] = Field(default=None, description="The run's place in the benchmark.")
     experiment: Secondary[dict[str, Any]] = Field(default=None, description="Switches of the run: hints_enabled, preflight_enabled.")
     metrics: Secondary[Metrics] = Field(default=None, description="What was counted; absent where the run failed.")
     timestamps: Secondary[Timestamps] = Field(default=None, description="When the journal was written.")

@@ -68,7 +68,7 @@ class Rule:
 
 
 def rule(severity: Severity, meaning: str) -> Callable[[Check], Rule]:
-    """Make a function the rule of its name: it stands in RULES from then on, and the command line and the screens know it."""
+    """Register a function in RULES as the rule of its name. The command line and the screens read RULES."""
     return lambda check: Rule(check.__name__, severity, meaning, check)
 
 

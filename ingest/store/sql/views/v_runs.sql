@@ -4,7 +4,7 @@ create or replace view v_runs as
 select
     runs.* exclude (raw, result),
     result,
-    -- where the run stands in this store, as it is now: a short name for it within one look at the store
+    -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
     input_tokens + output_tokens + cache_read_tokens + cache_write_tokens as total_tokens,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
