@@ -63,6 +63,21 @@ CostCauseName = Annotated[CostCause, ArrowType(pa.string())]
 Day = Annotated[date, ArrowType(pa.date32())]
 
 
+_DIFFERENCE = (
+    "List-price difference",
+    "List-price cost minus reported cost. Positive: list price is higher than reported.",
+)
+_UNCACHED = (
+    "Uncached list-price cost",
+    "List-price cost if cache reads and writes were billed as regular input. Empty where the list-price cost is.",
+)
+_CACHE_WRITES = (
+    "Cost of cache writes",
+    "The part of the list-price cost that comes from cache writes. Empty where the list-price cost is.",
+)
+"""Titles and descriptions of columns that a run and its models share."""
+
+
 class RunRow(Row):
     """One run: one result record of an agent."""
 
@@ -103,21 +118,13 @@ class RunRow(Row):
     cost_list_usd: Usd | None = optional(
         "List-price cost", "Cost of the run's tokens at list prices (base tier). Empty where a model of the run has no list price."
     )
-    cost_delta_usd: SignedUsd | None = optional(
-        "List-price difference", "List-price cost minus reported cost. Positive: list price is higher than reported."
-    )
+    cost_delta_usd: SignedUsd | None = optional(*_DIFFERENCE)
     cost_cause: CostCauseName | None = optional(
         "Cause of the difference",
         "Why list-price cost and reported cost differ; of several causes the largest. Empty where one of the costs is unknown.",
     )
-    cost_uncached_usd: Usd | None = optional(
-        "Uncached list-price cost",
-        "List-price cost if cache reads and writes were billed as regular input. Empty where the list-price cost is.",
-    )
-    cost_cache_write_usd: Usd | None = optional(
-        "Cost of cache writes",
-        "The part of the list-price cost that comes from cache writes. Empty where the list-price cost is.",
-    )
+    cost_uncached_usd: Usd | None = optional(*_UNCACHED)
+    cost_cache_write_usd: Usd | None = optional(*_CACHE_WRITES)
     price_status: PriceStatusName | None = optional("Price status", "unpriced where a model of the run has no list price.")
     unpriced_tokens: Tokens | None = optional("Unpriced tokens", "Tokens of models without a list price.")
     model: Text | None = optional("Main model", "The most expensive model of the run.")
@@ -229,21 +236,13 @@ class ModelUsageRow(Row):
         "List-price cost",
         "Cost of the model's tokens at list prices (base tier). Empty where the model has no list price or token counts are unknown.",
     )
-    cost_delta_usd: SignedUsd | None = optional(
-        "List-price difference", "List-price cost minus reported cost. Positive: list price is higher than reported."
-    )
+    cost_delta_usd: SignedUsd | None = optional(*_DIFFERENCE)
     cost_cause: CostCauseName | None = optional(
         "Cause of the difference",
         "Why list-price cost and reported cost differ, found by recomputing. Empty where one of the costs is unknown.",
     )
-    cost_uncached_usd: Usd | None = optional(
-        "Uncached list-price cost",
-        "List-price cost if cache reads and writes were billed as regular input. Empty where the list-price cost is.",
-    )
-    cost_cache_write_usd: Usd | None = optional(
-        "Cost of cache writes",
-        "The part of the list-price cost that comes from cache writes. Empty where the list-price cost is.",
-    )
+    cost_uncached_usd: Usd | None = optional(*_UNCACHED)
+    cost_cache_write_usd: Usd | None = optional(*_CACHE_WRITES)
     price_status: PriceStatusName | None = optional("Price status", "priced or unpriced. Empty where list prices were not looked up.")
     price_date: Day | None = optional("Price date", "Day (UTC) of the prices: that of the run, otherwise the day its file was ingested.")
     price_source: Text | None = optional(
