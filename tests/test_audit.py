@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from ingest.agents.base import Context, Rows
-from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.claims import Claim
 from ingest.documents.document import Document
 from ingest.findings.rules import RULES, Facts, Finding, audit
 from ingest.findings.statements import FileChange, Statement, Statements
-from ingest.findings.summary_facts import complete, facts_of, headline
-from ingest.store.record_rows import tables_of
+from ingest.findings.summary_facts import facts_of, headline
+from ingest.store.record_rows import read_record, tables_of
 from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, Outcome, RunRow
@@ -197,7 +196,7 @@ def test_the_count_of_the_sample_that_does_not_add_up() -> None:
 
 
 def _rows(text: str) -> Any:
-    return complete(ClaudeCode().rows(Document(0, "line 1", text), lambda *_: Context("s")))
+    return read_record(Document(0, "line 1", text), lambda *_: Context("s"))
 
 
 def _numbered(table: str, *made: Rows) -> list[tuple[str, int]]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ingest.agents import recognise
 from ingest.agents.base import Context, Rows
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.text_repair import repair
@@ -20,6 +19,7 @@ from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.store.database import Store
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome
+from tests import one_run
 from tests.conftest import record, record_text
 
 UNKNOWN = Context("source")
@@ -31,9 +31,9 @@ def rows(**changes: Any) -> Rows:
 
 def rows_of(value: dict[str, Any], text: str | None = None, context: Context = UNKNOWN) -> Rows:
     document = Document(0, "line 1", text or json.dumps(value))
-    format_ = recognise(document)
-    assert format_ is not None
-    return format_.rows(document, lambda *_: context)
+    found = one_run.rows_of(document, context)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_models_may_add_up_to_the_largest_figure() -> None:
 
 @pytest.mark.parametrize("value", [{"type": "assistant", "message": {}}, {"type": "system", "subtype": "init"}, {"name": "package"}])
 def test_events_are_no_records(value: dict[str, Any]) -> None:
-    assert recognise(Document(0, "", json.dumps(value))) is None
+    assert one_run.rows_of(Document(0, "", json.dumps(value)), UNKNOWN) is None
 
 
 def test_what_is_known_around_the_record_stands_in_its_row() -> None:

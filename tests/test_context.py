@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents.base import Context
+from ingest.agents.base import NO_FACTS, Context, RunFacts
 from ingest.context import sidecars
 from ingest.context.gather import gather
 from ingest.context.patches import read_patch
 from ingest.context.path_template import PathFacts, PathTemplate, time_of_path
 from ingest.context.sidecars import NO_SIDECAR_FACTS, Sidecars, is_sidecar, sidecar_facts
-from ingest.context.stream import StreamFacts
 from ingest.documents.times import lenient_time
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
@@ -257,7 +256,7 @@ def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
 
 def test_a_summary_alone_says_most_of_it(tmp_path: Path) -> None:
     facts = sidecar_facts(item(tmp_path, run_summary=SUMMARY))
-    assert (facts.task, facts.task_status, facts.first_edit_ms, facts.model) == ("vllm_core-0007", "error", 1250, "gpt-5-2025-08-07")
+    assert (facts.task, facts.task_status, facts.first_edit_ms, facts.model) == ("vllm_core-0007", "error", 1250, None)
     assert (facts.patch_files, facts.patch_insertions, facts.patch_deletions) == (1, 4, 2)
     assert (facts.started_at, facts.ended_at) == (STARTED, None)
 
@@ -328,12 +327,12 @@ def test_a_sidecar_is_known_by_name_and_content(tmp_path: Path) -> None:
 
 
 def context_of(
-    tmp_path: Path | None = None, name: str = "out.json", stream: StreamFacts | None = None, template: str = "", **labels: str
+    tmp_path: Path | None = None, name: str = "out.json", stream: RunFacts = NO_FACTS, template: str = "", **labels: str
 ) -> Context:
     parsed = PathTemplate.parse(template) if template else None
     path = tmp_path / name if tmp_path else None
     modified = STARTED + timedelta(hours=1)
-    return gather("0" * 64, str(path or name), path, modified, labels, parsed, Sidecars()).for_record(stream, 20_000)
+    return gather("0" * 64, str(path or name), path, modified, labels, parsed, Sidecars()).for_run(stream, 20_000)
 
 
 def test_labels_win_over_the_path_and_the_path_over_sidecars(tmp_path: Path) -> None:
@@ -351,14 +350,14 @@ def test_names_of_a_template_become_labels_beneath_those_given() -> None:
 
 
 def test_the_stream_wins_over_sidecars(tmp_path: Path) -> None:
-    stream = StreamFacts(requested_model="haiku", in_stream=True, tool_calls=(("Bash", 1, 0),))
+    stream = RunFacts(requested_model="haiku", in_stream=True, tool_calls=(("Bash", 1, 0),))
     context = context_of(item(tmp_path, journal=JOURNAL), stream=stream)
     assert (context.requested_model, context.tool_calls, context.in_stream) == ("haiku", (("Bash", 1, 0),), True)
     assert context_of(tmp_path).requested_model == "opus"
 
 
 LATER = STARTED + timedelta(minutes=5)
-IN_STREAM = StreamFacts(started_at=LATER, ended_at=LATER + timedelta(seconds=9), in_stream=True)
+IN_STREAM = RunFacts(started_at=LATER, ended_at=LATER + timedelta(seconds=9), in_stream=True)
 
 
 def test_times_come_from_the_best_side_and_say_which(tmp_path: Path) -> None:
@@ -380,13 +379,13 @@ def times(context: Context) -> tuple[str | None, datetime | None, datetime | Non
 
 
 def test_one_timed_event_is_taken_as_the_start() -> None:
-    context = context_of(stream=StreamFacts(started_at=LATER, ended_at=LATER, in_stream=True))
+    context = context_of(stream=RunFacts(started_at=LATER, ended_at=LATER, in_stream=True))
     assert times(context) == ("stream", LATER, LATER + timedelta(seconds=20))
 
 
 @pytest.mark.parametrize("duration_ms", [None, 2**53])
 def test_an_end_that_cannot_be_told_stays_unknown(duration_ms: int | None) -> None:
-    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, {}, None, Sidecars()).for_record(None, duration_ms)
+    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, {}, None, Sidecars()).for_run(NO_FACTS, duration_ms)
     assert times(context) == ("path", STARTED, None)
 
 
@@ -409,7 +408,7 @@ def test_a_template_may_fit_the_whole_path_where_the_name_is_short(tmp_path: Pat
     folder = item(tmp_path / "runs" / "vllm")
     monkeypatch.chdir(folder)
     template = PathTemplate.parse("runs/{repo}/*")
-    assert gather("0", "out.json", Path("out.json"), None, {}, template, Sidecars()).for_record(None, None).repo == "vllm"
+    assert gather("0", "out.json", Path("out.json"), None, {}, template, Sidecars()).for_run(NO_FACTS, None).repo == "vllm"
 
 
 def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_rebuild(store: Store, tmp_path: Path) -> None:

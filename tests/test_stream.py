@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.context import stream
-from ingest.context.stream import CALLS_KEPT, OTHER_TOOLS, SESSIONS_KEPT, TOOLS_KEPT, StreamContext, StreamFacts
+from ingest.agents.base import RunFacts
+from ingest.agents.claude_code.stream import SESSIONS_KEPT, StreamContext
+from ingest.agents.tool_counts import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT
 from schemas.wire.claude_code_events import InitEvent
 from tests.examples import examples
 
@@ -60,7 +61,7 @@ def test_a_stream_tells_what_its_record_does_not() -> None:
         call("t2", "Read", parent_tool_use_id="t0"),
         answer("t2", timestamp=stamp(53)),
     )
-    assert context.at_result("s1") == StreamFacts(
+    assert context.at_result("s1") == RunFacts(
         agent_version="2.1.85",
         requested_model="claude-opus-4-6[1m]",
         cwd="/srv/app",
@@ -74,7 +75,7 @@ def test_a_stream_tells_what_its_record_does_not() -> None:
 
 
 def test_a_bare_record_is_in_no_stream() -> None:
-    assert StreamContext().at_result("s1") == StreamFacts()
+    assert StreamContext().at_result("s1") == RunFacts()
 
 
 def test_counts_and_times_start_anew_with_each_result_and_init_stays() -> None:
@@ -110,7 +111,7 @@ def test_only_true_is_an_error() -> None:
 def test_sessions_are_kept_apart() -> None:
     context = fed(INIT, call("t1", "Bash"), call("t1", "Read", session="s2"), INIT | {"session_id": "s2", "model": "haiku"})
     assert (context.at_result("s1").requested_model, context.at_result("s2").requested_model) == ("claude-opus-4-6[1m]", "haiku")
-    assert context.at_result("s3") == StreamFacts()
+    assert context.at_result("s3") == RunFacts()
 
 
 def test_a_record_of_another_session_takes_nothing_away() -> None:
@@ -234,7 +235,7 @@ EVENTS = st.dictionaries(FIELDS | st.text(max_size=8), HOSTILE, max_size=8)
 @given(st.lists(EVENTS, max_size=8), st.none() | st.text(max_size=3) | st.just("s1"))
 def test_no_event_ever_raises(events: list[dict[str, Any]], session_id: str | None) -> None:
     facts = fed(*events).at_result(session_id)
-    assert all(errors <= calls for _, calls, errors in facts.tool_calls)
+    assert all(errors is not None and errors <= calls for _, calls, errors in facts.tool_calls)
     json.dumps([facts.tools, facts.tool_calls, facts.cwd], ensure_ascii=False).encode()
 
 
@@ -265,7 +266,7 @@ def test_the_wire_model_explains_every_field_and_keeps_the_rest() -> None:
 
 def test_the_cap_of_ids_lets_later_repeats_count() -> None:
     """What the cap costs, said aloud: a repeat that comes a thousand calls later counts again."""
-    events = [call(f"t{number}", "Bash") for number in range(stream.CALLS_KEPT + 1)]
+    events = [call(f"t{number}", "Bash") for number in range(CALLS_KEPT + 1)]
     assert fed(*events, events[0]).at_result("s1").tool_calls == (("Bash", CALLS_KEPT + 2, 0),)
     assert fed(*events, events[-1]).at_result("s1").tool_calls == (("Bash", CALLS_KEPT + 1, 0),)
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 import pytest
 
 import ingest.agents
 from app.queries import runs as run_queries
-from ingest.agents import AGENTS
-from ingest.agents.base import CHILD_TABLES, FACTS, Context, ContextOf, Rows
+from ingest.agents.base import CHILD_TABLES, FACTS, Context, ContextOf, Found, Rows
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.documents.document import Document
 from ingest.findings.rules import Finding
+from ingest.sources.files import Unreadable
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
 from ingest.store.record_rows import checked_tables, read_record
@@ -74,7 +74,9 @@ def wrong_values(table: str) -> list[Wrong]:
 
 def full_rows(document: Document, context_of: ContextOf) -> Rows:
     """The rows of a record of Claude Code, with calls and a patch."""
-    rows = ClaudeCode().rows(document, context_of)
+    [found] = ClaudeCode(context_of).feed(document)
+    assert isinstance(found, Found)
+    rows = found.rows
     run_id = rows.run.run_id
     calls = (ToolCallRow(run_id=run_id, tool="Bash", calls=2, errors=1),)
     patch = (PatchFileRow(run_id=run_id, path="a/b.py", insertions=3, deletions=1),)
@@ -101,21 +103,28 @@ def _changed(row: Row | tuple[Any, ...], table: str, column: str, value: Any) ->
 class Careless:
     """An agent whose records are `{"type": "careless", "wrong": n, "record": …}`: its reader puts the n-th wrong value into a row."""
 
-    agent = "careless-agent"
+    agent: ClassVar[str] = "careless-agent"
+    event_types: ClassVar[frozenset[str]] = frozenset()
+    build: ClassVar[Callable[[Rows, int], Rows]]
 
-    def __init__(self, build: Callable[[Rows, int], Rows]) -> None:
-        self._build = build
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
 
-    def recognises(self, document: Document) -> bool:
+    @staticmethod
+    def recognises(document: Document) -> bool:
         return bool(document.value.get("type") == "careless")
 
-    def rows(self, document: Document, context_of: ContextOf) -> Rows:
+    def feed(self, document: Document) -> Iterable[Found]:
         inner = Document(document.ordinal, document.position, json.dumps(document.value["record"]))
-        return self._build(full_rows(inner, context_of), document.value["wrong"])
+        return (Found(document, type(self).build(full_rows(inner, self._context_of), document.value["wrong"])),)
+
+    def end(self) -> Iterable[Found]:
+        return ()
 
 
 def registered(monkeypatch: pytest.MonkeyPatch, build: Callable[[Rows, int], Rows]) -> None:
-    monkeypatch.setattr(ingest.agents, "AGENTS", (Careless(build), *AGENTS))
+    monkeypatch.setattr(Careless, "build", staticmethod(build), raising=False)
+    monkeypatch.setitem(ingest.agents.BY_TYPE, "careless", (Careless,))
 
 
 def careless_log(path: Path, count: int, **good: Any) -> Path:
@@ -211,14 +220,18 @@ def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkey
     class Worse(ClaudeCode):
         """A newer reader, which makes something wrong of one record."""
 
-        def rows(self, document: Document, context_of: ContextOf) -> Rows:
-            rows = super().rows(document, context_of)
-            return with_value(rows, Wrong("model_usage", "input_tokens", 0.5)) if rows.run.run_id == "right-1" else rows
+        def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+            [found] = super().feed(document)
+            assert isinstance(found, Found)
+            rows = found.rows
+            is_wrong = rows.run.run_id == "right-1"
+            return (Found(document, with_value(rows, Wrong("model_usage", "input_tokens", 0.5)) if is_wrong else rows),)
 
     log = tmp_path / "log.jsonl"
     log.write_text("\n".join(record_text(uuid=f"right-{number}", session_id=f"right-{number}") for number in range(3)))
     ingest_paths(store, log)
-    monkeypatch.setattr(ingest.agents, "AGENTS", (Worse(),))
+    monkeypatch.setattr(ingest.agents, "ClaudeCode", Worse)
+    monkeypatch.setitem(ingest.agents.BY_TYPE, "result", (Worse,))
     assert rebuild(store) == RebuildReport(runs=2, rejects=1)
     [reject] = run_queries.rejects(store).to_pylist()
     assert reject["detail"].startswith("model_usage.input_tokens: ")
@@ -226,7 +239,7 @@ def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkey
     assert (source["documents"], source["accepted"], source["rejected"]) == (3, 2, 1)
 
 
-WORDS = ("outcome", "cost_cause", "price_status")
+WORDS = ("outcome", "cost_cause", "price_status", "record_kind", "tokens_basis")
 """Columns that take but a few words."""
 
 LARGEST: dict[pa.DataType, Any] = {

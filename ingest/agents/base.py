@@ -1,12 +1,14 @@
-"""The protocol of an agent's reader: it recognises the records of its agent and turns each into rows."""
+"""The protocol of an agent's reader: it sees the documents of a source and yields runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from ingest.documents.document import Document
+from ingest.sources.files import Unreadable
 from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 
 
@@ -25,6 +27,7 @@ class Context(NamedTuple):
     requested_model: str | None = None
     cwd: str | None = None
     permission_mode: str | None = None
+    branch: str | None = None
     tools: tuple[str, ...] = ()
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -38,7 +41,7 @@ class Context(NamedTuple):
     patch_deletions: int | None = None
     in_stream: bool = False
     context_rank: int = 0
-    tool_calls: tuple[tuple[str, int, int], ...] = ()
+    tool_calls: tuple[tuple[str, int, int | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
     patch_changes: tuple[tuple[str, int, int], ...] = ()
     """(path, insertions, deletions) of the patch beside the record."""
@@ -76,17 +79,65 @@ FACTS = {"claims": "claim_no", "file_changes": None, "statements": "statement_no
 """The tables of what is found in a summary → the column that numbers the facts of a run from 1, where they are numbered."""
 
 
-ContextOf = Callable[[str | None, int | None], Context]
-"""(session_id, wall time in ms) → the context of the record."""
+@dataclass(frozen=True)
+class RunFacts:
+    """The facts that a reader has about the surroundings of one run: from its stream, or from the log itself.
+
+    `time_source`: whose times they are, `stream` or, for local times of an unknown zone, `record`.
+    """
+
+    agent_version: str | None = None
+    requested_model: str | None = None
+    cwd: str | None = None
+    permission_mode: str | None = None
+    tools: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    in_stream: bool = False
+    tool_calls: tuple[tuple[str, int, int | None], ...] = ()
+    """(tool, calls, errors), sorted by tool; sub-agents' calls included."""
+    time_source: str = "stream"
+    repo: str | None = None
+    task: str | None = None
+    branch: str | None = None
+    base_commit: str | None = None
+    prompt: str | None = None
+
+
+NO_FACTS = RunFacts()
+
+ContextOf = Callable[[RunFacts, int | None], Context]
+"""(facts of its surroundings, wall time in ms) → the context of the run."""
+
+
+class Found(NamedTuple):
+    """A run that a reader found. `document` counts as its record: the record itself, or the last event of the run."""
+
+    document: Document
+    rows: Rows
 
 
 class AgentReader(Protocol):
-    """Reads the records of one agent. `agent` is the value of runs.agent."""
+    """Reads one source: its documents in order go in, runs come out. One reader is made for each source and each agent met in it.
 
-    agent: str
+    It keeps no more than a bounded state of each run, whatever the length of the source.
+    """
 
-    def recognises(self, document: Document) -> bool:
-        """Whether the document is a record of this agent, good or damaged. Cheap; raises nothing."""
+    agent: ClassVar[str]
+    """The value of `runs.agent`."""
 
-    def rows(self, document: Document, context_of: ContextOf) -> Rows:
-        """The rows of the record. Calls `context_of` only for a record that can be read. Raises InvalidRecord for any other."""
+    event_types: ClassVar[frozenset[str]]
+    """Values of `type` in the events that it reads; empty where its records have none."""
+
+    def __init__(self, context_of: ContextOf) -> None:
+        """`context_of` joins what the reader knows of a run with labels, path and sidecars."""
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        """Whether the document is a record or an event of this agent, good or damaged. Cheap; raises nothing."""
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        """The runs that end with this document; mostly none or one. Raises InvalidRecord for a record that cannot be read."""
+
+    def end(self) -> Iterable[Found | Unreadable]:
+        """The runs that are still open at the end of the source, and a reject for events that make no run."""

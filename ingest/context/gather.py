@@ -1,8 +1,8 @@
 """Labels, path, sidecars and stream, merged by precedence into the `Context` of each record.
 
 - repo, task, experiment: a label given at ingest, else the path by the template, else a sidecar.
-- agent version, requested model: the stream, else a sidecar.
-- started_at, ended_at: both from one origin, the first of stream, sidecar, path, file that has any; `time_source` is its name.
+- agent version, requested model: the stream or the log itself, else a sidecar.
+- started_at, ended_at: both from one origin, the first of stream, sidecar, record, path, file that has any; `time_source` is its name.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from ingest.agents.base import Context
+from ingest.agents.base import Context, RunFacts
 from ingest.context.path_template import PathFacts, PathTemplate
 from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars
-from ingest.context.stream import StreamFacts
 from ingest.documents.times import shifted, time_of_path
 
 RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
@@ -24,7 +23,6 @@ RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
 one with a path that says something, that over one with labels, and each over a bare file, whatever the order of ingest."""
 
 NO_PATH_FACTS = PathFacts()
-NO_STREAM_FACTS = StreamFacts()
 
 Times = tuple[datetime | None, datetime | None]
 
@@ -39,53 +37,58 @@ class SourceContext:
     sidecar: SidecarFacts = NO_SIDECAR_FACTS
     modified_at: datetime | None = None
 
-    def for_record(self, facts: StreamFacts | None, duration_ms: int | None) -> Context:
-        """The context of one record, with the facts of its stream.
+    def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
+        """The context of one run, with what its reader knows.
 
         Where only the start or the end is known, the other is `duration_ms` away. A path has the start (loops name a log when they start
         it), the file's time of change is the end. A stream has both; if only one of its events has a time, that is the start.
         """
-        stream = facts or NO_STREAM_FACTS
-        time_source, (started_at, ended_at) = self._times(stream, duration_ms)
+        time_source, (started_at, ended_at) = self._times(facts, duration_ms)
         sidecar = self.sidecar
         return Context(
             source_id=self.source_id,
             labels=self._labels,
-            repo=self.labels.get("repo") or self.path.repo or sidecar.repo,
-            task=self.labels.get("task") or self.path.task or sidecar.task,
+            repo=self.labels.get("repo") or self.path.repo or sidecar.repo or facts.repo,
+            task=self.labels.get("task") or self.path.task or sidecar.task or facts.task,
             experiment=self.labels.get("experiment") or self.path.experiment,
-            agent_version=stream.agent_version or sidecar.agent_version,
-            requested_model=stream.requested_model or sidecar.model,
-            cwd=stream.cwd,
-            permission_mode=stream.permission_mode,
-            tools=stream.tools,
+            agent_version=facts.agent_version or sidecar.agent_version,
+            requested_model=facts.requested_model or sidecar.model,
+            cwd=facts.cwd,
+            permission_mode=facts.permission_mode,
+            branch=facts.branch,
+            tools=facts.tools,
             started_at=started_at,
             ended_at=ended_at,
             time_source=time_source,
-            base_commit=sidecar.base_commit,
+            base_commit=sidecar.base_commit or facts.base_commit,
             head_commit=sidecar.head_commit,
             task_status=sidecar.task_status,
             first_edit_ms=sidecar.first_edit_ms,
             patch_files=sidecar.patch_files,
             patch_insertions=sidecar.patch_insertions,
             patch_deletions=sidecar.patch_deletions,
-            in_stream=stream.in_stream,
-            context_rank=self._rank + RANKS["stream"] * stream.in_stream,
-            tool_calls=stream.tool_calls,
+            in_stream=facts.in_stream,
+            context_rank=self._rank + RANKS["stream"] * facts.in_stream,
+            tool_calls=facts.tool_calls,
             patch_changes=sidecar.file_changes,
         )
 
-    def _times(self, stream: StreamFacts, duration_ms: int | None) -> tuple[str | None, Times]:
+    def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, Times]:
         """(time_source, (started_at, ended_at)) of the first origin that has any."""
-        for source, times in self._origins(stream):
+        for source, times in self._origins(facts):
             if any(times):
                 return source, _completed(times, duration_ms)
         return None, (None, None)
 
-    def _origins(self, stream: StreamFacts) -> Iterator[tuple[str, Times]]:
-        single = stream.started_at == stream.ended_at
-        yield "stream", (stream.started_at, None if single else stream.ended_at)
+    def _origins(self, facts: RunFacts) -> Iterator[tuple[str, Times]]:
+        """A record's own local times have no zone: a sidecar's times are better."""
+        single = facts.started_at == facts.ended_at
+        own = (facts.time_source, (facts.started_at, None if single else facts.ended_at))
+        if facts.time_source != "record":
+            yield own
         yield "sidecar", (self.sidecar.started_at, self.sidecar.ended_at)
+        if facts.time_source == "record":
+            yield own
         yield "path", (self.path.started_at, None)
         yield "file", (None, self.modified_at)
 

@@ -142,7 +142,7 @@ def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Predict
         first_edit_ms=_milliseconds(metrics.time_to_first_edit_s, agent.time_to_first_edit_s),
         started_at=started_at,
         ended_at=ended_at,
-        model=_known(run.model, meta.model_full, prediction.model_name_or_path),
+        model=_known(run.model),
         **_patch_facts(patch, journal, summary),
     )
 

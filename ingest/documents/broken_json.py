@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ingest.agents.marks import LEGIBLE_FIELDS
 from ingest.documents.byte_window import Window, bytes_of, clean
 from schemas.errors import RejectReason
+from schemas.marks import LEGIBLE_FIELDS
 
 MARK_SEARCHED = 4096
 """Characters of a broken object that are searched for its fields."""

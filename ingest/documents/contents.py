@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
-from ingest.agents.marks import QUOTED_RECORD, RECORD_MARK
 from ingest.documents.byte_window import WINDOW_BYTES, Window
-from ingest.documents.document import Document, excerpt, is_whole_record
+from ingest.documents.document import EXCERPT_CHARACTERS, Document, excerpt, is_whole_record
 from ingest.documents.log_wrappers import WrappedLog, wrapper_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
 from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner, Span
+from ingest.documents.text_document import TextDocument, text_lines
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary
@@ -25,6 +25,7 @@ from ingest.sources.identity import TeeStream
 from ingest.sources.portions import Portion, PortionStream, portions
 from ingest.sources.walking import find_files, read_paths
 from schemas.errors import RejectReason
+from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_STARTS, is_agents_object
 from schemas.rows.source import FileKind
 
 __all__ = [
@@ -75,7 +76,8 @@ def read(
 class Contents:
     """The documents of a source; to be iterated once.
 
-    `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between), none.
+    `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between),
+    text (a log that is no JSON), none.
     `file_kind`: the kind of the source, for one in which nothing looked like a run.
     Raises OSError where the file itself cannot be read, InputUnreadable where it does not stay as long as it was.
     """
@@ -124,6 +126,13 @@ class Contents:
                 yield self._refused(RejectReason.NOT_JSON, "binary data that contains text of a record", "")
             return
         text = Utf8(opened)
+        if head.startswith(TEXT_STARTS):
+            self.kind = "text"
+            yield TextDocument(0, _BEGINNING, head[: 4 * EXCERPT_CHARACTERS], lines=text_lines(text))
+        else:
+            yield from self._objects(text, head)
+
+    def _objects(self, text: Utf8, head: bytes) -> Iterator[Document | Unreadable]:
         wrapper = wrapper_of(head)
         self._wrapped = WrappedLog(text, wrapper) if wrapper else None
         window = Window(self._wrapped or text, self._window_bytes)
@@ -159,7 +168,7 @@ class Contents:
         self._last_line = span.line
         if span.value is None:
             yield self._document(span)
-        elif is_event(span.value) or is_record(span.value):
+        elif is_event(span.value) or is_record(span.value) or is_agents_object(span.value):
             yield self._document(span).parsed_as(span.value)
         elif inner := self._inside(span):
             yield from inner

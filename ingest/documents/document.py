@@ -8,10 +8,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from ingest.agents.marks import RESULT_START
 from ingest.documents.broken_json import parse
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason
+from schemas.marks import RESULT_START
 from schemas.wire.values import WrittenFloat
 
 EXCERPT_CHARACTERS = 300

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import simplejson
 
-from ingest.agents.marks import FIGURES, WRAPPED_FIELDS
 from ingest.documents.broken_json import parse
 from ingest.documents.scanner import scan
+from schemas.marks import FIGURES, WRAPPED_FIELDS
 
 DEPTH = 8
 """Levels of values, lists and strings that are searched."""

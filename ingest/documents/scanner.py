@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from ingest.agents.marks import EVENT_START, RECORD_MARK, has_marks
 from ingest.documents.broken_json import (
     MARK_SEARCHED,
     Failure,
@@ -30,6 +29,7 @@ from ingest.documents.broken_json import (
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
 from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record
 from schemas.errors import RejectReason
+from schemas.marks import EVENT_START, RECORD_MARK, has_marks
 
 LONGEST_OBJECT = 256 << 20
 """Bytes. A longer object is refused."""

@@ -9,16 +9,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from ingest.agents.base import Context
-from ingest.agents.marks import is_agents_event
+from ingest.agents import SourceReaders
+from ingest.agents.base import Found
 from ingest.context.gather import SourceContext, gather
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars
-from ingest.context.stream import StreamContext
 from ingest.context.temporary_sidecars import is_named_as_sidecar, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
@@ -28,9 +26,9 @@ from ingest.sources.decoding import Allowance
 from ingest.sources.files import CHANGED, changed
 from ingest.sources.identity import Checksum, Earlier, Fingerprint, identify
 from ingest.store.read_result import PortionKey, ReadResult
-from ingest.store.record_rows import read_record
+from ingest.store.record_rows import runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
-from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
+from schemas.errors import InputUnreadable, InvalidRecord
 from schemas.rows.source import FileKind
 
 SMALL_BYTES = 1 << 20
@@ -159,16 +157,13 @@ def read_source(
 
 
 class _SourceReader:
-    """Reads the documents of one source in order. Events are the context of the records among them."""
+    """Reads the documents of one source in order: runs go into the spool, all else is context of them or ignored."""
 
     def __init__(self, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
         self._result = result
-        self._context = context
         self._spool = spool
-        self._stream = StreamContext()
-        self._streaming = False
+        self._readers = SourceReaders(context.for_run)
         self._has_records = False
-        self._last_event: Document | None = None
         self._doubtful: list[Unreadable] = []
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
@@ -181,46 +176,46 @@ class _SourceReader:
             else:
                 self._doubtful.append(part)
         self._result.container = found.kind
-        if portion or self._has_records or self._result.rejected or self._last_event:
-            self._as_log(is_whole=portion is None)
+        without_run = self._end()
+        if portion or self._has_records or self._result.rejected or without_run:
+            self._as_log([] if portion else without_run)
         else:
             self._result.kind, self._result.ignored = found.file_kind, 1
 
-    def _as_log(self, *, is_whole: bool) -> None:
-        """Reject the doubtful parts, since the source is a log; and the last event of a stream that has no record."""
+    def _as_log(self, without_run: list[Unreadable]) -> None:
+        """Reject the doubtful parts, since the source is a log; and events without a run, where nothing else was found."""
         for part in self._doubtful:
             self._spool.reject(self._result, part)
-        if is_whole and self._last_event and not self._has_records and not self._result.rejected:
-            count, last = self._result.ignored, self._last_event
-            self._result.ignored -= 1
-            self._spool.reject(self._result, last.refused(RejectReason.NO_RECORD, _no_record_detail(count)))
+        if not self._has_records and not self._result.rejected:
+            for part in without_run:
+                self._result.ignored -= 1
+                self._spool.reject(self._result, part)
 
     def _document(self, document: Document) -> None:
-        """A record becomes rows or a reject, any other document context."""
+        """A document that ends a run becomes its rows, or a reject; any other is ignored."""
         try:
-            rows = read_record(document, partial(self._context_of, document.logged_at))
+            found = runs_with(self._readers, document)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
             return
-        if rows is None:
-            self._ignore(document)
-            return
-        self._spool.add(self._result, document, rows)
+        for one in found or ():
+            if isinstance(one, Found):
+                self._add(one)
+            else:
+                self._spool.reject(self._result, one)
+        self._result.ignored += not found
+
+    def _end(self) -> list[Unreadable]:
+        """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run."""
+        without_run = []
+        for one in runs_at_end(self._readers):
+            if isinstance(one, Found):
+                self._result.ignored -= 1
+                self._add(one)
+            else:
+                without_run.append(one)
+        return without_run
+
+    def _add(self, run: Found) -> None:
+        self._spool.add(self._result, run.document, run.rows)
         self._has_records = True
-
-    def _context_of(self, logged_at: datetime | None, session_id: str | None, duration_ms: int | None) -> Context:
-        facts = self._stream.at_result(session_id, logged_at) if self._streaming or logged_at else None
-        return self._context.for_record(facts, duration_ms)
-
-    def _ignore(self, document: Document) -> None:
-        self._result.ignored += 1
-        if is_agents_event(document.value):
-            self._last_event = document
-        if isinstance(document.value.get("type"), str):
-            self._streaming = True
-            self._stream.see(document.value, document.logged_at)
-
-
-def _no_record_detail(count: int) -> str:
-    events = "an agent's event" if count == 1 else f"{count:,} events"
-    return f"{events}, but no result record: the run was killed, the log is truncated, or it is a session transcript (not supported yet)"

@@ -8,7 +8,8 @@ rejected with the column and the value.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +17,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pydantic import ValidationError
 
-from ingest.agents import recognise
-from ingest.agents.base import CHILD_TABLES, FACTS, ContextOf, Rows
+from ingest.agents import SourceReaders
+from ingest.agents.base import CHILD_TABLES, FACTS, ContextOf, Found, Rows
 from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
+from ingest.sources.files import Unreadable
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.tables import TABLES, WrongValue, arrow_columns, arrow_table, shown
 
@@ -33,23 +35,43 @@ class RowTable(NamedTuple):
 
 
 def read_record(document: Document, context_of: ContextOf) -> Rows | None:
-    """The rows of a record, with its claims and findings, their values not checked yet. None for a document that is no record.
+    """The rows of a document that is one run by itself. None for a document that is none. Raises InvalidRecord."""
+    readers = SourceReaders(context_of)
+    fed = runs_with(readers, document)
+    found = [one for one in (*(fed or ()), *runs_at_end(readers)) if isinstance(one, Found)]
+    return found[0].rows if found else None
+
+
+def runs_with(readers: SourceReaders, document: Document) -> list[Found | Unreadable] | None:
+    """The runs that end with a document, with their claims and findings; values are not checked yet. None: no agent's document.
 
     Raises InvalidRecord.
     """
-    agent, rows = "an agent", None
+    return _completed(readers, partial(readers.feed, document))
+
+
+def runs_at_end(readers: SourceReaders) -> list[Found | Unreadable]:
+    """The same for the end of a source, and rejects of events that make no run. Raises InvalidRecord."""
+    return _completed(readers, readers.end) or []
+
+
+def _completed(readers: SourceReaders, step: Callable[[], Iterable[Found | Unreadable] | None]) -> list[Found | Unreadable] | None:
+    """What a step finds. An exception in a reader is a defect of it; a wrong value in the rows is reported as the cause."""
+    rows: Rows | None = None
+    done: list[Found | Unreadable] = []
     try:
-        reader = recognise(document)
-        if reader is None:
+        found = step()
+        if found is None:
             return None
-        agent = reader.agent
-        rows = reader.rows(document, context_of)
-        return complete(rows)
+        for one in found:
+            rows = one.rows if isinstance(one, Found) else None
+            done.append(one._replace(rows=complete(one.rows)) if isinstance(one, Found) else one)
     except (InvalidRecord, MemoryError):
         raise
-    except Exception as error:  # any kind, since it is a defect; a wrong value is reported as the cause
+    except Exception as error:  # any kind, since it is a defect
         wrong = _tables_or_error([rows]) if rows else None
-        raise _refused(agent, wrong if isinstance(wrong, WrongValue) else error) from error
+        raise _refused(readers.agent, wrong if isinstance(wrong, WrongValue) else error) from error
+    return done
 
 
 def checked_tables(made: Sequence[Rows]) -> tuple[list[RowTable], Mapping[int, InvalidRecord]]:

@@ -21,6 +21,7 @@ from schemas.rows.units import (
     Milliseconds,
     Names,
     Offset,
+    Quantity,
     Ratio,
     RawText,
     SignedUsd,
@@ -47,6 +48,27 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
+class RecordKind(StrEnum):
+    """What kind of record a run was read from."""
+
+    RESULT = "result"
+    STREAM = "stream"
+    TRANSCRIPT = "transcript"
+    TRAJECTORY = "trajectory"
+    TRIAL = "trial"
+    SIDECAR = "sidecar"
+
+
+class TokensBasis(StrEnum):
+    """How far the tokens of a model row can be trusted."""
+
+    EXACT = "exact"
+    UPPER_BOUND = "upper_bound"
+    LOWER_BOUND = "lower_bound"
+    ESTIMATE = "estimate"
+    UNKNOWN = "unknown"
+
+
 class PriceStatus(StrEnum):
     """Whether the list price of a model row is known."""
 
@@ -58,6 +80,8 @@ TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_wr
 """The classes of tokens that are priced apart: columns of `runs` and of `model_usage`, and with `usage_` in front of `runs`."""
 
 OutcomeName = Annotated[Outcome, ArrowType(pa.string())]
+RecordKindName = Annotated[RecordKind, ArrowType(pa.string())]
+TokensBasisName = Annotated[TokensBasis, ArrowType(pa.string())]
 PriceStatusName = Annotated[PriceStatus, ArrowType(pa.string())]
 CostCauseName = Annotated[CostCause, ArrowType(pa.string())]
 Day = Annotated[date, ArrowType(pa.date32())]
@@ -87,6 +111,10 @@ class RunRow(Row):
     agent: Text = Field(title="Agent", description="The agent that wrote the record, e.g. claude-code.")
     agent_version: Text | None = optional("Agent version", "Version of the agent, from the event stream.")
     session_id: Text | None = optional("Session", "Session of the agent. Resumed runs share a session.")
+    parent_run_id: Text | None = optional("Parent run", "Run that started this one as a sub-agent, or that it was forked from.")
+    record_kind: RecordKindName = Field(
+        default=RecordKind.RESULT, title="Record kind", description="Kind of the record: result, stream, transcript, trajectory, …"
+    )
     started_at: UtcTime | None = optional("Started at", "When the run began (UTC).")
     ended_at: UtcTime | None = optional("Ended at", "When the run ended (UTC).")
     time_source: Text | None = optional(
@@ -98,6 +126,7 @@ class RunRow(Row):
     stop_reason: Text | None = optional("Stop reason", "`stop_reason` of the last model message, as logged.")
     terminal_reason: Text | None = optional("Terminal reason", "`terminal_reason`, why the loop ended, as logged.")
     outcome: OutcomeName = Field(title="Outcome", description="How the run ended: completed, limit reached, API error, …")
+    score: Quantity | None = optional("Score", "Result of the task's evaluation: 1 is solved, 0 is not. Not the outcome of the run.")
     duration_ms: Milliseconds | None = optional("Wall time", "Time from start to end of the run.")
     duration_api_ms: Milliseconds | None = optional(
         "API time as logged", "Time in API calls as logged: within one process it includes earlier runs."
@@ -111,6 +140,8 @@ class RunRow(Row):
     cost_reported_usd: Usd | None = optional(
         "Cost as logged", "`total_cost_usd` as logged. It may include earlier runs in the same session."
     )
+    credits: Quantity | None = optional("Credits", "What the agent reported in a unit other than dollars.")
+    credits_unit: Text | None = optional("Credit unit", "Unit of the credits: premium requests, credits, …")
     cost_own_usd: Usd | None = optional(
         "Reported cost",
         "Cost the agent reported for this run (an estimate), excluding earlier runs in the same session.",
@@ -141,6 +172,11 @@ class RunRow(Row):
     output_tokens: Tokens | None = optional("Output tokens", "Output tokens of the run, all models, including thinking.")
     cache_read_tokens: Tokens | None = optional("Cache reads", "Input tokens of the run that were read from the cache, all models.")
     cache_write_tokens: Tokens | None = optional("Cache writes", "Input tokens of the run that were written to the cache, all models.")
+    tokens_basis: TokensBasisName = Field(
+        default=TokensBasis.EXACT,
+        title="Token basis",
+        description="How far the tokens of the run can be trusted: exact, upper_bound, lower_bound, estimate or unknown.",
+    )
     usage_input_tokens: Tokens | None = Field(default=None, description="Uncached input of the main loop's last turn group (`usage`).")
     usage_output_tokens: Tokens | None = Field(default=None, description="Output of the main loop's last turn group (`usage`).")
     usage_cache_read_tokens: Tokens | None = Field(default=None, description="Cache read of the main loop's last turn group (`usage`).")
@@ -154,6 +190,7 @@ class RunRow(Row):
     experiment: Text | None = optional("Experiment", "Experiment the run belongs to, from its labels.")
     labels: Labels = Field(default={}, title="Labels", description="Labels given at ingest (--label key=value).")
     requested_model: Text | None = optional("Requested model", "Model the agent was started with, from the event stream.")
+    branch: Text | None = optional("Branch", "Branch that the agent worked on.")
     cwd: Text | None = optional("Working directory", "Working directory of the agent, from the event stream.")
     permission_mode: Text | None = optional("Permission mode", "Permission mode of the agent, from the event stream.")
     tools: Names = Field(default=(), description="Tools the agent had, from the event stream.")
@@ -208,7 +245,7 @@ class ModelUsageRow(Row):
     region: Text | None = optional("Region", "Region of the endpoint: us, eu, global, us-east-1, …")
     input_tokens: Tokens | None = optional("Uncached input", "Input tokens neither read from nor written to the cache.")
     output_tokens: Tokens | None = optional("Output tokens", "Output tokens, including thinking.")
-    thinking_tokens: Tokens | None = optional("Thinking tokens", "Thinking tokens: a part of the output tokens.")
+    reasoning_tokens: Tokens | None = optional("Reasoning tokens", "Reasoning (thinking) tokens: a part of the output tokens.")
     cache_read_tokens: Tokens | None = optional("Cache reads", "Input tokens read from the cache.")
     cache_write_tokens: Tokens | None = optional("Cache writes", "Input tokens written to the cache.")
     cache_write_5m_tokens: Tokens | None = optional(
@@ -218,6 +255,10 @@ class ModelUsageRow(Row):
         "Cache writes (1 hour)", "Cache writes kept for 1 hour. Empty where the record does not split cache writes."
     )
     web_search_requests: Count | None = optional("Web searches", "Web searches by the provider's server-side tool.")
+    tokens_basis: TokensBasisName = Field(
+        default=TokensBasis.EXACT, title="Token basis", description="exact, upper_bound, lower_bound, estimate or unknown."
+    )
+    tokens_basis_reason: Text | None = optional("Reason of the token basis", "Why the tokens are not exact.")
     cost_reported_usd: Usd | None = optional("Cost as logged", "`costUSD` as logged.")
     cost_own_usd: Usd | None = optional(
         "Reported cost", "Cost the agent reported for the model in this run, excluding earlier runs in the same session."
@@ -258,7 +299,7 @@ class ToolCallRow(Row):
     run_id: Text = Field(description="Id of the run.")
     tool: Text = Field(title="Tool", description="Name of the tool.")
     calls: Count = Field(title="Calls", description="Calls of the tool.")
-    errors: Count = Field(title="Errors", description="Calls whose result was an error.")
+    errors: Count | None = optional("Errors", "Calls whose result was an error. Empty where the log does not say.")
 
 
 class FileChangeRow(Row):

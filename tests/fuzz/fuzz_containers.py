@@ -22,12 +22,12 @@ from collections.abc import Callable
 
 import zstandard
 
-from ingest.agents import recognise
 from ingest.agents.base import Context
 from ingest.documents.byte_window import WINDOW_BYTES
 from ingest.documents.contents import Document, Source, Unreadable, members, read
 from schemas.errors import InvalidRecord
 from tests.conftest import record
+from tests.one_run import rows_of
 
 SLOW_SECONDS = 1.0
 TIME = "2026-03-01T10:11:12.123456789Z"
@@ -137,11 +137,9 @@ def told(source: Source, window_bytes: int) -> list[tuple[object, ...]]:
 
 
 def _row_of(document: Document) -> str:
-    format_ = recognise(document)
-    if format_ is None:
-        return "ignored"
     try:
-        return format_.rows(document, lambda *_: Context("source")).run.run_id
+        rows = rows_of(document, Context("source"))
+        return rows.run.run_id if rows else "ignored"
     except InvalidRecord as error:
         return error.reason
 

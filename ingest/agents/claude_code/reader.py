@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import Context, ContextOf, Rows, columns_of
+from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFacts, columns_of
 from ingest.agents.claude_code.outcome import outcome
-from ingest.agents.marks import FIGURES, RESULT_START
+from ingest.agents.claude_code.stream import StreamContext
+from ingest.agents.kept_run import complaints
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.text_repair import repair
 from ingest.documents.document import Document
 from ingest.prices.model_ids import ModelId, parse_model_id
+from ingest.sources.files import Unreadable
+from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
+from schemas.marks import EVENT_TYPES, FIGURES, RESULT_START, is_agents_event
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
@@ -41,25 +47,65 @@ Number = TypeVar("Number", int, Decimal)
 
 
 class ClaudeCode:
-    """Records of `claude -p --output-format json` and the result events of its streams, every version."""
+    """Result records of `claude -p --output-format json`, and of its event streams, every version."""
 
-    agent = "claude-code"
+    agent: ClassVar[str] = CLAUDE_CODE.key
+    event_types: ClassVar[frozenset[str]] = EVENT_TYPES | {"result"}
 
-    def recognises(self, document: Document) -> bool:
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+        self._stream = StreamContext()
+        self._streaming = False
+        self._has_records = False
+        self._events = 0
+        self._last_event: Document | None = None
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
         if document.starts_with(RESULT_START):
             return True
         value = document.value
-        return value.get("type") == "result" or _is_untyped_record(value)
+        return isinstance(value.get("type"), str) or _is_untyped_record(value)
 
-    def rows(self, document: Document, context_of: ContextOf) -> Rows:
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        """An event is context of the results behind it, a result is a run. Results need not be parsed to be told from events."""
+        if not document.starts_with(RESULT_START) and document.value.get("type", "result") != "result":
+            self._note(document)
+            return ()
+        rows = self._rows(document)
+        self._has_records = True
+        return (Found(document, rows),)
+
+    def end(self) -> Iterable[Found | Unreadable]:
+        """Events without any result make a reject."""
+        if self._has_records or not self._last_event:
+            return ()
+        return (self._last_event.refused(RejectReason.NO_RECORD, _no_record_detail(self._events)),)
+
+    def _note(self, event: Document) -> None:
+        self._events += 1
+        if is_agents_event(event.value):
+            self._last_event = event
+        self._streaming = True
+        self._stream.see(event.value, event.logged_at)
+
+    def _rows(self, document: Document) -> Rows:
         record, raw = _read(document)
-        context = context_of(record.session_id, _whole(record.duration_ms))
+        context = self._context_of(self._facts(record.session_id, document.logged_at), _whole(record.duration_ms))
         run_id = record.uuid or canonical_hash(document.value)
         usage = tuple(_model_row(run_id, logged, one, _cache_write_split(one, record)) for logged, one in _model_usage(record))
         calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
         run = _run(record, run_id, context, usage, ordinal=document.ordinal, raw=raw)
         patch = tuple(PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
         return Rows(run, usage, calls, patch)
+
+    def _facts(self, session_id: str | None, logged_at: datetime | None) -> RunFacts:
+        return self._stream.at_result(session_id, logged_at) if self._streaming or logged_at else NO_FACTS
+
+
+def _no_record_detail(count: int) -> str:
+    events = "an agent's event" if count == 1 else f"{count:,} events"
+    return f"{events}, but no result record: the run was killed, the log is truncated, or it is a session transcript (not supported yet)"
 
 
 def _is_untyped_record(value: dict[str, Any]) -> bool:
@@ -80,7 +126,7 @@ def _validated(document: Document) -> tuple[ResultRecord, str | bytes]:
         record, raw = _strict_or_mended(document)
         return _with_cost(record, document), raw
     except ValidationError as error:
-        raise InvalidRecord(RejectReason.INVALID_RECORD, _complaints(error)) from error
+        raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
     except (ValueError, RecursionError) as error:  # the line only looked whole
         raise InvalidRecord(RejectReason.NOT_JSON, f"invalid JSON: {error}") from error
 
@@ -109,19 +155,6 @@ def _look_alike(record: ResultRecord) -> str:
     extra = record.model_extra or {}
     agent = " (Cursor)" if "request_id" in extra else ""
     return f"unsupported agent format{agent}: a result record without cost, turns and tokens"
-
-
-def _complaints(error: ValidationError) -> str:
-    """Every wrong field: `field.path: message (found …)`."""
-    return "; ".join(
-        f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {_shown(item['input'])})"
-        for item in error.errors(include_url=False)
-    )
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
@@ -158,7 +191,7 @@ def _model_row(run_id: str, logged: str | None, usage: ModelUsage, split: CacheW
             "region": parsed.region if parsed else None,
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,
-            "thinking_tokens": usage.thinking_tokens,
+            "reasoning_tokens": usage.thinking_tokens,
             "cache_read_tokens": usage.cache_read_tokens,
             "cache_write_tokens": usage.cache_write_tokens,
             "cache_write_5m_tokens": split[0],
@@ -202,7 +235,7 @@ def _run(
         {
             "run_id": run_id,
             "ordinal": ordinal,
-            "agent": ClaudeCode.agent,
+            "agent": CLAUDE_CODE.key,
             "session_id": record.session_id,
             "subtype": record.subtype,
             "is_error": record.is_error,

@@ -44,6 +44,8 @@ create table runs (
     "agent" varchar not null,
     "agent_version" varchar,
     "session_id" varchar,
+    "parent_run_id" varchar,
+    "record_kind" varchar not null,
     "started_at" timestamptz,
     "ended_at" timestamptz,
     "time_source" varchar,
@@ -53,12 +55,15 @@ create table runs (
     "stop_reason" varchar,
     "terminal_reason" varchar,
     "outcome" varchar not null,
+    "score" double,
     "duration_ms" bigint,
     "duration_api_ms" bigint,
     "duration_api_own_ms" bigint,
     "ttft_ms" bigint,
     "num_turns" bigint,
     "cost_reported_usd" decimal(18, 9),
+    "credits" double,
+    "credits_unit" varchar,
     "cost_own_usd" decimal(18, 9),
     "cost_list_usd" decimal(18, 9),
     "cost_delta_usd" decimal(18, 9),
@@ -76,6 +81,7 @@ create table runs (
     "output_tokens" bigint,
     "cache_read_tokens" bigint,
     "cache_write_tokens" bigint,
+    "tokens_basis" varchar not null,
     "usage_input_tokens" bigint,
     "usage_output_tokens" bigint,
     "usage_cache_read_tokens" bigint,
@@ -87,6 +93,7 @@ create table runs (
     "experiment" varchar,
     "labels" map(varchar, varchar) not null,
     "requested_model" varchar,
+    "branch" varchar,
     "cwd" varchar,
     "permission_mode" varchar,
     "tools" varchar[] not null,
@@ -125,6 +132,8 @@ comment on column runs."ordinal" is 'Number of the record within its file, from 
 comment on column runs."agent" is 'The agent that wrote the record, e.g. claude-code.';
 comment on column runs."agent_version" is 'Version of the agent, from the event stream.';
 comment on column runs."session_id" is 'Session of the agent. Resumed runs share a session.';
+comment on column runs."parent_run_id" is 'Run that started this one as a sub-agent, or that it was forked from.';
+comment on column runs."record_kind" is 'Kind of the record: result, stream, transcript, trajectory, …';
 comment on column runs."started_at" is 'When the run began (UTC).';
 comment on column runs."ended_at" is 'When the run ended (UTC).';
 comment on column runs."time_source" is 'Where the timestamps come from: stream, sidecar, path or file. Empty: no timestamp.';
@@ -134,12 +143,15 @@ comment on column runs."api_error_status" is 'HTTP status of the API error that 
 comment on column runs."stop_reason" is '`stop_reason` of the last model message, as logged.';
 comment on column runs."terminal_reason" is '`terminal_reason`, why the loop ended, as logged.';
 comment on column runs."outcome" is 'How the run ended: completed, limit reached, API error, …';
+comment on column runs."score" is 'Result of the task''s evaluation: 1 is solved, 0 is not. Not the outcome of the run.';
 comment on column runs."duration_ms" is 'Time from start to end of the run. In ms.';
 comment on column runs."duration_api_ms" is 'Time in API calls as logged: within one process it includes earlier runs. In ms.';
 comment on column runs."duration_api_own_ms" is 'Time in API calls, excluding earlier runs in the same process. Above wall time: calls ran in parallel. In ms.';
 comment on column runs."ttft_ms" is 'Time until the first token. In ms.';
 comment on column runs."num_turns" is 'Round trips to the model, as counted by the agent.';
 comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged. It may include earlier runs in the same session. In USD.';
+comment on column runs."credits" is 'What the agent reported in a unit other than dollars.';
+comment on column runs."credits_unit" is 'Unit of the credits: premium requests, credits, …';
 comment on column runs."cost_own_usd" is 'Cost the agent reported for this run (an estimate), excluding earlier runs in the same session. In USD.';
 comment on column runs."cost_list_usd" is 'Cost of the run''s tokens at list prices (base tier). Empty where a model of the run has no list price. In USD.';
 comment on column runs."cost_delta_usd" is 'List-price cost minus reported cost. Positive: list price is higher than reported. In USD.';
@@ -157,6 +169,7 @@ comment on column runs."input_tokens" is 'Input tokens of the run neither read f
 comment on column runs."output_tokens" is 'Output tokens of the run, all models, including thinking.';
 comment on column runs."cache_read_tokens" is 'Input tokens of the run that were read from the cache, all models.';
 comment on column runs."cache_write_tokens" is 'Input tokens of the run that were written to the cache, all models.';
+comment on column runs."tokens_basis" is 'How far the tokens of the run can be trusted: exact, upper_bound, lower_bound, estimate or unknown.';
 comment on column runs."usage_input_tokens" is 'Uncached input of the main loop''s last turn group (`usage`).';
 comment on column runs."usage_output_tokens" is 'Output of the main loop''s last turn group (`usage`).';
 comment on column runs."usage_cache_read_tokens" is 'Cache read of the main loop''s last turn group (`usage`).';
@@ -168,6 +181,7 @@ comment on column runs."task" is 'Task the run worked on, from a label, the file
 comment on column runs."experiment" is 'Experiment the run belongs to, from its labels.';
 comment on column runs."labels" is 'Labels given at ingest (--label key=value).';
 comment on column runs."requested_model" is 'Model the agent was started with, from the event stream.';
+comment on column runs."branch" is 'Branch that the agent worked on.';
 comment on column runs."cwd" is 'Working directory of the agent, from the event stream.';
 comment on column runs."permission_mode" is 'Permission mode of the agent, from the event stream.';
 comment on column runs."tools" is 'Tools the agent had, from the event stream.';
@@ -207,12 +221,14 @@ create table model_usage (
     "region" varchar,
     "input_tokens" bigint,
     "output_tokens" bigint,
-    "thinking_tokens" bigint,
+    "reasoning_tokens" bigint,
     "cache_read_tokens" bigint,
     "cache_write_tokens" bigint,
     "cache_write_5m_tokens" bigint,
     "cache_write_1h_tokens" bigint,
     "web_search_requests" bigint,
+    "tokens_basis" varchar not null,
+    "tokens_basis_reason" varchar,
     "cost_reported_usd" decimal(18, 9),
     "cost_own_usd" decimal(18, 9),
     "own_input_tokens" bigint,
@@ -240,12 +256,14 @@ comment on column model_usage."provider" is 'Provider of the model: anthropic, a
 comment on column model_usage."region" is 'Region of the endpoint: us, eu, global, us-east-1, …';
 comment on column model_usage."input_tokens" is 'Input tokens neither read from nor written to the cache.';
 comment on column model_usage."output_tokens" is 'Output tokens, including thinking.';
-comment on column model_usage."thinking_tokens" is 'Thinking tokens: a part of the output tokens.';
+comment on column model_usage."reasoning_tokens" is 'Reasoning (thinking) tokens: a part of the output tokens.';
 comment on column model_usage."cache_read_tokens" is 'Input tokens read from the cache.';
 comment on column model_usage."cache_write_tokens" is 'Input tokens written to the cache.';
 comment on column model_usage."cache_write_5m_tokens" is 'Cache writes kept for 5 minutes. Empty where the record does not split cache writes.';
 comment on column model_usage."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. Empty where the record does not split cache writes.';
 comment on column model_usage."web_search_requests" is 'Web searches by the provider''s server-side tool.';
+comment on column model_usage."tokens_basis" is 'exact, upper_bound, lower_bound, estimate or unknown.';
+comment on column model_usage."tokens_basis_reason" is 'Why the tokens are not exact.';
 comment on column model_usage."cost_reported_usd" is '`costUSD` as logged. In USD.';
 comment on column model_usage."cost_own_usd" is 'Cost the agent reported for the model in this run, excluding earlier runs in the same session. In USD.';
 comment on column model_usage."own_input_tokens" is 'Uncached input tokens, excluding earlier runs in the same session.';
@@ -269,13 +287,13 @@ create table tool_calls (
     "run_id" varchar not null,
     "tool" varchar not null,
     "calls" bigint not null,
-    "errors" bigint not null
+    "errors" bigint
 );
 comment on table tool_calls is 'Calls of one tool in one run, counted in the stream around its record.';
 comment on column tool_calls."run_id" is 'Id of the run.';
 comment on column tool_calls."tool" is 'Name of the tool.';
 comment on column tool_calls."calls" is 'Calls of the tool.';
-comment on column tool_calls."errors" is 'Calls whose result was an error.';
+comment on column tool_calls."errors" is 'Calls whose result was an error. Empty where the log does not say.';
 
 create table claims (
     "run_id" varchar not null,

@@ -12,51 +12,27 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from ingest.agents.marks import EVENT_TYPES
+from ingest.agents.base import NO_FACTS, RunFacts
+from ingest.agents.tool_counts import LONGEST_NAME, TOOLS_KEPT, ToolCounts, merged
 from ingest.documents.times import event_time
+from schemas.marks import EVENT_TYPES
 from schemas.text import paired
 from schemas.wire.claude_code_events import InitEvent
 
 SESSIONS_KEPT = 64
 """Sessions of one stream that are remembered. Of more, the one without events for the longest time is forgotten."""
-CALLS_KEPT = 1024
-"""Ids of tool calls since the last result that are remembered, per session: to count each call once and to find the tool of an error."""
-TOOLS_KEPT = 512
-"""Tools that are counted by name, per session; further ones are counted together as OTHER_TOOLS."""
-OTHER_TOOLS = "(other tools)"
-_LONGEST_NAME = 256
 _LONGEST_PATH = 4096
-
-ToolCalls = tuple[tuple[str, int, int], ...]
-
-
-@dataclass(frozen=True)
-class StreamFacts:
-    """The facts about one result record. Times are the first and last since the session's previous result."""
-
-    agent_version: str | None = None
-    requested_model: str | None = None
-    cwd: str | None = None
-    permission_mode: str | None = None
-    tools: tuple[str, ...] = ()
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    in_stream: bool = False
-    tool_calls: ToolCalls = ()
-    """(tool, calls, errors), sorted by tool; sub-agents' calls included."""
 
 
 @dataclass(slots=True)
 class _Session:
     """One session so far. `init` is kept after a result; everything else starts again."""
 
-    init: StreamFacts = field(default_factory=StreamFacts)
+    init: RunFacts = NO_FACTS
     seen: bool = False
     first: datetime | None = None
     last: datetime | None = None
-    counts: dict[str, list[int]] = field(default_factory=dict)
-    calls: dict[str, str | None] = field(default_factory=dict)
-    """Id of a call → its tool, or None once its error was counted."""
+    tools: ToolCounts = field(default_factory=ToolCounts)
 
     def at(self, time: datetime) -> None:
         """Note the time of an event. Events are slightly out of order, so the first one need not be the earliest."""
@@ -68,30 +44,7 @@ class _Session:
     def renew(self) -> None:
         """Start again after a result."""
         self.first = self.last = None
-        self.counts, self.calls = {}, {}
-
-    def called(self, call: str | None, tool: str) -> None:
-        """Count a tool call once per id, since streams repeat messages."""
-        if call is not None:
-            if call in self.calls:
-                return
-            if len(self.calls) >= CALLS_KEPT:
-                del self.calls[next(iter(self.calls))]
-        name = tool if tool in self.counts else self._name(tool)
-        if call is not None:
-            self.calls[call] = name
-        self.counts.setdefault(name, [0, 0])[0] += 1
-
-    def failed(self, call: str) -> None:
-        """Count the error of a call, once. The error of an unknown call (from before the last result) is not counted."""
-        tool = self.calls.get(call)
-        if tool is not None:
-            self.counts[tool][1] += 1
-            self.calls[call] = None
-
-    def _name(self, tool: str) -> str:
-        name = str(paired(tool[:_LONGEST_NAME]))
-        return name if name in self.counts or len(self.counts) < TOOLS_KEPT else OTHER_TOOLS
+        self.tools = ToolCounts()
 
 
 class StreamContext:
@@ -122,7 +75,7 @@ class StreamContext:
         if reader := _READERS.get(kind):
             reader(session, event)
 
-    def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> StreamFacts:
+    def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> RunFacts:
         """The facts about the next result record. Counts and times then start again for the session's next result.
 
         A record without a session belongs to the session of the last event. The result event itself may be noted before or after: only
@@ -137,7 +90,7 @@ class StreamContext:
 
     def _switch(self, session_id: object) -> _Session:
         """Make the session with that id the current one, and return it."""
-        if not isinstance(session_id, str) or len(session_id) > _LONGEST_NAME:
+        if not isinstance(session_id, str) or len(session_id) > LONGEST_NAME:
             self._current_id, self._current = None, self._unnamed
             return self._unnamed
         own: str = paired(session_id)  # as the session id of the record is read
@@ -149,11 +102,11 @@ class StreamContext:
         return session
 
 
-def _facts(session: _Session, unnamed: _Session) -> StreamFacts:
+def _facts(session: _Session, unnamed: _Session) -> RunFacts:
     """A session's facts, together with those of events without a session."""
     both = (session,) if session is unnamed else (session, unnamed)
     own, shared = session.init, unnamed.init
-    return StreamFacts(
+    return RunFacts(
         agent_version=own.agent_version or shared.agent_version,
         requested_model=own.requested_model or shared.requested_model,
         cwd=own.cwd or shared.cwd,
@@ -162,18 +115,8 @@ def _facts(session: _Session, unnamed: _Session) -> StreamFacts:
         started_at=min((each.first for each in both if each.first), default=None),
         ended_at=max((each.last for each in both if each.last), default=None),
         in_stream=any(each.seen for each in both),
-        tool_calls=_tool_calls(both),
+        tool_calls=merged(*(each.tools for each in both)),
     )
-
-
-def _tool_calls(sessions: tuple[_Session, ...]) -> ToolCalls:
-    totals: dict[str, list[int]] = {}
-    for session in sessions:
-        for tool, (calls, errors) in session.counts.items():
-            total = totals.setdefault(tool, [0, 0])
-            total[0] += calls
-            total[1] += errors
-    return tuple((tool, calls, errors) for tool, (calls, errors) in sorted(totals.items()))
 
 
 def _see_system(session: _Session, event: dict[str, Any]) -> None:
@@ -196,7 +139,7 @@ def _see_assistant(session: _Session, event: dict[str, Any]) -> None:
         if isinstance(block, dict) and block.get("type") == "tool_use":
             tool = block.get("name")
             if isinstance(tool, str) and tool:
-                session.called(_call_id(block.get("id")), tool)
+                session.tools.called(_call_id(block.get("id")), tool)
 
 
 def _see_user(session: _Session, event: dict[str, Any]) -> None:
@@ -204,7 +147,7 @@ def _see_user(session: _Session, event: dict[str, Any]) -> None:
         if isinstance(block, dict) and block.get("is_error") is True and block.get("type") == "tool_result":
             call = _call_id(block.get("tool_use_id"))
             if call:
-                session.failed(call)
+                session.tools.failed(call)
 
 
 def _content(event: dict[str, Any]) -> list[Any]:
@@ -215,10 +158,10 @@ def _content(event: dict[str, Any]) -> list[Any]:
 
 
 def _call_id(value: object) -> str | None:
-    return value if isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME else None
+    return value if isinstance(value, str) and 0 < len(value) <= LONGEST_NAME else None
 
 
-def _text_within(value: object, longest: int = _LONGEST_NAME) -> str | None:
+def _text_within(value: object, longest: int = LONGEST_NAME) -> str | None:
     """A text of plausible length; None for anything else."""
     return value if isinstance(value, str) and 0 < len(value) <= longest else None
 

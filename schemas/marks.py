@@ -1,4 +1,4 @@
-"""The marks of a run: field names of result records, and events of agents' streams.
+"""The marks of all agents' records together.
 
 Used to find records in text, to say why a record is broken, and to tell a log from any other file.
 """
@@ -8,34 +8,35 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from schemas.agents import AGENTS, CLAUDE_CODE
+
+_MARKS = tuple(agent.marks for agent in AGENTS.values())
+
 FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
 """Every result record has at least one of these fields, and its wall time."""
 
-RECORD_FIELDS = ("total_cost_usd", "duration_api_ms", "num_turns")
-"""Fields that are rare in any other JSON."""
-
 WRAPPED_FIELDS = ("duration_ms", "total_cost_usd", "num_turns")
-"""Every text with a record inside has at least one of these names."""
+"""Every text with a result record inside has at least one of these names."""
 
-LEGIBLE_FIELDS = ("subtype", "is_error", "num_turns", "total_cost_usd", "duration_ms", "duration_api_ms")
+LEGIBLE_FIELDS = tuple(dict.fromkeys(name for marks in _MARKS for name in marks.legible))
 """Fields of a broken record that are quoted in its reject, where they can still be read."""
 
 RESULT_START = '{"type":"result"'
-"""The beginning of a record in newer versions."""
+"""The beginning of a result record in newer versions."""
 
-RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(RECORD_FIELDS)})"')
-"""A field of a result record in the text of an object."""
+RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.record_fields)})"')
+"""A field of a record in the text of an object."""
 
 EVENT_START = re.compile(r'\{"type"\s*:')
 """The beginning of an event."""
 
-EVENT_TYPES = frozenset(
-    {
-        *("system", "assistant", "user", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary", "auth_status"),
-        *("keep_alive", "control_request", "control_response", "control_cancel_request"),
-    }
-)
-"""Types of the events of a stream. Logs hold other JSON with a `type` too, so any other type without a session proves no stream."""
+EVENT_TYPES = CLAUDE_CODE.marks.event_types
+"""Types of the events of Claude Code's stream. Other JSON has a `type` too: without a session any other type proves no stream."""
+
+TEXT_STARTS = tuple(marks.text_start.encode() for marks in _MARKS if marks.text_start)
+"""How logs begin that are text and not JSON."""
+
+_NAMES = (frozenset(("tachograph_run",)), *(names for marks in _MARKS for names in marks.names))
 
 _QUOTE = r'(?:\\"|""|&quot;|&#34;|\x27)'
 QUOTED_RECORD = re.compile(
@@ -44,19 +45,24 @@ QUOTED_RECORD = re.compile(
 """A field of a record with its figure, in quoted text: in a string of JSON, in CSV, in HTML, as a Python dict or an object of the SDK."""
 
 _SESSIONS = ("session_id", "sessionId", "thread_id")
-_CODEX = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed"})
+_ALL_TYPES = sorted(frozenset[str]().union(*(marks.event_types for marks in _MARKS)))
 _TYPE = '{"type":'
-_BEGINNINGS = tuple(f'{_TYPE}"{kind}"' for kind in ("result", *sorted(EVENT_TYPES | _CODEX)))
+_BEGINNINGS = tuple(f'{_TYPE}"{kind}"' for kind in ("result", *_ALL_TYPES))
 _LONGEST_BEGINNING = 40
-_EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(sorted(map(re.escape, EVENT_TYPES | _CODEX)))})"')
+_EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(map(re.escape, _ALL_TYPES))})"')
+
+
+def is_agents_object(value: dict[str, Any]) -> bool:
+    """Whether an object is a record of an agent by its names: then nothing inside it is a record of its own."""
+    return any(names <= value.keys() for names in _NAMES)
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:
-    """Whether an object is an event of an agent's stream: it has a known type or names its session."""
+    """Whether an object is an event of Claude Code's stream or of one alike: it has a known type or names its session."""
     kind = value.get("type")
     if not isinstance(kind, str):
         return False
-    if kind in _CODEX or any(isinstance(value.get(name), str) for name in _SESSIONS):
+    if any(isinstance(value.get(name), str) for name in _SESSIONS):
         return True
     return kind in EVENT_TYPES and (isinstance(value.get("message"), dict) or isinstance(value.get("subtype"), str))
 

@@ -1,0 +1,132 @@
+"""The events of `codex exec --json` → runs, one for each thread.
+
+`usage` is the running total of the thread, not of the turn: the last one counts. A resumed thread starts another stream, whose totals
+include those of the first; both are records of one run, and the one with more tokens is kept. There are no timestamps: the start is in
+the id of the thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from ingest.agents.base import ContextOf, Found
+from ingest.agents.codex.usage import CodexTokens
+from ingest.agents.error_words import outcome_of_error
+from ingest.agents.kept_run import complaints, ended
+from ingest.agents.record_id import canonical_hash
+from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.uuid_times import is_uuid, time_of_uuid
+from ingest.documents.document import Document
+from ingest.sources.files import Unreadable
+from schemas.agents import CODEX
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.run import Outcome, RecordKind
+from schemas.wire.codex import EXEC_TYPES, ExecEvent, ExecItem
+
+_TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
+_FAILED = frozenset(("failed", "declined"))
+
+
+@dataclass
+class _Thread:
+    """One thread so far."""
+
+    last: Document
+    thread_id: str | None = None
+    turns: int = 0
+    is_open: bool = False
+    usage: CodexTokens | None = None
+    outcome: Outcome = Outcome.INTERRUPTED
+    errors: list[str] = field(default_factory=list)
+    final_text: str | None = None
+    tools: ToolCounts = field(default_factory=ToolCounts)
+
+
+class CodexExec:
+    """Streams of `codex exec --json`."""
+
+    agent: ClassVar[str] = CODEX.key
+    event_types: ClassVar[frozenset[str]] = EXEC_TYPES | {"error"}
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+        self._thread: _Thread | None = None
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        value = document.value
+        kind = value.get("type")
+        if kind == "thread.started":
+            return isinstance(value.get("thread_id"), str)
+        return kind in EXEC_TYPES or (kind == "error" and isinstance(value.get("message"), str) and "sessionID" not in value)
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        try:
+            event = ExecEvent.model_validate(document.value)
+        except ValidationError as error:
+            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        closed: tuple[Found | Unreadable, ...] = ()
+        if event.type == "thread.started" or self._thread is None:
+            closed = tuple(self.end())
+            self._thread = _Thread(document, event.thread_id)
+        self._thread.last = document
+        _note(self._thread, event)
+        return closed
+
+    def end(self) -> Iterator[Found | Unreadable]:
+        """The thread that is still open. One without an end of its last turn was interrupted."""
+        if self._thread:
+            yield ended(self._thread.last, _kept(self._thread), self._context_of)
+        self._thread = None
+
+
+def _note(thread: _Thread, event: ExecEvent) -> None:
+    if event.item:
+        _note_item(thread, event.item)
+    if event.type == "turn.started":
+        thread.turns += 1
+        thread.outcome = Outcome.INTERRUPTED
+        thread.errors.clear()
+    elif event.type == "turn.completed":
+        thread.outcome = Outcome.COMPLETED
+        thread.errors.clear()
+        thread.usage = CodexTokens.of(event.usage) if event.usage else thread.usage
+    elif event.type == "turn.failed":
+        message = (event.error.message if event.error else None) or "turn failed"
+        thread.outcome, thread.errors = outcome_of_error(message), [message]
+    elif event.type == "error" and event.message and thread.errors != [event.message]:
+        thread.errors = [event.message]  # often the notice of a retry: it counts only where the turn does not complete
+
+
+def _note_item(thread: _Thread, item: ExecItem) -> None:
+    """An item comes up to three times, started, updated and completed, with one id."""
+    if item.type == "agent_message" and item.text:
+        thread.final_text = item.text
+    elif item.type in _TOOLS:
+        thread.tools.called(item.id, item.tool or item.type)
+        if item.id and (item.status in _FAILED or item.exit_code):
+            thread.tools.failed(item.id)
+
+
+def _kept(thread: _Thread) -> dict[str, Any]:
+    models = [thread.usage.as_model(None)] if thread.usage else []
+    values: dict[str, Any] = {
+        "agent": CODEX.key,
+        "record_kind": RecordKind.STREAM,
+        "rank": 2,
+        "session_id": thread.thread_id,
+        "models": models,
+        "started_at": time_of_uuid(thread.thread_id),
+        "num_turns": thread.turns or None,
+        "outcome": thread.outcome,
+        "is_error": None if thread.outcome is Outcome.INTERRUPTED else bool(thread.errors),
+        "errors": thread.errors,
+        "final_text": thread.final_text,
+        "tool_calls": merged(thread.tools),
+    }
+    told = {"thread": thread.thread_id, "text": thread.final_text, "tokens": [model.model_dump(mode="json") for model in models]}
+    return values | {"run_id": thread.thread_id if is_uuid(thread.thread_id) else canonical_hash(told)}

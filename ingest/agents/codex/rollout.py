@@ -1,0 +1,242 @@
+"""Codex's rollout files → runs, one for each session.
+
+Tokens are running totals of the session, and every total is written about twice: what counts is its growth. A fork or a sub-agent begins
+with a copy of its parent's lines, totals included. The copy ends with the first turn that is younger than the session: ids of turns are
+UUIDs of version 7. Rules and cases: Codex's issues 1370, 17539 and 19022 as ccusage, tokscale and CodexBar met them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from ingest.agents.base import ContextOf, Found
+from ingest.agents.codex.usage import CodexTokens
+from ingest.agents.kept_run import complaints, ended
+from ingest.agents.record_id import canonical_hash
+from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.uuid_times import is_uuid, time_of_uuid
+from ingest.documents.document import Document
+from ingest.documents.times import event_time
+from ingest.sources.files import Unreadable
+from schemas.agents import CODEX
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.wire.codex import ROLLOUT_TYPES, EventMessage, SessionMeta, TurnContext
+
+_TOOL_ITEMS = {"function_call": "name", "custom_tool_call": "name", "local_shell_call": "type", "web_search_call": "type"}
+"""Type of an item that is a tool call → the field with the name of the tool."""
+
+_READ_EVENTS = frozenset(("token_count", "task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
+_CLOCKS_DIFFER = timedelta(seconds=1)
+_COPIED = "The session was forked; the history of its parent cannot be told apart."
+
+
+@dataclass
+class _Session:
+    """One session so far. `inherited`: tokens of turns that are older than the session; `dated`: whether any turn had a time."""
+
+    meta: SessionMeta
+    started_at: datetime | None
+    last: Document
+    ended_at: datetime | None = None
+    copying: bool = False
+    dated: bool = False
+    model: str | None = None
+    total: CodexTokens = field(default_factory=CodexTokens)
+    used: dict[str | None, CodexTokens] = field(default_factory=dict)
+    inherited: dict[str | None, CodexTokens] = field(default_factory=dict)
+    tasks: int = 0
+    prompts: int = 0
+    outcome: Outcome = Outcome.UNKNOWN
+    ended_as: str | None = None
+    errors: list[str] = field(default_factory=list)
+    prompt: str | None = None
+    final_text: str | None = None
+    permission_mode: str | None = None
+    tools: ToolCounts = field(default_factory=ToolCounts)
+
+
+class CodexRollout:
+    """Rollout files, `sessions/YYYY/MM/DD/rollout-*.jsonl`."""
+
+    agent: ClassVar[str] = CODEX.key
+    event_types: ClassVar[frozenset[str]] = ROLLOUT_TYPES
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+        self._session: _Session | None = None
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return document.value.get("type") in ROLLOUT_TYPES and isinstance(document.value.get("payload"), dict)
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        value = document.value
+        kind, payload = value["type"], value["payload"]
+        try:
+            if kind == "session_meta":
+                return self._meta(document, SessionMeta.model_validate(payload))
+            session = self._session = self._session or _Session(SessionMeta(), None, document)
+            _note_time(session, document)
+            if kind == "response_item":
+                _note_item(session, payload)
+            elif kind == "turn_context":
+                _note_context(session, TurnContext.model_validate(payload))
+            elif kind == "event_msg" and payload.get("type") in _READ_EVENTS:
+                _note_event(session, EventMessage.model_validate(payload))
+        except ValidationError as error:
+            raise InvalidRecord(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}") from error
+        return ()
+
+    def _meta(self, document: Document, meta: SessionMeta) -> Iterable[Found | Unreadable]:
+        """The first line of a session; of another one where its own turns have begun, else of the parent whose lines follow."""
+        session = self._session
+        if session and (session.meta.id == meta.id or not (session.tasks or session.prompts)):
+            session.copying = session.copying or session.meta.id != meta.id
+            _note_time(session, document)
+            return ()
+        closed = tuple(self.end())
+        started_at = event_time(meta.timestamp) or event_time(document.value.get("timestamp"))
+        self._session = _Session(meta, started_at, document, copying=_parent(meta) is not None)
+        _note_time(self._session, document)
+        return closed
+
+    def end(self) -> Iterator[Found | Unreadable]:
+        if self._session:
+            yield ended(self._session.last, _kept(self._session), self._context_of)
+        self._session = None
+
+
+def _note_time(session: _Session, document: Document) -> None:
+    session.last = document
+    time = event_time(document.value.get("timestamp"))
+    if time and (session.ended_at is None or time > session.ended_at):
+        session.ended_at = time
+    session.started_at = session.started_at or time
+
+
+def _note_item(session: _Session, item: dict[str, Any]) -> None:
+    name = _TOOL_ITEMS.get(item.get("type") or "")
+    if name and not session.copying:
+        call, tool = item.get("call_id"), item.get(name)
+        session.tools.called(call if isinstance(call, str) else None, tool if isinstance(tool, str) and tool else "tool")
+
+
+def _note_context(session: _Session, context: TurnContext) -> None:
+    session.model = context.model or session.model
+    session.permission_mode = context.approval_policy or session.permission_mode
+
+
+def _note_event(session: _Session, event: EventMessage) -> None:
+    if event.type == "task_started":
+        _begin_turn(session, event)
+    elif event.type == "token_count":
+        _note_tokens(session, event)
+    elif not session.copying:
+        _NOTES[event.type or ""](session, event)
+
+
+def _begin_turn(session: _Session, event: EventMessage) -> None:
+    """A turn that is older than its session was copied from the parent."""
+    began_at = time_of_uuid(event.turn_id) or event_time(event.started_at)
+    if began_at and session.started_at:
+        session.dated = True
+        session.copying = began_at < session.started_at - _CLOCKS_DIFFER
+    if not session.copying:
+        session.tasks += 1
+        session.outcome, session.ended_as, session.errors = Outcome.INTERRUPTED, None, []
+
+
+def _note_tokens(session: _Session, event: EventMessage) -> None:
+    """What the session used since the last total, as tokens of the model of this turn."""
+    if not event.info or not (usage := event.info.total_token_usage or event.info.last_token_usage):
+        return
+    now = CodexTokens.of(usage)
+    used = now.since(session.total) if event.info.total_token_usage else now
+    session.total = now if event.info.total_token_usage else session.total + now
+    counted = session.inherited if session.copying else session.used
+    counted[session.model] = counted.get(session.model, CodexTokens()) + used
+
+
+def _note_user(session: _Session, event: EventMessage) -> None:
+    session.prompts += 1
+    session.prompt = session.prompt or event.message
+
+
+def _note_text(session: _Session, event: EventMessage) -> None:
+    session.final_text = event.message or session.final_text
+
+
+def _note_complete(session: _Session, event: EventMessage) -> None:
+    session.outcome = Outcome.COMPLETED
+    session.final_text = event.last_agent_message or session.final_text
+
+
+def _note_aborted(session: _Session, event: EventMessage) -> None:
+    session.outcome, session.ended_as = Outcome.INTERRUPTED, event.reason
+
+
+def _note_error(session: _Session, event: EventMessage) -> None:
+    session.errors = [event.message] if event.message else session.errors
+
+
+_NOTES = {
+    "user_message": _note_user,
+    "agent_message": _note_text,
+    "task_complete": _note_complete,
+    "turn_aborted": _note_aborted,
+    "error": _note_error,
+}
+
+
+def _kept(session: _Session) -> dict[str, Any]:
+    meta, git = session.meta, session.meta.git
+    started_at, ended_at = session.started_at, session.ended_at
+    lasted = ended_at - started_at if ended_at and started_at and ended_at >= started_at else None
+    return {
+        "run_id": meta.id if is_uuid(meta.id) else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd}),
+        "agent": CODEX.key,
+        "record_kind": RecordKind.TRANSCRIPT,
+        "rank": 3,
+        "agent_version": meta.cli_version,
+        "session_id": meta.id,
+        "parent_session_id": _parent(meta),
+        "models": _models(session),
+        "started_at": started_at,
+        "ended_at": ended_at,
+        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "num_turns": session.tasks or session.prompts or None,
+        "outcome": session.outcome,
+        "ended_as": session.ended_as,
+        "errors": session.errors if session.outcome is not Outcome.COMPLETED else (),
+        "repo": git.repository_url if git else None,
+        "branch": git.branch if git else None,
+        "base_commit": git.commit_hash if git else None,
+        "cwd": meta.cwd,
+        "permission_mode": session.permission_mode,
+        "prompt": session.prompt,
+        "final_text": session.final_text,
+        "tool_calls": [(tool, calls, None) for tool, calls, _ in merged(session.tools)],
+    }
+
+
+def _models(session: _Session) -> list[Any]:
+    """Tokens by model. Where no turn tells which lines were copied, all of them count: an upper bound."""
+    is_bound = session.copying and not session.dated
+    counted = session.inherited if is_bound else session.used
+    models = [tokens.as_model(model, session.meta.model_provider) for model, tokens in counted.items() if tokens.total or len(counted) == 1]
+    bound = {"basis": TokensBasis.UPPER_BOUND, "basis_reason": _COPIED} if is_bound else {}
+    return [model.model_copy(update=bound) for model in models]
+
+
+def _parent(meta: SessionMeta) -> str | None:
+    """The session it was forked from, or that started it as a sub-agent."""
+    at: Any = meta.source
+    for name in ("subagent", "thread_spawn", "parent_thread_id"):
+        at = at.get(name) if isinstance(at, dict) else None
+    return meta.forked_from_id or meta.parent_thread_id or (at if isinstance(at, str) else None)

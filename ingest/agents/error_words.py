@@ -1,0 +1,22 @@
+"""How a run ended, from the text of its error. For agents that write no status beside it."""
+
+from __future__ import annotations
+
+import re
+
+from schemas.rows.run import Outcome
+
+_LIMIT = re.compile(r"\b429\b|usage limit|rate.?limit|quota|insufficient_quota|too many requests", re.IGNORECASE)
+_API = re.compile(
+    r"error code: [45]\d\d|\bhttp (?:error )?[45]\d\d|client error|server error|connection (?:error|reset|refused)|api error|overloaded"
+    r"|\bSSO\b|token has expired|authentication|unauthorized|forbidden|api[_ ]key|stream disconnected|invalid_request_error"
+    r"|ValidationException",
+    re.IGNORECASE,
+)
+
+
+def outcome_of_error(text: str) -> Outcome:
+    """A limit of the account, an error of the model's API, or else an error of the run itself."""
+    if _LIMIT.search(text):
+        return Outcome.LIMIT_REACHED
+    return Outcome.API_ERROR if _API.search(text) else Outcome.EXECUTION_ERROR

@@ -1,0 +1,199 @@
+"""A kept run → rows: the same for every agent whose logs are distilled (`schemas.rows.kept_run`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from ingest.agents.base import ContextOf, Found, Rows, RunFacts, columns_of
+from ingest.agents.text_repair import repair
+from ingest.documents.document import Document
+from ingest.prices.model_ids import parse_model_id
+from ingest.sources.files import Unreadable
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, TokensBasis, ToolCallRow
+from schemas.text import paired
+
+_RANK = 10**12
+"""One step of `KeptRun.rank` in `runs.record_rank`; below it the tokens count: a later log of a run has more."""
+
+_FROM_WORST = (TokensBasis.UNKNOWN, TokensBasis.ESTIMATE, TokensBasis.LOWER_BOUND, TokensBasis.UPPER_BOUND, TokensBasis.EXACT)
+
+
+class KeptRuns:
+    """Reads kept runs again: those of a rebuild, and any that somebody exported."""
+
+    agent: ClassVar[str] = "kept run"
+    event_types: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return document.starts_with(KEPT_START)
+
+    def feed(self, document: Document) -> Iterable[Found]:
+        try:
+            run = KeptRun.model_validate_json(document.content)
+        except ValidationError as error:
+            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        return (found(document, run, self._context_of),)
+
+    def end(self) -> Iterable[Found]:
+        return ()
+
+
+def kept(values: Mapping[str, Any]) -> KeptRun:
+    """A run of these values, checked. Raises InvalidRecord with every wrong field."""
+    try:
+        return KeptRun.model_validate(paired(dict(values)))
+    except ValidationError as error:
+        raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+
+
+def complaints(error: ValidationError) -> str:
+    """Every wrong field: `field.path: message (found …)`."""
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {_shown(item['input'])})"
+        for item in error.errors(include_url=False)
+    )
+
+
+def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) -> Found | Unreadable:
+    """The run of an ended stream, whose last event is `document`; a reject of it where its values are wrong."""
+    try:
+        return found(document, kept(values), context_of)
+    except InvalidRecord as error:
+        return document.refused(error.reason, error.detail)
+
+
+def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
+    """The run with its rows. `document` is the one that counts as its record."""
+    context = context_of(_facts(run), run.duration_ms)
+    usage = tuple(_model_row(run.run_id, model) for model in run.models)
+    calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
+    patch = tuple(PatchFileRow(run_id=run.run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
+    row = RunRow.unchecked(**_run_columns(run, usage), **columns_of(context)).completed({"ordinal": document.ordinal})
+    return Found(document, Rows(row, usage, calls, patch))
+
+
+def _facts(run: KeptRun) -> RunFacts:
+    has_zone = all(time is None or time.tzinfo for time in (run.started_at, run.ended_at))
+    return RunFacts(
+        agent_version=run.agent_version,
+        requested_model=run.requested_model,
+        cwd=run.cwd,
+        permission_mode=run.permission_mode,
+        started_at=_aware(run.started_at),
+        ended_at=_aware(run.ended_at),
+        in_stream=True,
+        tool_calls=run.tool_calls,
+        time_source="stream" if has_zone else "record",
+        repo=run.repo,
+        task=run.task,
+        branch=run.branch,
+        base_commit=run.base_commit,
+        prompt=run.prompt,
+    )
+
+
+def _aware(time: datetime | None) -> datetime | None:
+    return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
+
+
+def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
+    main = _main_model(usage)
+    totals = {name: _known_sum(getattr(row, name) for row in usage) for name in TOKEN_CLASSES}
+    costs = _costs_by_model(usage)
+    result = repair(run.final_text) if run.final_text is not None else None
+    return {
+        "run_id": run.run_id,
+        "ordinal": 0,
+        "agent": run.agent,
+        "session_id": run.session_id,
+        "record_kind": run.record_kind,
+        "parent_run_id": run.parent_session_id,
+        "terminal_reason": run.ended_as,
+        "is_error": run.is_error,
+        "outcome": run.outcome,
+        "score": run.score,
+        "duration_ms": run.duration_ms,
+        "duration_api_ms": run.duration_api_ms,
+        "duration_api_own_ms": run.duration_api_ms,
+        "num_turns": run.num_turns,
+        "cost_reported_usd": run.cost_usd,
+        "cost_own_usd": run.cost_usd,
+        "credits": run.credits,
+        "credits_unit": run.credits_unit,
+        "model": main.model if main else None,
+        "provider": main.provider if main else None,
+        "region": main.region if main else None,
+        "models": tuple(costs),
+        "model_costs_usd": tuple(costs.values()),
+        **totals,
+        "tokens_basis": min((row.tokens_basis for row in usage), key=_FROM_WORST.index, default=TokensBasis.UNKNOWN),
+        "chain_id": run.run_id,
+        "chain_position": 1,
+        "errors": "\n".join(run.errors) or None,
+        "result": result,
+        "result_repaired": result != run.final_text,
+        "record_rank": run.rank * _RANK + min(sum(count or 0 for count in totals.values()), _RANK - 1),
+        "raw": run.as_json(),
+    }
+
+
+def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:
+    parsed = parse_model_id(model.model_id) if model.model_id else None
+    return ModelUsageRow.unchecked(
+        run_id=run_id,
+        model_id=model.model_id,
+        model=parsed.model if parsed else None,
+        provider=model.provider or (parsed.provider if parsed else None),
+        region=parsed.region if parsed else None,
+        input_tokens=model.input_tokens,
+        output_tokens=model.output_tokens,
+        reasoning_tokens=model.reasoning_tokens,
+        cache_read_tokens=model.cache_read_tokens,
+        cache_write_tokens=model.cache_write_tokens,
+        cache_write_5m_tokens=model.cache_write_5m_tokens,
+        cache_write_1h_tokens=model.cache_write_1h_tokens,
+        tokens_basis=model.basis,
+        tokens_basis_reason=model.basis_reason,
+        cost_reported_usd=model.cost_usd,
+        cost_own_usd=model.cost_usd,
+        own_input_tokens=model.input_tokens,
+        own_output_tokens=model.output_tokens,
+        own_cache_read_tokens=model.cache_read_tokens,
+        own_cache_write_tokens=model.cache_write_tokens,
+    )
+
+
+def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:
+    """The model that cost the most, else the one with the most output; then the first by name."""
+    ranked = sorted(usage, key=lambda row: row.model_id or "")
+    return max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
+
+
+def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
+    """Model → its cost, by name; one model may be logged under several ids."""
+    costs: dict[str, Any] = {}
+    for row in usage:
+        if row.model:
+            earlier = costs.get(row.model)
+            costs[row.model] = earlier if row.cost_own_usd is None else row.cost_own_usd + (earlier or 0)
+    return dict(sorted(costs.items()))
+
+
+def _known_sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"

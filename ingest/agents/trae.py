@@ -1,0 +1,187 @@
+"""TRAE's trajectory → a run.
+
+Every call has its usage; the steps repeat it. What is inside `input_tokens` depends on the provider's client:
+OpenAI and Google count cache reads in it, Anthropic beside it. Clients for OpenRouter, Azure, Doubao and the Bedrock client of ISO-Bench
+never copy the cache classes, so that their 0 means unknown and the input is an upper bound of the uncached input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from ingest.agents.base import ContextOf, Found
+from ingest.agents.error_words import outcome_of_error
+from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.documents.document import Document
+from schemas.agents import TRAE
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.kept_run import KeptModel
+from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.wire.trae import TraeInteraction, TraeTrajectory, TraeUsage
+
+_CACHE_INSIDE = frozenset(("openai", "google"))
+_CACHE_BESIDE = frozenset(("anthropic",))
+_NOT_COPIED = "The client for {} does not record cache reads and writes: uncached input includes them."
+_TOO_MANY_STEPS = "maximum steps"
+
+
+class Trae:
+    """Trajectories of TRAE, one file each."""
+
+    agent: ClassVar[str] = TRAE.key
+    event_types: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return "llm_interactions" in document.value and "agent_steps" in document.value
+
+    def feed(self, document: Document) -> Iterable[Found]:
+        try:
+            record = TraeTrajectory.model_validate(document.value)
+        except ValidationError as error:
+            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        return (found(document, kept(_kept(record)), self._context_of),)
+
+    def end(self) -> Iterable[Found]:
+        return ()
+
+
+def _kept(record: TraeTrajectory) -> dict[str, Any]:
+    outcome = _outcome(record)
+    started_at, ended_at = _time(record.start_time), _time(record.end_time)
+    is_over = ended_at is not None
+    return {
+        "run_id": _run_id(record),
+        "agent": TRAE.key,
+        "record_kind": RecordKind.TRAJECTORY,
+        "rank": 2 if is_over else 1,
+        "requested_model": record.model,
+        "models": list(_models(record)),
+        "started_at": started_at,
+        "ended_at": ended_at,
+        "duration_ms": round(record.execution_time * 1000) if record.execution_time and is_over else None,
+        "num_turns": len(record.llm_interactions),
+        "outcome": outcome,
+        "is_error": None if outcome is Outcome.INTERRUPTED else not record.success,
+        "errors": _errors(record, outcome),
+        "prompt": record.task,
+        "final_text": _final_text(record),
+        "tool_calls": merged(_tools(record)),
+    }
+
+
+def _run_id(record: TraeTrajectory) -> str:
+    """The record has no id: when it began, with which model, on which task."""
+    told = json.dumps([record.start_time, record.model, record.task], ensure_ascii=True)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+
+
+def _outcome(record: TraeTrajectory) -> Outcome:
+    """`success` decides, then the absence of an end, then the last error. `state` of a step says completed even where it failed."""
+    if record.success:
+        return Outcome.COMPLETED
+    if not record.end_time:
+        return Outcome.INTERRUPTED
+    if record.final_result and _TOO_MANY_STEPS in record.final_result.lower():
+        return Outcome.MAX_TURNS
+    return outcome_of_error(_last_error(record) or record.final_result or "")
+
+
+def _last_error(record: TraeTrajectory) -> str | None:
+    return next((step.error for step in reversed(record.agent_steps) if step.error), None)
+
+
+def _errors(record: TraeTrajectory, outcome: Outcome) -> list[str]:
+    if outcome is Outcome.COMPLETED:
+        return []
+    said = _last_error(record) or (record.final_result if outcome is not Outcome.INTERRUPTED else None)
+    return [said] if said else []
+
+
+def _final_text(record: TraeTrajectory) -> str | None:
+    """The final result of a success; of any other run the last text of the model, since the result only says why it ended."""
+    if record.success and record.final_result:
+        return record.final_result
+    texts = (call.response.content for call in reversed(record.llm_interactions) if call.response)
+    return next((text for text in texts if text and text.strip()), None)
+
+
+def _tools(record: TraeTrajectory) -> ToolCounts:
+    counts = ToolCounts()
+    for call in record.llm_interactions:
+        for tool in (call.response.tool_calls if call.response else None) or ():
+            counts.called(tool.call_id, tool.name or "tool")
+    for step in record.agent_steps:
+        for result in step.tool_results or ():
+            if result.success is False and result.call_id:
+                counts.failed(result.call_id)
+    return counts
+
+
+@dataclass
+class _Sums:
+    """Sums over the calls of one model; None where no call has the class."""
+
+    uncached: int | None = None
+    read: int | None = None
+    written: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+
+    def add(self, usage: TraeUsage, provider: str) -> None:
+        """Add one call, in disjoint classes."""
+        read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+        uncached = usage.input_tokens or 0
+        if provider in _CACHE_INSIDE and read <= uncached:
+            uncached -= read
+        self.uncached, self.output = (self.uncached or 0) + uncached, (self.output or 0) + (usage.output_tokens or 0)
+        if provider in _CACHE_INSIDE | _CACHE_BESIDE:
+            self.read, self.written = (self.read or 0) + read, (self.written or 0) + written
+            self.reasoning = (self.reasoning or 0) + (usage.reasoning_tokens or 0)
+
+
+def _models(record: TraeTrajectory) -> Iterator[KeptModel]:
+    sums: dict[tuple[str, str], _Sums] = {}
+    for call in record.llm_interactions:
+        if call.response and call.response.usage:
+            provider = (call.provider or record.provider or "").lower()
+            sums.setdefault((_model_id(call, record), provider), _Sums()).add(call.response.usage, provider)
+    for (model_id, provider), total in sums.items():
+        yield _model(model_id, provider, total)
+
+
+def _model_id(call: TraeInteraction, record: TraeTrajectory) -> str:
+    """The model as it was asked for: it has the region and the route that the price depends on."""
+    return call.model or record.model or (call.response.model if call.response else None) or ""
+
+
+def _model(model_id: str, provider: str, total: _Sums) -> KeptModel:
+    is_exact = provider in _CACHE_INSIDE | _CACHE_BESIDE
+    return KeptModel(
+        model_id=model_id or None,
+        input_tokens=total.uncached,
+        cache_read_tokens=total.read,
+        cache_write_tokens=total.written,
+        output_tokens=total.output,
+        reasoning_tokens=total.reasoning if is_exact and provider != "anthropic" else None,
+        basis=TokensBasis.EXACT if is_exact else TokensBasis.UPPER_BOUND,
+        basis_reason=None if is_exact else _NOT_COPIED.format(provider or "this provider"),
+    )

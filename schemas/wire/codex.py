@@ -1,0 +1,117 @@
+"""What OpenAI's Codex writes: the events of `codex exec --json`, and the lines of its rollout files.
+
+Sources: typings of @openai/codex-sdk 0.163, codex-rs/exec/src/event_processor_with_jsonl_output.rs, and real files of versions 0.39 to
+0.104. Only events that say something about a run are modelled; the others (messages, tool output) are passed over unread.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schemas.wire.marks import Marks
+from schemas.wire.values import Secondary, WireCount, WireText
+
+EXEC_TYPES = frozenset(
+    ("thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed")
+)
+ROLLOUT_TYPES = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"))
+
+MARKS = Marks(
+    event_types=EXEC_TYPES | ROLLOUT_TYPES,
+    record_fields=("cached_input_tokens",),
+    legible=("thread_id", "input_tokens", "output_tokens"),
+    text_start="OpenAI Codex v",
+)
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+
+
+class CodexUsage(_Wire):
+    """Tokens. `input_tokens` includes cache reads and cache writes, `output_tokens` includes reasoning."""
+
+    input_tokens: WireCount = Field(default=0, description="All input, cached or not.")
+    cached_input_tokens: WireCount = Field(default=0, description="Cache reads, inside input_tokens.")
+    cache_write_input_tokens: WireCount = Field(default=0, description="Cache writes, inside input_tokens; since 2026-09.")
+    output_tokens: WireCount = Field(default=0, description="All output.")
+    reasoning_output_tokens: WireCount | None = Field(default=None, description="Reasoning, inside output_tokens; since 2026-04.")
+
+
+class ExecError(_Wire):
+    """The error of a failed turn."""
+
+    message: Secondary[WireText] = Field(default=None, description="What went wrong.")
+
+
+class ExecItem(_Wire):
+    """An item of a turn: a message, a tool call, a warning."""
+
+    id: Secondary[WireText] = Field(default=None, description="item_0, item_1, …: unique within one process only.")
+    type: Secondary[WireText] = Field(default=None, description="agent_message, command_execution, file_change, …")
+    text: Secondary[WireText] = Field(default=None, description="Text of a message.")
+    status: Secondary[WireText] = Field(default=None, description="in_progress, completed, failed, declined.")
+    exit_code: Secondary[int] = Field(default=None, description="Exit code of a command; null while it runs.")
+    tool: Secondary[WireText] = Field(default=None, description="Tool of an MCP call.")
+
+
+class ExecEvent(_Wire):
+    """One event of `codex exec --json`."""
+
+    type: WireText = Field(description="thread.started, turn.*, item.*, error.")
+    thread_id: Secondary[WireText] = Field(default=None, description="Id of the thread: a UUID of version 7, with its start.")
+    usage: CodexUsage | None = Field(default=None, description="Running total of the thread, of a resumed one since its first process.")
+    item: Secondary[ExecItem] = Field(default=None, description="The item of item.*.")
+    error: Secondary[ExecError] = Field(default=None, description="The error of turn.failed.")
+    message: Secondary[WireText] = Field(default=None, description="Text of an error event: often only a notice of a retry.")
+
+
+class Git(_Wire):
+    """The repository a session works on."""
+
+    commit_hash: Secondary[WireText] = Field(default=None, description="Commit at the start.")
+    branch: Secondary[WireText] = Field(default=None, description="Branch.")
+    repository_url: Secondary[WireText] = Field(default=None, description="Remote.")
+
+
+class SessionMeta(_Wire):
+    """First line of a rollout. In a fork the lines of its parent follow, with their own session_meta."""
+
+    id: Secondary[WireText] = Field(default=None, description="Id of the session.")
+    timestamp: Any = Field(default=None, description="When the session began.")
+    cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
+    cli_version: Secondary[WireText] = Field(default=None, description="Version of Codex.")
+    model_provider: Secondary[WireText] = Field(default=None, description="Provider: openai, azure, …")
+    git: Secondary[Git] = Field(default=None, description="The repository.")
+    forked_from_id: Secondary[WireText] = Field(default=None, description="Session that this one was forked from.")
+    parent_thread_id: Secondary[WireText] = Field(default=None, description="Session that started this one as a sub-agent.")
+    source: Any = Field(default=None, description="Client, or for a sub-agent an object with subagent.thread_spawn.parent_thread_id.")
+
+
+class TurnContext(_Wire):
+    """Settings of a turn; the model may change between turns."""
+
+    model: Secondary[WireText] = Field(default=None, description="Model of the next responses.")
+    cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
+    approval_policy: Secondary[WireText] = Field(default=None, description="never, on-request, …")
+
+
+class TokenInfo(_Wire):
+    """Token counts of a session so far."""
+
+    total_token_usage: CodexUsage | None = Field(default=None, description="Running total of the session.")
+    last_token_usage: CodexUsage | None = Field(default=None, description="The last request.")
+
+
+class EventMessage(_Wire):
+    """Payload of an `event_msg`."""
+
+    type: Secondary[WireText] = Field(default=None, description="token_count, task_started, task_complete, turn_aborted, agent_message, …")
+    info: TokenInfo | None = Field(default=None, description="Of token_count; null where only rate limits are told.")
+    message: Secondary[WireText] = Field(default=None, description="Text of agent_message, user_message, error.")
+    last_agent_message: Secondary[WireText] = Field(default=None, description="Of task_complete: the final text of the turn.")
+    turn_id: Secondary[WireText] = Field(default=None, description="Of task_started: a UUID of version 7.")
+    started_at: Any = Field(default=None, description="Of task_started: Unix seconds.")
+    reason: Secondary[WireText] = Field(default=None, description="Of turn_aborted: interrupted, replaced, …")

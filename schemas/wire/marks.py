@@ -1,0 +1,21 @@
+"""What tells the records of one agent from any other text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of one agent's records.
+
+    `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in any other JSON; a broken object
+    with one of them was a record. `legible`: names whose values a reject quotes from a broken record.
+    `text_start`: how its text log begins. `names`: sets of names; an object with all names of a set is a record of the agent.
+    """
+
+    event_types: frozenset[str] = frozenset()
+    record_fields: tuple[str, ...] = ()
+    legible: tuple[str, ...] = ()
+    text_start: str = ""
+    names: tuple[frozenset[str], ...] = ()

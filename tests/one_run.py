@@ -1,0 +1,14 @@
+"""A document that is a run by itself → its rows, as its reader makes them."""
+
+from __future__ import annotations
+
+from ingest.agents import SourceReaders
+from ingest.agents.base import Context, Found, Rows
+from ingest.documents.document import Document
+
+
+def rows_of(document: Document, context: Context) -> Rows | None:
+    """None where no reader recognises it, or for an event. Raises InvalidRecord."""
+    found = list(SourceReaders(lambda *_: context).feed(document) or ())
+    assert all(isinstance(one, Found) for one in found)
+    return found[0].rows if found and isinstance(found[0], Found) else None

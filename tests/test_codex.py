@@ -1,0 +1,284 @@
+"""Codex's three kinds of logs: tokens once, whatever is resumed, copied or cut off."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.agents import SourceReaders
+from ingest.agents.base import Context, Found
+from ingest.documents.contents import Document, read
+from ingest.sources.files import Source
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from tests.conftest import ingest_paths
+
+STARTED = datetime(2026, 5, 1, 12, tzinfo=UTC)
+TEXT_LOG = """OpenAI Codex v0.87.0 (research preview)
+--------
+workdir: /work/vllm
+model: gpt-5
+provider: openai
+approval: never
+session id: {session}
+--------
+user
+Make it faster.
+{{"type":"result","total_cost_usd":9,"num_turns":1,"duration_ms":1}}
+thinking
+I look at it.
+exec
+bash -lc 'pytest' in /work/vllm exited 1 in 20ms:
+codex
+not the last
+exec
+bash -lc 'pytest' in /work/vllm succeeded in 20ms:
+codex
+Parsing is 2x faster.
+{end}"""
+
+
+def uuid7(time: datetime, number: int = 0) -> str:
+    """A UUID of version 7 with this time."""
+    value = (round(time.timestamp() * 1000) << 80) | (7 << 76) | (2 << 62) | number
+    text = f"{value:032x}"
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def usage(uncached: int, read: int = 0, output: int = 0, reasoning: int = 0) -> dict[str, int]:
+    return {
+        "input_tokens": uncached + read,
+        "cached_input_tokens": read,
+        "output_tokens": output,
+        "reasoning_output_tokens": reasoning,
+        "total_tokens": uncached + read + output,
+    }
+
+
+def lines(*events: dict[str, Any]) -> str:
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+
+
+def thread(*turns: dict[str, Any], thread_id: str = uuid7(STARTED)) -> str:
+    """A stream of `codex exec --json` with one turn for each end."""
+    events: list[dict[str, Any]] = [{"type": "thread.started", "thread_id": thread_id}]
+    for number, end in enumerate(turns):
+        call = {"id": f"item_{2 * number}", "type": "command_execution", "command": "ls", "exit_code": None, "status": "in_progress"}
+        said = {"id": f"item_{2 * number + 1}", "type": "agent_message", "text": f"Turn {number}: it is 2x faster."}
+        events += [{"type": "turn.started"}, {"type": "item.started", "item": call}]
+        events += [{"type": "item.completed", "item": call | {"exit_code": 1, "status": "completed"}}]
+        events += [{"type": "item.completed", "item": said}, end]
+    return lines(*events)
+
+
+def completed(**tokens: int) -> dict[str, Any]:
+    return {"type": "turn.completed", "usage": usage(**tokens)}
+
+
+def at(seconds: float) -> str:
+    return (STARTED + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+
+def event(seconds: float, payload: dict[str, Any], kind: str = "event_msg") -> dict[str, Any]:
+    return {"timestamp": at(seconds), "type": kind, "payload": payload}
+
+
+def meta(session: str, seconds: float = 0, **more: Any) -> dict[str, Any]:
+    payload = {"id": session, "timestamp": at(seconds), "cwd": "/work", "cli_version": "0.104.0", "model_provider": "openai"}
+    return event(seconds, payload | {"git": {"branch": "main", "repository_url": "https://example.org/vllm"}} | more, "session_meta")
+
+
+def tokens(seconds: float, **total: int) -> dict[str, Any]:
+    return event(seconds, {"type": "token_count", "info": {"total_token_usage": usage(**total), "last_token_usage": usage(uncached=1)}})
+
+
+def turn(seconds: float, model: str = "gpt-5-codex", **total: int) -> list[dict[str, Any]]:
+    """A turn that ends with this running total, which is written twice."""
+    call = {"type": "function_call", "name": "shell", "call_id": f"c{seconds}"}
+    return [
+        event(seconds, {"type": "task_started", "turn_id": uuid7(STARTED + timedelta(seconds=seconds))}),
+        event(seconds, {"model": model, "approval_policy": "never"}, "turn_context"),
+        event(seconds, {"type": "user_message", "message": "Make it faster."}),
+        event(seconds, call, "response_item"),
+        tokens(seconds + 1, **total),
+        tokens(seconds + 2, **total),
+        event(seconds + 3, {"type": "task_complete", "last_agent_message": "It is 2x faster."}),
+    ]
+
+
+def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
+    """The runs after files of this content were ingested, by session, with their tokens."""
+    for name, text in files.items():
+        (folder / f"{name}.jsonl").write_text(text)
+    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
+    return runs_of(store)
+
+
+def runs_of(store: Store) -> list[dict[str, Any]]:
+    with store.reading() as connection:
+        table = connection.sql(
+            "select run_id, session_id, parent_run_id, agent, agent_version, outcome, model, num_turns, duration_ms, started_at, result,"
+            " prompt, claimed_speedup, input_tokens, cache_read_tokens, output_tokens, tokens_basis, cost_own_usd, cost_list_usd, repo,"
+            " branch, cwd, record_kind, errors from v_runs order by session_id, run_id"
+        )
+        return table.to_arrow_table().to_pylist()
+
+
+def counts(run: dict[str, Any]) -> tuple[int | None, int | None, int | None]:
+    return run["input_tokens"], run["cache_read_tokens"], run["output_tokens"]
+
+
+def test_a_stream_is_one_run_with_the_last_total_of_its_thread(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=thread(completed(uncached=10, read=90, output=5), completed(uncached=30, read=270, output=20)))
+    assert counts(run) == (30, 270, 20)
+    assert (run["agent"], run["outcome"], run["num_turns"], run["record_kind"]) == ("codex", "completed", 2, "stream")
+    assert (run["result"], run["claimed_speedup"]) == ("Turn 1: it is 2x faster.", 2)
+    assert (run["started_at"], run["cost_own_usd"]) == (STARTED, None), "the only time is in the id of the thread; Codex tells no cost"
+    with store.reading() as connection:
+        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("command_execution", 2, 2)]
+
+
+def test_a_resumed_thread_counts_once_whatever_the_order(store: Store, tmp_path: Path) -> None:
+    first, later = completed(uncached=10, output=5), completed(uncached=25, output=9)
+    [run] = ingested(store, tmp_path, b=thread(later), a=thread(first))
+    assert counts(run) == (25, 0, 9)
+
+
+@pytest.mark.parametrize(
+    ("message", "outcome"),
+    [
+        ("You've hit your usage limit.", "limit_reached"),
+        ("stream disconnected before completion", "api_error"),
+        ("sandbox could not be set up", "execution_error"),
+    ],
+)
+def test_a_failed_turn_says_why(message: str, outcome: str, store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=thread({"type": "turn.failed", "error": {"message": message}}))
+    assert (run["outcome"], run["errors"], run["input_tokens"]) == (outcome, message, None)
+
+
+def test_the_notice_of_a_retry_is_no_failure(store: Store, tmp_path: Path) -> None:
+    text = thread(completed(uncached=1)).replace(
+        '{"type":"turn.completed"', '{"type":"error","message":"Reconnecting... 1/5"}\n{"type":"turn.completed"'
+    )
+    [run] = ingested(store, tmp_path, log=text)
+    assert (run["outcome"], run["errors"]) == ("completed", None)
+
+
+@given(st.integers(0, 100))
+def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
+    """Never a total that no event said: without the end of the turn there are no tokens."""
+    text = thread(completed(uncached=10, read=90, output=5)).encode()
+    data = text[: len(text) * cut // 100]
+    readers = SourceReaders(lambda *_: Context("source"))
+    for part in read(Source("log", data)):
+        if isinstance(part, Document):
+            assert not list(readers.feed(part) or ())
+    found = [one for one in readers.end() if isinstance(one, Found)]
+    assert len(found) <= 1
+    for run in (one.rows.run for one in found):
+        whole = data.rstrip() == text.rstrip()
+        assert (run.outcome, run.input_tokens) == (("completed", 10) if whole else ("interrupted", None))
+
+
+def test_a_rollout_counts_the_growth_of_its_total_by_model(store: Store, tmp_path: Path) -> None:
+    session = uuid7(STARTED, 1)
+    text = lines(meta(session), *turn(1, "gpt-5-codex", uncached=10, read=90, output=5), *turn(60, "gpt-5", uncached=40, read=90, output=7))
+    [run] = ingested(store, tmp_path, rollout=text)
+    assert counts(run) == (40, 90, 7)
+    assert (run["outcome"], run["num_turns"], run["duration_ms"], run["result"]) == ("completed", 2, 63_000, "It is 2x faster.")
+    assert (run["repo"], run["branch"], run["cwd"], run["prompt"]) == ("https://example.org/vllm", "main", "/work", "Make it faster.")
+    with store.reading() as connection:
+        rows = connection.sql("select model, input_tokens, output_tokens from model_usage order by model").fetchall()
+    assert rows == [("gpt-5", 30, 2), ("gpt-5-codex", 10, 5)]
+
+
+def test_a_counter_that_begins_again_is_added(store: Store, tmp_path: Path) -> None:
+    text = lines(meta(uuid7(STARTED, 1)), *turn(1, uncached=100, output=50), *turn(60, uncached=10, output=5))
+    [run] = ingested(store, tmp_path, rollout=text)
+    assert counts(run) == (110, 0, 55)
+
+
+@pytest.mark.parametrize("parent_is_there", [True, False])
+def test_a_fork_counts_only_what_it_used_itself(parent_is_there: bool, store: Store, tmp_path: Path) -> None:
+    """Its file begins with the lines of its parent, stamped with the time of the fork."""
+    parent, child = uuid7(STARTED, 1), uuid7(STARTED + timedelta(seconds=100), 2)
+    first = turn(1, uncached=100, read=900, output=50)
+    copied = [line | {"timestamp": at(100 + number)} for number, line in enumerate([meta(parent), *first])]
+    own = turn(200, uncached=130, read=1000, output=60)
+    texts = {"fork": lines(meta(child, 100, forked_from_id=parent), *copied, *own)}
+    runs = ingested(store, tmp_path, **texts, **({"parent": lines(meta(parent), *first)} if parent_is_there else {}))
+    [fork] = [run for run in runs if run["session_id"] == child]
+    assert (counts(fork), fork["parent_run_id"], fork["num_turns"], fork["tokens_basis"]) == ((30, 100, 10), parent, 1, "exact")
+    assert sum(run["input_tokens"] for run in runs) == (130 if parent_is_there else 30)
+
+
+def test_a_fork_that_cannot_be_told_apart_says_so(store: Store, tmp_path: Path) -> None:
+    """Without ids of turns nothing says where the copy ends."""
+    child = uuid7(STARTED, 2)
+    undated = [line for line in turn(1, uncached=100, output=5) if line["payload"].get("type") != "task_started"]
+    [run] = ingested(store, tmp_path, fork=lines(meta(child, forked_from_id=uuid7(STARTED, 1)), *undated))
+    assert (counts(run), run["tokens_basis"]) == ((100, 0, 5), "upper_bound")
+
+
+def test_a_rollout_and_the_stream_of_its_thread_are_one_run(store: Store, tmp_path: Path) -> None:
+    session = uuid7(STARTED, 1)
+    text = lines(meta(session), *turn(1, uncached=10, read=90, output=5))
+    [run] = ingested(store, tmp_path, stream=thread(completed(uncached=10, read=90, output=5), thread_id=session), rollout=text)
+    assert (counts(run), run["record_kind"], run["model"]) == ((10, 90, 5), "transcript", "gpt-5-codex")
+
+
+def test_a_session_without_an_end_is_interrupted(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, rollout=lines(meta(uuid7(STARTED, 1)), *turn(1, uncached=10)[:-1]))
+    assert (run["outcome"], run["input_tokens"]) == ("interrupted", 10)
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome", "reason"),
+    [
+        ("tokens used\n200,337finish\n", "completed", "The log has one total, 200,337 tokens"),
+        ("", "unknown", "The log has no token counts."),
+        ("ERROR: You've hit your usage limit. Try again at 11:04 PM.\n", "limit_reached", "The log has no token counts."),
+    ],
+)
+def test_a_text_log_is_a_run_without_a_price(end: str, outcome: str, reason: str, store: Store, tmp_path: Path) -> None:
+    """A record in the output of a tool is none of ours."""
+    (tmp_path / "stderr.txt").write_text(TEXT_LOG.format(session=uuid7(STARTED), end=end))
+    ingest_paths(store, tmp_path / "stderr.txt")
+    [run] = runs_of(store)
+    assert (run["outcome"], run["agent_version"], run["model"], run["started_at"]) == (outcome, "0.87.0", "gpt-5", STARTED)
+    assert (run["result"], run["input_tokens"], run["cost_list_usd"], run["tokens_basis"]) == (
+        "Parsing is 2x faster.",
+        None,
+        None,
+        "unknown",
+    )
+    with store.reading() as connection:
+        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("exec", 2, 1)]
+        [(said,)] = connection.sql("select tokens_basis_reason from model_usage").fetchall()
+    assert said.startswith(reason)
+
+
+def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
+    session = uuid7(STARTED, 1)
+    (tmp_path / "stderr.txt").write_text(TEXT_LOG.format(session=uuid7(STARTED, 3), end=""))
+    ingest_paths(store, tmp_path / "stderr.txt")
+    before = ingested(
+        store, tmp_path, stream=thread(completed(uncached=10)), rollout=lines(meta(session), *turn(1, uncached=10, read=90, output=5))
+    )
+    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
+
+
+def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:
+    text = thread({"type": "turn.completed", "usage": {"input_tokens": "many"}})
+    (tmp_path / "log.jsonl").write_text(text)
+    ingest_paths(store, tmp_path / "log.jsonl")
+    with store.reading() as connection:
+        [(reason, detail)] = connection.sql("select reason, detail from rejects").fetchall()
+    assert (reason, detail.split(":")[0]) == ("invalid_record", "usage.input_tokens")

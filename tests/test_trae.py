@@ -1,0 +1,128 @@
+"""TRAE's trajectory: what is inside the input depends on the provider, and success is not the state of a step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from tests.conftest import ingest_paths, record_text
+
+SONNET = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+USAGE = {"input_tokens": 100, "output_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 60, "reasoning_tokens": 4}
+
+
+def call(provider: str, model: str, number: int = 0, **usage: int) -> dict[str, Any]:
+    tool = {"call_id": f"c{number}", "name": "bash", "arguments": {}}
+    response = {"content": f"Step {number}.", "model": model, "finish_reason": "tool_use", "usage": USAGE | usage, "tool_calls": [tool]}
+    return {"provider": provider, "model": model, "response": response, "input_messages": []}
+
+
+def trajectory(*calls: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    steps = [{"state": "completed", "tool_results": [{"call_id": f"c{n}", "success": n == 0}], "error": None} for n in range(len(calls))]
+    return {
+        "task": "Make vLLM faster.\nBe careful.",
+        "start_time": "2025-10-14T16:31:09.253473",
+        "end_time": "2025-10-14T16:42:10.553632",
+        "provider": "openai",
+        "model": "gpt-5",
+        "max_steps": 120,
+        "llm_interactions": list(calls),
+        "agent_steps": steps,
+        "success": True,
+        "final_result": "Eviction is 3x faster.",
+        "execution_time": 661.3,
+    } | changes
+
+
+def ingested(store: Store, folder: Path, *records: dict[str, Any]) -> list[dict[str, Any]]:
+    for number, record in enumerate(records):
+        (folder / f"{number}.json").write_text(json.dumps(record, indent=2))
+    ingest_paths(store, *(folder / f"{number}.json" for number in range(len(records))))
+    return runs_of(store)
+
+
+def runs_of(store: Store) -> list[dict[str, Any]]:
+    with store.reading() as connection:
+        table = connection.sql(
+            "select run_id, agent, outcome, num_turns, duration_ms, result, prompt, claimed_speedup, input_tokens, cache_read_tokens,"
+            " output_tokens, tokens_basis, cost_list_usd, errors, record_kind from v_runs order by run_id"
+        )
+        return table.to_arrow_table().to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("provider", "uncached", "read", "basis"),
+    [
+        ("openai", 40, 60, "exact"),
+        ("anthropic", 100, 60, "exact"),
+        ("openrouter", 100, None, "upper_bound"),
+        ("bedrock", 100, None, "upper_bound"),
+    ],
+)
+def test_the_cache_is_inside_or_beside_the_input_by_provider(
+    provider: str, uncached: int, read: int | None, basis: str, store: Store, tmp_path: Path
+) -> None:
+    [run] = ingested(store, tmp_path, trajectory(call(provider, "gpt-5")))
+    assert (run["input_tokens"], run["cache_read_tokens"], run["output_tokens"], run["tokens_basis"]) == (uncached, read, 10, basis)
+    assert run["cost_list_usd"] is not None, "a bound on the tokens is a bound on the cost"
+
+
+def test_a_run_has_its_figures_once(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1)))
+    assert (run["input_tokens"], run["num_turns"], run["duration_ms"]) == (80, 2, 661_300)
+    assert (run["agent"], run["outcome"], run["record_kind"]) == ("trae-agent", "completed", "trajectory")
+    assert (run["result"], run["claimed_speedup"]) == ("Eviction is 3x faster.", 3)
+    with store.reading() as connection:
+        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("bash", 2, 1)]
+
+
+FAILED: dict[str, Any] = {"success": False, "final_result": None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ({"end_time": "", "execution_time": 0.0} | FAILED, "interrupted"),
+        ({"success": False, "final_result": "Task execution exceeded maximum steps without completion."}, "max_turns"),
+        (FAILED | {"agent_steps": [{"state": "completed", "error": "Error code: 429 - You exceeded your current quota"}]}, "limit_reached"),
+        (FAILED | {"agent_steps": [{"state": "completed", "error": "Error code: 400 - tool_use without tool_result"}]}, "api_error"),
+        (FAILED | {"agent_steps": [{"state": "completed", "error": "'NoneType' object is not iterable"}]}, "execution_error"),
+    ],
+)
+def test_the_outcome_is_not_the_state_of_the_steps(changes: dict[str, Any], outcome: str, store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, trajectory(call("openai", "gpt-5"), **changes))
+    assert (run["outcome"], run["result"]) == (outcome, "Step 0."), "the last text of the model, not why the run ended"
+
+
+def test_of_a_growing_trajectory_the_last_state_is_kept(store: Store, tmp_path: Path) -> None:
+    """The file is written again after each call: two states of it are one run."""
+    killed = trajectory(call("openai", "gpt-5"), end_time="", **FAILED)
+    longer = trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1), end_time="", **FAILED)
+    [run] = ingested(store, tmp_path, longer, killed)
+    assert run["num_turns"] == 2
+    [run] = ingested(store, tmp_path, trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1)))
+    assert (run["num_turns"], run["outcome"]) == (2, "completed")
+
+
+def test_a_record_in_the_output_of_a_tool_is_no_run(store: Store, tmp_path: Path) -> None:
+    steps = [{"state": "completed", "tool_results": [{"call_id": "c0", "success": True, "result": record_text()}]}]
+    assert len(ingested(store, tmp_path, trajectory(call("openai", "gpt-5"), agent_steps=steps))) == 1
+
+
+def test_a_torn_file_is_rejected(store: Store, tmp_path: Path) -> None:
+    text = json.dumps(trajectory(call("openai", "gpt-5")), indent=2)
+    (tmp_path / "torn.json").write_text(text[: len(text) // 2])
+    report = ingest_paths(store, tmp_path / "torn.json")
+    assert (report.total("rejected"), runs_of(store)) == (1, [])
+
+
+def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
+    before = ingested(
+        store, tmp_path, trajectory(call("openai", "gpt-5"), call("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", 1))
+    )
+    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
