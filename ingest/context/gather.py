@@ -1,7 +1,7 @@
 """Labels, path, sidecars and stream, merged by precedence into the `Context` of each record.
 
 - repo, task, experiment: a label given at ingest, else the path by the template, else a sidecar.
-- agent version, requested model: the stream, else a sidecar.
+- prompt, agent version, requested model: the stream, else a sidecar.
 - started_at, ended_at: both from one origin, the first of stream, sidecar, path, file that has any; `time_source` is its name.
 """
 
@@ -51,6 +51,7 @@ class SourceContext:
         return Context(
             source_id=self.source_id,
             labels=self._labels,
+            prompt=stream.prompt or sidecar.prompt,
             repo=self.labels.get("repo") or self.path.repo or sidecar.repo,
             task=self.labels.get("task") or self.path.task or sidecar.task,
             experiment=self.labels.get("experiment") or self.path.experiment,

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.agents.marks import EVENT_TYPES
+from ingest.context.prompts import prompt_of
 from ingest.documents.times import event_time
 from schemas.text import paired
 from schemas.wire.claude_code_events import InitEvent
@@ -39,6 +40,7 @@ class StreamFacts:
     cwd: str | None = None
     permission_mode: str | None = None
     tools: tuple[str, ...] = ()
+    prompt: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
     in_stream: bool = False
@@ -54,6 +56,7 @@ class _Session:
     seen: bool = False
     first: datetime | None = None
     last: datetime | None = None
+    prompt: str | None = None
     counts: dict[str, list[int]] = field(default_factory=dict)
     calls: dict[str, str | None] = field(default_factory=dict)
     """Id of a call → its tool, or None once its error was counted."""
@@ -67,7 +70,7 @@ class _Session:
 
     def renew(self) -> None:
         """Start again after a result."""
-        self.first = self.last = None
+        self.first = self.last = self.prompt = None
         self.counts, self.calls = {}, {}
 
     def called(self, call: str | None, tool: str) -> None:
@@ -159,6 +162,7 @@ def _facts(session: _Session, unnamed: _Session) -> StreamFacts:
         cwd=own.cwd or shared.cwd,
         permission_mode=own.permission_mode or shared.permission_mode,
         tools=own.tools or shared.tools,
+        prompt=session.prompt or unnamed.prompt,
         started_at=min((each.first for each in both if each.first), default=None),
         ended_at=max((each.last for each in both if each.last), default=None),
         in_stream=any(each.seen for each in both),
@@ -200,6 +204,8 @@ def _see_assistant(session: _Session, event: dict[str, Any]) -> None:
 
 
 def _see_user(session: _Session, event: dict[str, Any]) -> None:
+    if session.prompt is None:
+        session.prompt = prompt_of(event)
     for block in _content(event):
         if isinstance(block, dict) and block.get("is_error") is True and block.get("type") == "tool_result":
             call = _call_id(block.get("tool_use_id"))
