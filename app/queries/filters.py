@@ -36,7 +36,8 @@ class Filter:
     """One filter. `sql` is its condition; `$value` is the bound value, for NAMES the list; `$each` is one of them, any may match.
 
     `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
-    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run.
+    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run. `link` is its word in
+    addresses, where that is not the key.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Filter:
     options: str = ""
     label: str = ""
     claim_sql: str = ""
+    link: str = ""
 
     @property
     def name(self) -> str:
@@ -54,6 +56,13 @@ class Filter:
 
 
 SEARCH = "search"
+RUN = "run"
+LEAST_OF_AN_ID = 4
+"""Characters of a run's id that are enough, where no other run's id begins so."""
+_RUN = (  # a whole id is that run, even where it begins another id
+    f"(run_id = $each or starts_with(run_id, $each) and length($each) >= {LEAST_OF_AN_ID}"
+    " and not exists (select 1 from runs as named where named.run_id = $each))"
+)
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
 FILTERS = {
@@ -98,6 +107,7 @@ FILTERS = {
             claim_sql="ratio >= $value",
         ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
+        Filter(RUN, Kind.NAMES, _RUN, f"Filter by run: its id, or the first {LEAST_OF_AN_ID} or more characters of it.", link="run-id"),
         Filter(SEARCH, Kind.TEXT, "contains(lower(result), lower($value))", "Summary contains TEXT."),
     )
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -95,6 +96,28 @@ def runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0
     return fetch(store, f"{sql} limit {int(limit)} offset {int(offset)}", condition.parameters)
 
 
+class Neighbours(NamedTuple):
+    """The runs before and after one in a list, by their ids; its place in the list, from 1, and the length of the list."""
+
+    previous: str | None
+    following: str | None
+    place: int
+    total: int
+
+
+def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neighbours | None:
+    """What is around the run in the list that `runs` gives; None where the filters leave it out."""
+    condition = where(filters)
+    sql = f"""
+        select previous, following, place, total from (
+            select run_id, lag(run_id) over listed as previous, lead(run_id) over listed as following,
+                   row_number() over listed as place, count(*) over () as total
+            from v_runs where {condition.sql} window listed as (order by {ORDERS[order].sql}, run_id)
+        ) where run_id = $run_id"""
+    rows = fetch(store, sql, condition.parameters | {"run_id": run_id}).to_pylist()
+    return Neighbours(**rows[0]) if rows else None
+
+
 def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, str]:
     """Run id → the part of its summary around the first match of the text."""
     sql = f"""select run_id, regexp_replace(substr(result, greatest(1, strpos(lower(result), lower($text)) - {BEFORE}), {EXCERPT}),
@@ -111,7 +134,7 @@ def _from_a_word(excerpt: str, *, is_start: bool) -> str:
 
 
 def series(store: Store, filters: Filters, measure: Figure, axis: str) -> pa.Table:
-    """Every run that has the measure, along one of AXES: `run_id`, `model`, `outcome`, `task`, `x`, `value`, and `trend`.
+    """Every run that has the measure, along one of AXES: `run_id`, `title`, `model`, `outcome`, `x`, `value`, and `trend`.
 
     `trend` is the running median of the tenth of the runs around it.
     """
@@ -119,7 +142,7 @@ def series(store: Store, filters: Filters, measure: Figure, axis: str) -> pa.Tab
     reach = max(2, count(store, filters) // 20)
     sql = f"""
         with points as (
-            select run_id, model, outcome, task, {AXES[axis].place} as x, {measure.key}::double as value
+            select run_id, title, model, outcome, {AXES[axis].place} as x, {measure.key}::double as value
             from v_runs where {condition.sql} and {measure.key} is not null
         )
         select *, median(value) over (order by x, run_id rows between {reach} preceding and {reach} following) as trend

@@ -26,4 +26,4 @@ first = (number - 1) * cache.PAGE + 1
 listed = cache.PAGE * cache.PAGES
 cut = f" Showing the first {listed:,}. Filter to narrow down." if total > listed else ""
 st.caption(f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. Click a row to open it.{cut}")
-widgets.run_table(rows, runs, "runs", "Runs with date, model, outcome, cost, duration and turns")
+widgets.run_table(rows, runs, "runs", "Runs with title, date, model, outcome, cost and duration", order)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
-from app.text.columns import Column, columns
+from app.text.columns import Column, columns, with_starts
 from app.text.presentation import fact_words, upload_words
 from ingest.pipeline import SourceReport
 from schemas.catalogue import columns as catalogue
@@ -39,12 +39,12 @@ class Grid:
 RUNS = Listing(
     catalogue.RUNS,
     listed(
-        "task", "source_name", "started_at", "time_source", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns",
-        "cost_per_turn_usd", "parallelism", "output_tokens", "cache_read_share", MORE, "repo", "experiment", "session_id", "run_id",
+        "title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cache_read_share",
+        "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "source_name", "session_id", "run_id",
     ),
 )  # fmt: skip
 MORE_RUNS = (
-    "agent", "agent_version", "provider", "region", "duration_api_own_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
+    "task", "started_at", "time_source", "agent", "agent_version", "provider", "region", "duration_api_own_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
     "permission_denials", "claimed_speedup", "claimed_evidence", "claimed_quote", "findings", "ended_at", "subtype", "stop_reason",
     "terminal_reason", "received_at",
 )  # fmt: skip
@@ -61,12 +61,12 @@ USAGE = Listing(
     ),
 )  # fmt: skip
 CLAIMS = (
-    "task", "run_id", "repo", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin",
-    "kind", "subject", "model",
+    "title", "repo", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin",
+    "kind", "subject", "model", "run_id",
 )  # fmt: skip
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
-FINDINGS = Listing(catalogue.FINDINGS, ("task", "run_id", "message", "severity", "expected", "actual", "model"))
+FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "expected", "actual", "model", "run_id"))
 REASONS = Listing(catalogue.REASONS, ("reason", "rejected", "sources", "detail"))
 REJECTS = Listing(catalogue.REJECTS, ("source_name", "reason", "detail", "position", "excerpt"))
 SOURCES = Listing(
@@ -86,6 +86,7 @@ _NAMES = pa.list_(pa.string())
 
 def grid(table: pa.Table, listing: Listing) -> Grid:
     """The columns of a grid. A column of which nothing is known is left out."""
+    table = with_starts(table)
     kept = [key for key in listing.keys if not table.num_rows or table[key].null_count < table.num_rows]
     shown = tuple(columns(table.select(kept), listing.of))
     return Grid(pa.table({column.name: _cells(table[column.name], column.name, column.unit) for column in shown}), shown)
@@ -131,7 +132,7 @@ def with_excerpts(runs: pa.Table, excerpts: Mapping[str, str]) -> pa.Table:
 
 def outlier_grid(far: pa.Table, measure: Figure) -> Grid:
     """Runs far from the usual, as `app.queries.distributions.outliers` finds them."""
-    return grid(far, Listing(catalogue.outliers(measure), ("task", "run_id", "model", "value", "times_usual", "usual", "outcome")))
+    return grid(far, Listing(catalogue.outliers(measure), ("title", "dated_at", "model", "outcome", "value", "times_usual", "usual", "run_id")))
 
 
 def claim_grid(claims: pa.Table) -> Grid:

@@ -78,7 +78,7 @@ RUNS: Columns = {
 }
 """One run: columns of `v_runs`."""
 
-_OF_ITS_RUN = {key: RUNS[key] for key in ("repo", "task", "experiment", "agent", "model", "outcome")}
+_OF_ITS_RUN = {key: RUNS[key] for key in ("title", "repo", "task", "experiment", "agent", "model", "outcome")}
 
 GROUPS: Columns = _Groups(
     {
