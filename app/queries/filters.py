@@ -59,6 +59,12 @@ SEARCH = "search"
 RUN = "run"
 LEAST_OF_AN_ID = 4
 """Characters of a run's id that are enough, where no other run's id begins so."""
+SEARCHED = ("title", "prompt", "run_id", "session_id", "repo", "task", "source_name", "result")
+"""Columns of a run in which a search looks, in the order in which they are told; after them the paths of changed files."""
+_SEARCH = (
+    f"({' or '.join(f'contains(lower({column}), lower($value))' for column in SEARCHED)}"
+    " or run_id in (select changed.run_id from file_changes as changed where contains(lower(changed.path), lower($value))))"
+)
 _RUN = (  # a whole id is that run, even where it begins another id
     f"(run_id = $each or starts_with(run_id, $each) and length($each) >= {LEAST_OF_AN_ID}"
     " and not exists (select 1 from runs as named where named.run_id = $each))"
@@ -108,7 +114,7 @@ FILTERS = {
         ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
         Filter(RUN, Kind.NAMES, _RUN, f"Filter by run: its id, or the first {LEAST_OF_AN_ID} or more characters of it.", link="run-id"),
-        Filter(SEARCH, Kind.TEXT, "contains(lower(result), lower($value))", "Summary contains TEXT."),
+        Filter(SEARCH, Kind.TEXT, _SEARCH, "Title, prompt, id, session, repository, task, file or summary contains TEXT."),
     )
 }
 

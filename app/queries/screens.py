@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from app.queries.filters import FILTERS, Filters, where
+from app.queries.filters import FILTERS, SEARCHED, Filters, where
 from app.queries.runs import RUN_COLUMNS, fetch
 from ingest.store.database import Store
 from schemas.catalogue.entry import Figure
@@ -18,7 +18,7 @@ MOST_OPTIONS = 300
 """The most values that a filter offers to choose from, and the most models that have a colour of their own."""
 
 BEFORE, EXCERPT = 24, 160
-"""Characters of a summary before a match, and in all."""
+"""Characters of a text before a match, and in all."""
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,24 @@ def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neigh
     return Neighbours(**rows[0]) if rows else None
 
 
-def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, str]:
-    """Run id → the part of its summary around the first match of the text."""
-    sql = f"""select run_id, regexp_replace(substr(result, greatest(1, strpos(lower(result), lower($text)) - {BEFORE}), {EXCERPT}),
-                     '\\s+', ' ', 'g') as excerpt, strpos(lower(result), lower($text)) <= {BEFORE} as is_start
-              from runs where run_id in (select unnest($run_ids)) and result is not null"""
+def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, tuple[str, str]]:
+    """Run id → where the text stands in it first, a column of SEARCHED or `path`, and the part of that text around it."""
+    found = " ".join(f"when contains(lower({column}), lower($text)) then ['{column}', {column}]" for column in SEARCHED)
+    sql = f"""
+        with changed as (
+            select run_id, min(path) as path from file_changes
+            where run_id in (select unnest($run_ids)) and contains(lower(path), lower($text)) group by run_id
+        ),
+        matches as (
+            select run_id, case {found} when path is not null then ['path', path] end as match
+            from v_runs left join changed using (run_id) where run_id in (select unnest($run_ids))
+        ),
+        placed as (select run_id, match[1] as place, match[2] as said, strpos(lower(match[2]), lower($text)) as first from matches)
+        select run_id, place, regexp_replace(substr(said, greatest(1, first - {BEFORE}), {EXCERPT}), '\\s+', ' ', 'g') as excerpt,
+               first <= {BEFORE} as is_start
+        from placed where place is not null"""
     rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()
-    return {row["run_id"]: _from_a_word(row["excerpt"].rstrip(), is_start=row["is_start"]) for row in rows}
+    return {row["run_id"]: (row["place"], _from_a_word(row["excerpt"].rstrip(), is_start=row["is_start"])) for row in rows}
 
 
 def _from_a_word(excerpt: str, *, is_start: bool) -> str:

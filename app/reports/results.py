@@ -38,8 +38,9 @@ FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "expected", 
 def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
     """The most expensive runs, or all of them."""
     with read_transaction(store) as transaction:
-        table = run_queries.runs(transaction, filters, limit)
-        covered = _runs(run_queries.summary(transaction, filters, metrics=("runs",)))
+        chosen = transaction.searched(filters)
+        table = run_queries.runs(transaction, chosen, limit)
+        covered = _runs(run_queries.summary(transaction, chosen, metrics=("runs",)))
     cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < covered else ""
     return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN, of=RUNS, kept=RUNS_KEPT)
 

@@ -20,7 +20,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
 runs = cache.ask(screen_queries.runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
 for text in filters.values(SEARCH):
     found = cache.ask(screen_queries.excerpts, tuple(runs["run_id"].to_pylist()), text)
-    runs, shown = grid_columns.with_excerpts(runs, found), ("excerpt", *shown)
+    runs, shown = grid_columns.with_excerpts(runs, found), (*shown[:1], "excerpt", *shown[1:])
 rows = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, shown))
 first = (number - 1) * cache.PAGE + 1
 listed = cache.PAGE * cache.PAGES

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.queries.filters import SEARCHED
 from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import Column, columns, with_starts
 from app.text.presentation import fact_words, upload_words
@@ -125,9 +126,14 @@ def _readable(values: Iterable[Any]) -> list[Any]:
     return [visible(one) if isinstance(one, str) else _readable(one) if isinstance(one, list) else one for one in values]
 
 
-def with_excerpts(runs: pa.Table, excerpts: Mapping[str, str]) -> pa.Table:
-    """The runs with a column `excerpt`: the text around the first match in each summary."""
-    return runs.append_column("excerpt", pa.array([excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()], pa.string()))
+PLACES = {"path": catalogue.FILE_CHANGES["path"].label} | {column: catalogue.RUNS[column].label for column in SEARCHED}
+"""What the texts are called in which a search finds something."""
+
+
+def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa.Table:
+    """The runs with a column `excerpt`: in which text of a run the search matches, and what stands around it."""
+    found = [excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()]
+    return runs.append_column("excerpt", pa.array([one and f"{PLACES[one[0]]}: {one[1]}" for one in found], pa.string()))
 
 
 def outlier_grid(far: pa.Table, measure: Figure) -> Grid:

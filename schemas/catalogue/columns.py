@@ -73,7 +73,7 @@ RUNS: Columns = {
     **by_key(
         _SOURCE_NAME,
         _SOURCE["received_at"],
-        Entry("excerpt", "Match", meaning="Part of the summary around the text that was searched for."),
+        Entry("excerpt", "Match", meaning="Where the searched text was found, and what is around it."),
     ),
 }
 """One run: columns of `v_runs`."""
