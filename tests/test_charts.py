@@ -210,7 +210,7 @@ def test_bars_add_up_to_the_run() -> None:
     rows = table(row(1, "a"), row(1, "b", cost_usd=Decimal("0.25")), row(2, "a"))
     figure = CHARTS["cost-models"].draw(rows)
     assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(1.25)
-    assert all("<br>Run: run-1" in text for trace in figure.data for text in trace.hovertext[:1])
+    assert all("<br>Run: Faster kernel 1 (run-1)" in text for trace in figure.data for text in trace.hovertext[:1])
 
 
 def test_hover_gives_exact_values() -> None:

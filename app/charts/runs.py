@@ -167,7 +167,9 @@ def points(table: pa.Table, of: Scatter) -> Points:
 
 def _known(table: pa.Table, of: Scatter) -> list[dict[str, Any]]:
     """The runs that have both figures."""
-    rows: list[dict[str, Any]] = table.select(["run_id", "title", "model", of.x.column, of.y.column, *filter(None, (of.metric,))]).to_pylist()
+    rows: list[dict[str, Any]] = table.select(
+        ["run_id", "title", "model", of.x.column, of.y.column, *filter(None, (of.metric,))]
+    ).to_pylist()
     return [row for row in rows if row[of.x.column] is not None and row[of.y.column] is not None]
 
 

@@ -14,14 +14,14 @@ from ingest.store.database import Store
 from schemas.rows.claim import Evidence
 
 CLAIM_COLUMNS = (
-    "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "claim_no", "quote", "kind", "metric", "direction", "ratio",
-    "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "origin", "subject", "start", "end",
+    "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "claim_no", "quote", "kind", "metric", "direction",
+    "ratio", "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "origin", "subject", "start", "end",
 )  # fmt: skip
 """What a list of claims holds: the claim, and what it is about in its run."""
 
 DRAWN_COLUMNS = (
-    "run_id", "title", "repo", "task", "model", "quote", "kind", "metric", "direction", "ratio", "ratio_low", "ratio_high", "evidence", "scope",
-    "hedged", "origin", "subject",
+    "run_id", "title", "repo", "task", "model", "quote", "kind", "metric", "direction", "ratio", "ratio_low", "ratio_high", "evidence",
+    "scope", "hedged", "origin", "subject",
 )  # fmt: skip
 """What a drawn claim tells of itself."""
 

@@ -41,7 +41,11 @@ class Found:
     def lines(self) -> list[str]:
         """Each run that is listed: the beginning of its id that tells it from the others, and its title."""
         ids = [one.run_id for one in self.candidates]
-        shown = next(length for length in range(LEAST_SHOWN, 1 + max([LEAST_SHOWN, *map(len, ids)])) if len({one[:length] for one in ids}) == len(ids))
+        shown = next(
+            length
+            for length in range(LEAST_SHOWN, 1 + max([LEAST_SHOWN, *map(len, ids)]))
+            if len({one[:length] for one in ids}) == len(ids)
+        )
         rest = self.total - len(ids)
         return [f"{one.run_id[:shown]}  {one_line(one.title)}" for one in self.candidates] + ([f"… and {rest:,} more"] if rest else [])
 
@@ -84,7 +88,9 @@ def named(store: Store, run_ids: Sequence[str]) -> list[Candidate]:
 
 def latest(store: Store) -> str | None:
     """The id of the run that was ingested last, None where there is none. Raises StoreError."""
-    rows = fetch(store, "select run_id from v_runs order by received_at desc nulls last, source_name desc, ordinal desc limit 1").to_pylist()
+    rows = fetch(
+        store, "select run_id from v_runs order by received_at desc nulls last, source_name desc, ordinal desc limit 1"
+    ).to_pylist()
     return str(rows[0]["run_id"]) if rows else None
 
 

@@ -24,10 +24,10 @@ KNOWN_SUFFIX = "_known"
 """A metric's column `x` has a column `x_known` beside it: the number of rows it rests on."""
 
 RUN_COLUMNS = listed(
-    "run_id", "title", "dated_at", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd", "cost_own_usd", "duration_ms",
-    "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "input_tokens", "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens", "cache_read_share", MORE, "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
+    "run_id", "title", "dated_at", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd",
+    "cost_own_usd", "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
+    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_read_share", MORE,
+    "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
     "claimed_scope", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
     "time_source", "is_started", "is_carried_over", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",

@@ -9,6 +9,7 @@ from app.queries import runs as run_queries
 from app.screens import cache, filter_bar, widgets
 from app.text import claim_marks, grid_columns
 from app.text.claim_words import headline
+from app.text.formatting import short_id
 from app.text.presentation import (
     RUN_ENDING,
     RUN_ORIGIN,
@@ -17,7 +18,6 @@ from app.text.presentation import (
     plain,
     run_cards,
     run_id_of,
-    short_id,
     shown,
     shown_record,
 )

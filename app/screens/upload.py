@@ -6,8 +6,8 @@ from app.queries import run_ids
 from app.screens import cache, widgets
 from app.server.uploads import Arrived, not_received, problem_words
 from app.text import file_kinds, grid_columns
-from app.text.formatting import human
-from app.text.presentation import code_span, plain, short_id
+from app.text.formatting import human, short_id
+from app.text.presentation import code_span, plain
 from schemas.text import plural
 from schemas.unit_names import Unit
 

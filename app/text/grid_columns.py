@@ -45,9 +45,9 @@ RUNS = Listing(
     ),
 )  # fmt: skip
 MORE_RUNS = (
-    "task", "started_at", "time_source", "agent", "agent_version", "provider", "region", "duration_api_own_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
-    "permission_denials", "claimed_speedup", "claimed_evidence", "claimed_quote", "findings", "ended_at", "subtype", "stop_reason",
-    "terminal_reason", "received_at",
+    "task", "started_at", "time_source", "agent", "agent_version", "provider", "region", "duration_api_own_ms",
+    "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_evidence",
+    "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at",
 )  # fmt: skip
 """What the list of runs can show besides."""
 
@@ -138,7 +138,9 @@ def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa
 
 def outlier_grid(far: pa.Table, measure: Figure) -> Grid:
     """Runs far from the usual, as `app.queries.distributions.outliers` finds them."""
-    return grid(far, Listing(catalogue.outliers(measure), ("title", "dated_at", "model", "outcome", "value", "times_usual", "usual", "run_id")))
+    return grid(
+        far, Listing(catalogue.outliers(measure), ("title", "dated_at", "model", "outcome", "value", "times_usual", "usual", "run_id"))
+    )
 
 
 def claim_grid(claims: pa.Table) -> Grid:

@@ -127,7 +127,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
 
 
 def _narrow_widths(kept: Sequence[Column], cells: Mapping[str, list[str]], width: int) -> dict[str, int]:
-    """Widths of the columns that are always shown, where there is no room for whole names: in MOST_LINES lines, else in as many as it takes."""
+    """Widths of the columns that are always shown, where whole names have no room: in MOST_LINES lines, else in as many as they take."""
     room = width - _GAP * (len(kept) - 1)
     for lines in (MOST_LINES, width):
         widths = {column.name: _broken(column, cells[column.name], lines) for column in kept}
@@ -146,7 +146,11 @@ def _broken(column: Column, cells: list[str], lines: int) -> int:
         return max(_LEAST_PROSE, label)
     names = set(cells)
     return next(
-        (width for width in range(max(label, 1), wanted) if all(len(_lines_of(name, width)) <= lines and _fits(name, width) for name in names)),
+        (
+            width
+            for width in range(max(label, 1), wanted)
+            if all(len(_lines_of(name, width)) <= lines and _fits(name, width) for name in names)
+        ),
         wanted,
     )
 

@@ -14,7 +14,14 @@ LONGEST_PROMPT = 20_000
 _NOT_THE_USER = ("parent_tool_use_id", "isSynthetic", "isMeta", "isSidechain", "isCompactSummary")
 """Marks of messages in the user's role that the agent wrote: prompts of sub-agents, expanded commands and skills, hooks, summaries."""
 
-_OF_THE_AGENT = ("<command-", "<local-command-", "<system-reminder>", "<task-notification>", "[Request interrupted", "Caveat: The messages below")
+_OF_THE_AGENT = (
+    "<command-",
+    "<local-command-",
+    "<system-reminder>",
+    "<task-notification>",
+    "[Request interrupted",
+    "Caveat: The messages below",
+)
 """How such messages begin in older versions, which write no mark."""
 
 

@@ -25,7 +25,7 @@ LARGEST_READ = 64 << 20
 JOURNAL, SUMMARY, PATCH, PREDICTION, TASK = NAMES = (
     "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt",
 )  # fmt: skip
-"""Files that tell something. TASK, the prompt as the agent was given it, counts beside one of the others only: any file may be called so."""
+"""Files that tell something. TASK, the prompt of the agent, counts only beside one of the others: any file may be called so."""
 
 _UNKNOWN = ("", "unknown", "default", "openhands")
 """Words that ISO-Bench writes for a repository, task or model that it does not know."""

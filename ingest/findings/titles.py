@@ -25,14 +25,15 @@ _EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?![a-z])|(?<=[。！？])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][a-z]+)?")
 
-_SAYS_NOTHING = frozenset(
-    """a about above accomplished all and analysis are as been below brief changes complete completed completion conclusion create did do
-    done everything excellent executive expected fantastic final finally finish finished fix fixed found good great has have here here's
-    here’s i i'm i’m i've i’ve implementation implemented in is it it's it’s iteration key let let's let’s loop made me mission my nice now
-    of ok okay optimization optimizations overview perfect provide ready report result results session set status submitted success
-    successful successfully summary sure task tasks that that's that’s the there these this understood validation verified was well what
-    what's what’s work working yes you your""".split()
-)
+_WORDS = """
+a about above accomplished all and analysis are as been below brief changes complete completed completion conclusion create did do
+done everything excellent executive expected fantastic final finally finish finished fix fixed found good great has have here
+here's here’s i i'm i’m i've i’ve implementation implemented in is it it's it’s iteration key let let's let’s loop made me mission
+my nice now of ok okay optimization optimizations overview perfect provide ready report result results session set status
+submitted success successful successfully summary sure task tasks that that's that’s the there these this understood validation
+verified was well what what's what’s work working yes you your
+"""
+_SAYS_NOTHING = frozenset(_WORDS.split())
 """A sentence of these words alone, such as `Perfect!` or `Here's a summary of what I've done:`, tells no run from another."""
 
 

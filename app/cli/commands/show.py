@@ -20,7 +20,9 @@ JSON = "json"
 
 @click.command(epilog=examples("show", "show 5e0c031e", "show 5e0c031e --format json"))
 @click.argument("run", required=False, metavar="[ID]", callback=lambda ctx, param, value: utf8(ctx, param, value or ""))
-@click.option("--format", "format_", type=Word((TABLE, JSON)), default=TABLE, show_default=True, help="json has all columns and exact numbers.")
+@click.option(
+    "--format", "format_", type=Word((TABLE, JSON)), default=TABLE, show_default=True, help="json has all columns and exact numbers."
+)
 @click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help="Output file.")
 @with_store
 def show(run: str, format_: str, path: Path | None, store: Store) -> None:

@@ -23,7 +23,8 @@ from runs
 left join sources using (source_id)
 cross join (
     -- the folders that all files of runs have in common: those of the first and the last name
-    select length(regexp_extract(first[: list_count(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]')) as depth
+    select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
+        as depth
     from (select min(name) as first, max(name) as last from sources where accepted > 0)
 ) as shared;
 comment on column v_runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
