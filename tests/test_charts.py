@@ -27,6 +27,7 @@ OF_MODELS = {key: chart for key, chart in CHARTS.items() if not key.startswith("
 SCHEMA = pa.schema(
     [
         ("run_id", pa.string()),
+        ("title", pa.string()),
         ("model", pa.string()),
         ("duration_ms", pa.int64()),
         ("duration_api_own_ms", pa.int64()),
@@ -42,12 +43,12 @@ SCHEMA = pa.schema(
     ]
 )
 """The columns of all charts in one table: a chart takes what it needs."""
-FIGURES = SCHEMA.names[2:]
+FIGURES = SCHEMA.names[3:]
 
 
 def row(number: Any = 1, model: Any = "m", **figures: Any) -> dict[str, Any]:
     known = dict.fromkeys(FIGURES, 7) | dict.fromkeys(("cost_own_usd", "cost_usd", "cost_per_turn_usd"), Decimal("0.5"))
-    return {"run_id": f"run-{number}", "model": model} | known | figures
+    return {"run_id": f"run-{number}", "title": f"Faster kernel {number}", "model": model} | known | figures
 
 
 def table(*rows: dict[str, Any]) -> pa.Table:
@@ -209,7 +210,7 @@ def test_bars_add_up_to_the_run() -> None:
     rows = table(row(1, "a"), row(1, "b", cost_usd=Decimal("0.25")), row(2, "a"))
     figure = CHARTS["cost-models"].draw(rows)
     assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(1.25)
-    assert all("<br>Run: run-1" in text for trace in figure.data for text in trace.hovertext[:1])
+    assert all("<br>Run: Faster kernel 1 (run-1)" in text for trace in figure.data for text in trace.hovertext[:1])
 
 
 def test_hover_gives_exact_values() -> None:
@@ -222,7 +223,7 @@ def test_hover_gives_exact_values() -> None:
 
 def test_a_hostile_name_stays_text() -> None:
     name = '<a href="https://example.com">x</a>'
-    rows = table(row(1, name, run_id=name), row(2))
+    rows = table(row(1, name, run_id=name, title=name), row(2))
     for key, chart in OF_MODELS.items():
         figure = chart.draw(rows).update_traces(customdata=None)  # which is never drawn
         assert "<a" not in figure.to_json().replace("\\u003c", "<"), key

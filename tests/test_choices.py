@@ -127,12 +127,12 @@ def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) 
     store = Store(tmp_path / "runs.duckdb")
     long = "The quick brown fox jumps over the lazy dog near the river bank"
     ingest([Source("a", record_text(uuid="a", result=long).encode())], store)
-    assert screen_queries.excerpts(store, ["a"], "quick")["a"].startswith("The quick")
-    assert screen_queries.excerpts(store, ["a"], "lazy")["a"].startswith("… fox jumps over the lazy")
+    assert screen_queries.excerpts(store, ["a"], "quick")["a"][1].startswith("The quick")
+    assert screen_queries.excerpts(store, ["a"], "lazy")["a"][1].startswith("… fox jumps over the lazy")
 
 
 def test_an_excerpt_keeps_what_was_searched_for_behind_blanks(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs.duckdb")
     blanks = "\n" * (screen_queries.BEFORE + 1)
     ingest([Source("a", record_text(uuid="a", result=f"Beginning.{blanks}lazy dog").encode())], store)
-    assert screen_queries.excerpts(store, ["a"], "lazy") == {"a": "… lazy dog"}
+    assert screen_queries.excerpts(store, ["a"], "lazy") == {"a": ("result", "… lazy dog")}

@@ -46,7 +46,17 @@ FIELDS = {field.name: field.type for field in arrow_schema(ClaimRow)}
 
 def claim(**changes: Any) -> dict[str, Any]:
     known = {"kind": "quantified", "metric": "time", "direction": "better", "evidence": "stated", "scope": "micro", "origin": "own"}
-    usual = {"run_id": "r", "claim_no": 1, "start": 0, "end": 9, "quote": "3x faster", "ratio": 3.0, "hedged": False, "subject": None}
+    usual = {
+        "run_id": "r",
+        "title": "Faster kernel",
+        "claim_no": 1,
+        "start": 0,
+        "end": 9,
+        "quote": "3x faster",
+        "ratio": 3.0,
+        "hedged": False,
+        "subject": None,
+    }
     ends = {"ratio_low": None, "ratio_high": None}
     about = {"repo": None, "task": None, "model": "m", "cost_own_usd": Decimal("0.5"), "pick": "largest"}
     return known | usual | ends | about | {"claims_found": 1, "runs_found": 1, "benchmarked_found": 0} | changes
@@ -135,7 +145,7 @@ def test_a_click_on_a_claim_opens_its_run(sample_store: Store, open_screen: Open
     app.session_state["chart-claims-forest"] = {"selection": {"points": [{"customdata": [RUN]}], "point_indices": [0]}}
     app.run()
     assert not app.exception
-    assert app.title[0].value == "Run 5e0c031e…"
+    assert app.title[0].value == "I have successfully optimized the MLA attention performance in the vLLM codebase"
 
 
 def test_the_overview_says_what_is_claimed_and_on_what_evidence(sample_store: Store, open_screen: Open) -> None:
@@ -248,7 +258,10 @@ def test_hovering_tells_the_claim_and_a_hostile_one_stays_text() -> None:
     for key in ("claims-forest", "claims-cost"):
         assert "<a" not in CHARTS[key].draw(rows, {}).to_json().replace("\\u003c", "<")
     [text] = CHARTS["claims-cost"].draw(claims(claim(hedged=True)), {}).data[0].hovertext
-    assert text == "<b>claimed 3.00× (time) · number only · micro · qualified</b><br>3x faster<br>Reported cost: $0.5<br>Run: r"
+    assert (
+        text
+        == "<b>claimed 3.00× (time) · number only · micro · qualified</b><br>3x faster<br>Reported cost: $0.5<br>Run: Faster kernel (r)"
+    )
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))

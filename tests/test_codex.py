@@ -127,7 +127,8 @@ def runs_of(store: Store) -> list[dict[str, Any]]:
             " prompt, claimed_speedup, input_tokens, cache_read_tokens, output_tokens, tokens_basis, cost_own_usd, cost_list_usd, repo,"
             " branch, cwd, record_kind, errors from v_runs order by session_id, run_id"
         )
-        return table.to_arrow_table().to_pylist()
+        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
+    return rows
 
 
 def counts(run: dict[str, Any]) -> tuple[int | None, int | None, int | None]:

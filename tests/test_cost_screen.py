@@ -100,7 +100,7 @@ def groups_of(*rows: dict[str, Any], in_order: bool = False, found: int | None =
 def spent(*rows: tuple[Any, str | None, str]) -> pa.Table:
     """(x, model, cost) of single runs."""
     dicts = [
-        {"x": x, "model": model, "is_other": False, "cost_usd": Decimal(usd), "runs": 1, "run_id": f"run-{number}"}
+        {"x": x, "model": model, "is_other": False, "cost_usd": Decimal(usd), "runs": 1, "run_id": f"run-{number}", "title": "Faster"}
         for number, (x, model, usd) in enumerate(rows)
     ]
     return pa.Table.from_pylist(dicts)

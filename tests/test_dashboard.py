@@ -33,6 +33,7 @@ SCREENS = sorted(
     f"screens/{path.name}" for path in (ROOT / "app" / "screens").glob("*.py") if path.stem not in ("__init__", "parts", "bar", "gate")
 )
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
+TITLE = "I have successfully optimized the MLA attention performance in the vLLM codebase"
 HOSTILE = {
     "sql": "'; drop table runs; --",
     "html": "<script>alert(1)</script>",
@@ -205,7 +206,8 @@ def test_a_chosen_row_opens_its_run(sample_store: Store, open_screen: Open) -> N
     app.session_state["runs"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     app.run()
     assert not app.exception
-    assert app.title[0].value == "Run 5e0c031e…"
+    assert app.title[0].value == TITLE
+    assert "Run 5e0c031e…" in [caption.value for caption in app.caption]
     assert app.query_params["run"] == RUN
 
 

@@ -52,7 +52,8 @@ def runs_of(store: Store) -> list[dict[str, Any]]:
             "select run_id, agent, outcome, num_turns, duration_ms, result, prompt, claimed_speedup, input_tokens, cache_read_tokens,"
             " output_tokens, tokens_basis, cost_list_usd, errors, record_kind from v_runs order by run_id"
         )
-        return table.to_arrow_table().to_pylist()
+        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
+    return rows
 
 
 @pytest.mark.parametrize(

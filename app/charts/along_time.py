@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import figure, hover, inked, left_out, nothing, safe
+from app.charts.base import figure, hover, inked, left_out, nothing, run_line, safe
 from app.charts.palette import PLAIN, Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
@@ -128,8 +128,7 @@ def _model(label: str, look: Look, rows: Sequence[dict[str, Any]], measure: Figu
 def _hover(row: dict[str, Any], measure: Figure) -> str:
     at = f"<br>{row['x']:%Y-%m-%d %H:%M}" if isinstance(row["x"], datetime) else ""
     text = f"<b>{safe(name(row['model']))}</b><br>{safe(measure.label)}: {human(row['value'], measure.unit)}{at}"
-    task = f"<br>Task: {safe(row['task'])}" if row["task"] else ""
-    return f"{text}{task}<br>Outcome: {safe(row['outcome'].replace('_', ' '))}<br>Run: {safe(row['run_id'])}"
+    return f"{text}<br>Outcome: {safe(row['outcome'].replace('_', ' '))}<br>{safe(run_line(row))}"
 
 
 def _trend(rows: Sequence[dict[str, Any]]) -> go.Scattergl:

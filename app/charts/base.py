@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.palette import Looks, looks
-from app.text.formatting import exact
+from app.text.formatting import exact, short_id
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, plural
 from schemas.unit_names import Unit
@@ -130,6 +130,11 @@ def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
     """Hover text: a title, then each figure with its label, exact and formatted for people."""
     lines = [f"{safe(label)}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
+
+
+def run_line(row: Mapping[str, Any]) -> str:
+    """The last line of a hover text: the title of the run and the beginning of its id."""
+    return f"Run: {one_line(row['title'])} ({one_line(short_id(row['run_id']))})"
 
 
 def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tuple[Any, Unit]]:

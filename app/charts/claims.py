@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import Words, chart, figure, nothing, safe
+from app.charts.base import Words, chart, figure, nothing, run_line, safe
 from app.charts.palette import EVIDENCE_SIZES, SCOPES, Looks, name
 from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, words
 from app.text.formatting import exact, human
@@ -179,7 +179,7 @@ def _ratio_axis(values: Sequence[float]) -> dict[str, Any]:
 def _claim_hover(row: Row) -> str:
     about = " · ".join(row[key] for key in ("repo", "task", "model") if row[key])
     quote = textwrap.shorten(row["quote"], _HOVERED, placeholder=" …") or row["quote"][:_HOVERED]
-    return _lines(quote, claim_title(row), about, f"Run: {row['run_id']}")
+    return _lines(quote, claim_title(row), about, run_line(row))
 
 
 def _lines(title: str, *lines: str) -> str:
@@ -295,6 +295,6 @@ def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
 
 def _cost_points(evidence: str, rows: Sequence[Row]) -> go.Scatter:
     costs = [f"{RUNS[COST.column].label}: {exact(row[COST.column], COST.unit)}" for row in rows]
-    hovertext = [_lines(claim_title(row), row["quote"] or "", cost, f"Run: {row['run_id']}") for row, cost in zip(rows, costs, strict=True)]
+    hovertext = [_lines(claim_title(row), row["quote"] or "", cost, run_line(row)) for row, cost in zip(rows, costs, strict=True)]
     x, y = [float(row["cost_own_usd"]) for row in rows], [row["ratio"] for row in rows]
     return _points(evidence, rows, x, y).update(hovertext=hovertext)

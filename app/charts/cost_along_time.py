@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout
-from app.charts.base import figure, hover, inked, nothing, safe
+from app.charts.base import figure, hover, inked, nothing, run_line, safe
 from app.charts.cost import COST, Key, key_of, look_of, model_name
 from app.charts.palette import PLAIN, Looks
 from app.queries.cost import TIME
@@ -33,12 +33,12 @@ class Step:
     x: datetime | int
     parts: Mapping[Key, Decimal]
     runs: int
-    run_id: str | None
+    run: Mapping[str, Any] | None
     so_far: Decimal
 
 
 def steps(table: pa.Table, looks: Looks) -> list[Step]:
-    """The places on the axis, in order; `run_id` is set for a place with a single run."""
+    """The places on the axis, in order; `run` is set for a place with a single run."""
     places: dict[Any, list[dict[str, Any]]] = {}
     for row in table.to_pylist():
         places.setdefault(row["x"], []).append(row)
@@ -50,7 +50,7 @@ def steps(table: pa.Table, looks: Looks) -> list[Step]:
             parts[key] = parts.get(key, Decimal(0)) + row["cost_usd"]
         so_far += sum(parts.values(), Decimal(0))
         runs = sum(row["runs"] for row in rows)
-        found.append(Step(x, parts, runs, rows[0]["run_id"] if runs == 1 else None, so_far))
+        found.append(Step(x, parts, runs, rows[0] if runs == 1 else None, so_far))
     return found
 
 
@@ -116,7 +116,7 @@ def _edge(found: Sequence[Step]) -> go.Scatter:
 
 def _runs(found: Sequence[Step]) -> go.Scatter:
     """A point per step that is a single run, to click on."""
-    single = [step for step in found if step.run_id]
+    single = [step for step in found if step.run]
     return go.Scatter(
         x=[step.x for step in single],
         y=[float(step.so_far) for step in single],
@@ -124,7 +124,7 @@ def _runs(found: Sequence[Step]) -> go.Scatter:
         marker={"size": 5, "color": PLAIN},
         text=[_hover(step) for step in single],
         hoverinfo="text",
-        customdata=[step.run_id for step in single] or None,
+        customdata=[step.run["run_id"] for step in single if step.run] or None,
         showlegend=False,
     )
 
@@ -133,4 +133,4 @@ def _hover(step: Step) -> str:
     place = f"{step.x:%Y-%m-%d %H:%M}" if isinstance(step.x, datetime) else f"{step.x:,} runs"
     text = hover(f"Up to {place}", {"Cumulative": (step.so_far, Unit.USD)})
     added = "".join(f"<br>{safe(model_name(key))}: +{exact(cost, Unit.USD)}" for key, cost in step.parts.items())
-    return f"{text}{added}<br>" + (f"Run: {safe(step.run_id)}" if step.run_id else f"Runs: {step.runs:,}")
+    return f"{text}{added}<br>" + (safe(run_line(step.run)) if step.run else f"Runs: {step.runs:,}")

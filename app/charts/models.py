@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import Words, chart, figure, figures_of, hover, nothing, safe
+from app.charts.base import Words, chart, figure, figures_of, hover, nothing, run_line, safe
 from app.charts.palette import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import human
@@ -57,7 +57,7 @@ def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
 
 
 def _priced(table: pa.Table) -> list[Row]:
-    rows: list[Row] = table.select(["run_id", "model", "cost_usd"]).to_pylist()
+    rows: list[Row] = table.select(["run_id", "title", "model", "cost_usd"]).to_pylist()
     return [row for row in rows if row["cost_usd"] is not None]
 
 
@@ -111,7 +111,7 @@ def _bars(label: str, look: Look, rows: Sequence[Row], places: Mapping[str, int]
 def _cost_hover(row: Row, totals: Mapping[str, Decimal]) -> str:
     whole = {"Whole run": (totals[row["run_id"]], Unit.USD)}
     figures = hover(name(row["model"]), figures_of(row, GROUPS, "cost_usd") | whole)
-    return f"{figures}<br>Run: {safe(row['run_id'])}"
+    return f"{figures}<br>{safe(run_line(row))}"
 
 
 def _run_axis(run_ids: Sequence[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of, is_wide
-from app.charts.base import Words, chart, figure, hover, inked, left_out, nothing, safe
+from app.charts.base import Words, chart, figure, hover, inked, left_out, nothing, run_line, safe
 from app.charts.palette import Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.columns import RUNS
@@ -167,7 +167,9 @@ def points(table: pa.Table, of: Scatter) -> Points:
 
 def _known(table: pa.Table, of: Scatter) -> list[dict[str, Any]]:
     """The runs that have both figures."""
-    rows: list[dict[str, Any]] = table.select(["run_id", "model", of.x.column, of.y.column, *filter(None, (of.metric,))]).to_pylist()
+    rows: list[dict[str, Any]] = table.select(
+        ["run_id", "title", "model", of.x.column, of.y.column, *filter(None, (of.metric,))]
+    ).to_pylist()
     return [row for row in rows if row[of.x.column] is not None and row[of.y.column] is not None]
 
 
@@ -202,7 +204,7 @@ def _trace(kind: Any, label: str, look: Look, rows: Sequence[dict[str, Any]], of
 
 def _hover(row: dict[str, Any], of: Scatter) -> str:
     figures = {axis.title.removesuffix(" (USD)"): (row[axis.column], axis.unit) for axis in (of.x, of.y)}
-    return hover(name(row["model"]), figures) + f"<br>Run: {safe(row['run_id'])}"
+    return hover(name(row["model"]), figures) + f"<br>{safe(run_line(row))}"
 
 
 def _diagonal(found: Points, of: Scatter) -> go.Scatter:

@@ -18,6 +18,7 @@ from app.cli.commands.check import check
 from app.cli.commands.claims import claims, findings
 from app.cli.commands.compare import compare
 from app.cli.commands.reprice import prices_option, reprice
+from app.cli.commands.show import show
 from app.cli.options import (
     Output,
     Rows,
@@ -161,6 +162,9 @@ def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> N
     from app.reports import results
 
     deliver(results.runs(store, filters, limit), output)
+
+
+cli.add_command(show)
 
 
 @cli.command(epilog=examples("models", "models --since 2026-11-01 --format md"))

@@ -14,7 +14,7 @@ import click
 
 from app.cli.closed_lists import with_known_words
 from app.cli.terminal import note, short
-from app.queries.filters import FILTERS, Filter, Filters, Kind, choose
+from app.queries.filters import FILTERS, RUN, Filter, Filters, Kind, choose
 from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from ingest.system.command_lines import DEFAULT_STORE
@@ -114,6 +114,8 @@ def with_store(command: Command) -> Command:
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
+        if filters := options.get("filters"):
+            options["filters"] = _with_run_ids(store, filters)
         done = command(*arguments, store=store, **options)
         if filters := options.get("filters"):
             _tell_unmatched(store, filters)
@@ -122,6 +124,14 @@ def with_store(command: Command) -> Command:
     waits = "Seconds to wait while another process locks the store."
     packed = click.option("--wait", type=Seconds(min=0), default=30, show_default=True, metavar="SECONDS", help=waits)(packed)
     return db_option(packed)
+
+
+def _with_run_ids(store: Store, filters: Filters) -> Filters:
+    if not filters.values(RUN):
+        return filters
+    from app.queries.run_ids import with_run_ids
+
+    return with_run_ids(store, filters)
 
 
 def _tell_unmatched(store: Store, filters: Filters) -> None:

@@ -49,7 +49,7 @@ def deliver_report(report: Report, output: Output) -> None:
     elif output.format == TABLE and not report.header.coverage["runs"]:
         terminal.note(no_runs(report))
     elif output.format == TABLE:
-        terminal.put(report_text(report, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
+        terminal.put(report_text(report, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
     else:
         _put(EXPORTS[output.format].write_report(report), output.format)
 
@@ -97,14 +97,14 @@ def _table(answer: Answer, width: int) -> bytes:
 def _show(answer: Answer) -> None:
     if not answer.table.num_rows:
         return
-    drawing = draw(answer, _width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
+    drawing = draw(answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
     terminal.put(drawing.body)
     if drawing.left_out:
         terminal.note(hidden_columns(drawing.left_out))
 
 
-def _width() -> int:
-    """$COLUMNS, else the width of the terminal that stdout or (`| less`) stderr is on, else 80."""
+def width() -> int:
+    """Columns for a table: $COLUMNS, else the width of the terminal that stdout or (`| less`) stderr is on, else 80."""
     chosen = os.environ.get("COLUMNS", "")
     if chosen.isdecimal():
         return max(int(chosen), LEAST_WIDTH)

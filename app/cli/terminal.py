@@ -72,8 +72,8 @@ def note(message: str, **style: Any) -> None:
 def fail(error: TachographError) -> None:
     """Tell an error and what to do next."""
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {short(one_line(error.message))}", err=True)
-    if error.hint:
-        note(short(one_line(error.hint)))
+    for line in error.hint.split("\n") if error.hint else ():
+        note(short(one_line(line)))
 
 
 def _show(error: click.ClickException) -> None:

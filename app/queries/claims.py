@@ -14,14 +14,14 @@ from ingest.store.database import Store
 from schemas.rows.claim import Evidence
 
 CLAIM_COLUMNS = (
-    "run_id", "repo", "task", "experiment", "agent", "model", "outcome", "claim_no", "quote", "kind", "metric", "direction", "ratio",
-    "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "origin", "subject", "start", "end",
+    "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "claim_no", "quote", "kind", "metric", "direction",
+    "ratio", "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "origin", "subject", "start", "end",
 )  # fmt: skip
 """What a list of claims holds: the claim, and what it is about in its run."""
 
 DRAWN_COLUMNS = (
-    "run_id", "repo", "task", "model", "quote", "kind", "metric", "direction", "ratio", "ratio_low", "ratio_high", "evidence", "scope",
-    "hedged", "origin", "subject",
+    "run_id", "title", "repo", "task", "model", "quote", "kind", "metric", "direction", "ratio", "ratio_low", "ratio_high", "evidence",
+    "scope", "hedged", "origin", "subject",
 )  # fmt: skip
 """What a drawn claim tells of itself."""
 
@@ -31,7 +31,9 @@ _OF_RUNS = {
 }  # fmt: skip
 """What a claim's columns are called with the run whose headline it is, after `claimed_`."""
 
-FINDING_COLUMNS = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "experiment", "agent", "model", "outcome")
+FINDING_COLUMNS = (
+    "run_id", "title", "severity", "rule", "message", "expected", "actual", "repo", "task", "experiment", "agent", "model", "outcome",
+)  # fmt: skip
 
 GRAVEST_FIRST = "list_position(['error', 'warning', 'info'], severity)"
 """The order of findings."""
@@ -93,7 +95,7 @@ def drawn_claims(store: Store, filters: Filters, pick: str, limit: int) -> pa.Ta
     sql = f"""
         with {ctes}
         select {_listed(DRAWN_COLUMNS)}, cost_own_usd, found.*, $pick as pick
-        from shown join (select run_id, repo, task, model, cost_own_usd from v_runs) using (run_id) cross join found
+        from shown join (select run_id, title, repo, task, model, cost_own_usd from v_runs) using (run_id) cross join found
         order by {PICKS[pick].order}"""
     return fetch(store, sql, parameters | {"pick": pick})
 

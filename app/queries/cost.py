@@ -38,8 +38,8 @@ CAUSE_METRICS = ("runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_de
 MODEL_FIGURES = ("cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_delta_share", "causes")
 
 RUN_COLUMNS = (
-    "run_id", "model", "outcome", "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cache_saved_usd", "duration_ms",
-    "num_turns", "cost_per_turn_usd", "repo", "task", "experiment",
+    "run_id", "title", "dated_at", "model", "outcome", "is_started", "cost_own_usd", "cost_list_usd", "cost_delta_usd",
+    "cost_cause", "cache_saved_usd", "duration_ms", "num_turns", "cost_per_turn_usd", "repo", "task", "experiment",
 )  # fmt: skip
 """Columns of a list of the most expensive runs."""
 
@@ -152,7 +152,7 @@ def spending(store: Store, filters: Filters, axis: str, about: dict[str, Any]) -
     """What runs cost along TIME, or in the order in which they were RECEIVED, in at most about PARTS steps. `about` is what `times` says.
 
     Each row is one main model in one step: `x` (the time of the step's last run, or how many runs there are up to it), `model`,
-    `is_other` (a model beyond MOST_MODELS), `cost_usd`, `runs`, and `run_id` where it is a single run.
+    `is_other` (a model beyond MOST_MODELS), `cost_usd`, `runs`, and `run_id` and `title` where it is a single run.
     """
     condition, is_timed = where(filters), axis == TIME
     keys, width = (_time_keys if is_timed else _order_keys)(about)
@@ -170,11 +170,16 @@ def spending(store: Store, filters: Filters, axis: str, about: dict[str, Any]) -
         steps as (
             select {"k0" if is_timed else f"((place - 1) * {PARTS}) // {max(PARTS, about['runs'])}"} as step, placed.*, is_other
             from placed join ranks on placed.model is not distinct from ranks.model
+        ),
+        parts as (
+            select step, max({"max(last_at)" if is_timed else "max(place)::bigint"}) over (partition by step) as x,
+                   case when not is_other then model end as model, is_other, sum(cost_usd) as cost_usd, sum(runs)::bigint as runs,
+                   case when sum(runs) = 1 then min(run_id) end as run_id
+            from steps group by step, 3, is_other
         )
-        select max({"max(last_at)" if is_timed else "max(place)::bigint"}) over (partition by step) as x,
-               case when not is_other then model end as model, is_other, sum(cost_usd) as cost_usd, sum(runs)::bigint as runs,
-               case when sum(runs) = 1 then min(run_id) end as run_id
-        from steps group by step, 2, is_other order by step, cost_usd desc, model"""
+        select x, parts.model, is_other, cost_usd, runs, run_id, title
+        from parts left join (select run_id, title from v_runs semi join parts using (run_id)) as named using (run_id)
+        order by step, cost_usd desc, parts.model"""
     return fetch(store, sql, condition.parameters | {"width": width})
 
 

@@ -18,6 +18,9 @@ MOST_VALUES = 50
 LONGEST_VALUE = 500
 """A longer value is no name, no label and no search that somebody typed."""
 
+WORDS = {filter_.link or key: key for key, filter_ in FILTERS.items()}
+"""What filters are called in addresses → their keys. The page of a run has its own `run` in the address."""
+
 _REPEATABLE = (Kind.NAMES, Kind.LABELS)
 
 
@@ -32,8 +35,8 @@ class Link:
 def read(query: Mapping[str, Sequence[str]]) -> Link:
     """The filters in the parameters of a link; those that are no filters belong to the screens."""
     filters, left_out = Filters(), list[str]()
-    for key in (key for key in FILTERS if query.get(key)):
-        values = [text.strip() for text in query[key][:MOST_VALUES] if text.strip()]
+    for word, key in WORDS.items():
+        values = [text.strip() for text in query.get(word, ())[:MOST_VALUES] if text.strip()]
         readable = [text for text in values if _is_readable(key, text)]
         left_out += [f"{FILTERS[key].name}: {_short(text)}" for text in values if text not in readable]
         filters = filters.with_values(key, readable if FILTERS[key].kind in _REPEATABLE else readable[-1:])
@@ -42,7 +45,7 @@ def read(query: Mapping[str, Sequence[str]]) -> Link:
 
 def write(filters: Filters) -> dict[str, list[str]]:
     """The parameters of a link to the same view."""
-    return {key: list(values) for key, values in filters.chosen}
+    return {FILTERS[key].link or key: list(values) for key, values in filters.chosen}
 
 
 def unknown_names(filters: Filters, options: Mapping[str, Iterable[str]]) -> tuple[str, ...]:

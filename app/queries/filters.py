@@ -36,7 +36,8 @@ class Filter:
     """One filter. `sql` is its condition; `$value` is the bound value, for NAMES the list; `$each` is one of them, any may match.
 
     `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
-    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run.
+    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run. `link` is its word in
+    addresses, where that is not the key.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Filter:
     options: str = ""
     label: str = ""
     claim_sql: str = ""
+    link: str = ""
 
     @property
     def name(self) -> str:
@@ -54,6 +56,19 @@ class Filter:
 
 
 SEARCH = "search"
+RUN = "run"
+LEAST_OF_AN_ID = 4
+"""Characters of a run's id that are enough, where no other run's id begins so."""
+SEARCHED = ("title", "prompt", "run_id", "session_id", "repo", "task", "source_name", "result")
+"""Columns of a run in which a search looks, in the order in which they are told; after them the paths of changed files."""
+_SEARCH = (
+    f"({' or '.join(f'contains(lower({column}), lower($value))' for column in SEARCHED)}"
+    " or run_id in (select changed.run_id from file_changes as changed where contains(lower(changed.path), lower($value))))"
+)
+_RUN = (  # a whole id is that run, even where it begins another id
+    f"(run_id = $each or starts_with(run_id, $each) and length($each) >= {LEAST_OF_AN_ID}"
+    " and not exists (select 1 from runs as named where named.run_id = $each))"
+)
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
 FILTERS = {
@@ -98,7 +113,8 @@ FILTERS = {
             claim_sql="ratio >= $value",
         ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
-        Filter(SEARCH, Kind.TEXT, "contains(lower(result), lower($value))", "Summary contains TEXT."),
+        Filter(RUN, Kind.NAMES, _RUN, f"Filter by run: its id, or the first {LEAST_OF_AN_ID} or more characters of it.", link="run-id"),
+        Filter(SEARCH, Kind.TEXT, _SEARCH, "Title, prompt, id, session, repository, task, file or summary contains TEXT."),
     )
 }
 

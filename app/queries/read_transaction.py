@@ -47,7 +47,7 @@ class ReadTransaction(Store):
         self._open.close()
 
     def searched(self, filters: Filters) -> Filters:
-        """The filters with each search replaced by the runs it found: summaries are read once, not by every query. Raises StoreError."""
+        """The filters with each search replaced by the runs it found: texts are read once, not by every query. Raises StoreError."""
         for text in filters.values(SEARCH):
             if text not in self._searched:
                 self._search(text)

@@ -24,10 +24,10 @@ KNOWN_SUFFIX = "_known"
 """A metric's column `x` has a column `x_known` beside it: the number of rows it rests on."""
 
 RUN_COLUMNS = listed(
-    "run_id", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd", "cost_own_usd", "duration_ms",
-    "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "input_tokens", "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens", "cache_read_share", MORE, "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
+    "run_id", "title", "dated_at", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd",
+    "cost_own_usd", "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
+    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_read_share", MORE,
+    "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
     "claimed_scope", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
     "time_source", "is_started", "is_carried_over", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
@@ -80,6 +80,7 @@ def model_shares(store: Store, chosen: str, parameters: dict[str, Any]) -> pa.Ta
     """The same for the runs that the SQL `chosen` selects, with their `run_id` and `cost_own_usd`."""
     sql = f"""
         with chosen as ({chosen}),
+        named as (select run_id, title from v_runs semi join chosen using (run_id)),
         shares as (
             select run_id, chosen.cost_own_usd as run_usd, model, provider, region, model_usage.cost_own_usd as cost_usd
             from chosen join model_usage using (run_id)
@@ -87,7 +88,7 @@ def model_shares(store: Store, chosen: str, parameters: dict[str, Any]) -> pa.Ta
             select run_id, cost_own_usd, null, null, null, cost_own_usd
             from chosen where run_id not in (select run_id from model_usage semi join chosen using (run_id) where cost_own_usd is not null)
         )
-        select run_id, model, provider, region, cost_usd from shares
+        select run_id, title, model, provider, region, cost_usd from shares join named using (run_id)
         order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
     return fetch(store, sql, parameters)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pyarrow as pa
 
-from app.queries.filters import FILTERS, Filters, where
+from app.queries.filters import FILTERS, SEARCHED, Filters, where
 from app.queries.runs import RUN_COLUMNS, fetch
 from ingest.store.database import Store
 from schemas.catalogue.entry import Figure
@@ -17,7 +18,7 @@ MOST_OPTIONS = 300
 """The most values that a filter offers to choose from, and the most models that have a colour of their own."""
 
 BEFORE, EXCERPT = 24, 160
-"""Characters of a summary before a match, and in all."""
+"""Characters of a text before a match, and in all."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,46 @@ def runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0
     return fetch(store, f"{sql} limit {int(limit)} offset {int(offset)}", condition.parameters)
 
 
-def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, str]:
-    """Run id → the part of its summary around the first match of the text."""
-    sql = f"""select run_id, regexp_replace(substr(result, greatest(1, strpos(lower(result), lower($text)) - {BEFORE}), {EXCERPT}),
-                     '\\s+', ' ', 'g') as excerpt, strpos(lower(result), lower($text)) <= {BEFORE} as is_start
-              from runs where run_id in (select unnest($run_ids)) and result is not null"""
+class Neighbours(NamedTuple):
+    """The runs before and after one in a list, by their ids; its place in the list, from 1, and the length of the list."""
+
+    previous: str | None
+    following: str | None
+    place: int
+    total: int
+
+
+def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neighbours | None:
+    """What is around the run in the list that `runs` gives; None where the filters leave it out."""
+    condition = where(filters)
+    sql = f"""
+        select previous, following, place, total from (
+            select run_id, lag(run_id) over listed as previous, lead(run_id) over listed as following,
+                   row_number() over listed as place, count(*) over () as total
+            from v_runs where {condition.sql} window listed as (order by {ORDERS[order].sql}, run_id)
+        ) where run_id = $run_id"""
+    rows = fetch(store, sql, condition.parameters | {"run_id": run_id}).to_pylist()
+    return Neighbours(**rows[0]) if rows else None
+
+
+def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, tuple[str, str]]:
+    """Run id → where the text stands in it first, a column of SEARCHED or `path`, and the part of that text around it."""
+    found = " ".join(f"when contains(lower({column}), lower($text)) then ['{column}', {column}]" for column in SEARCHED)
+    sql = f"""
+        with changed as (
+            select run_id, min(path) as path from file_changes
+            where run_id in (select unnest($run_ids)) and contains(lower(path), lower($text)) group by run_id
+        ),
+        matches as (
+            select run_id, case {found} when path is not null then ['path', path] end as match
+            from v_runs left join changed using (run_id) where run_id in (select unnest($run_ids))
+        ),
+        placed as (select run_id, match[1] as place, match[2] as said, strpos(lower(match[2]), lower($text)) as first from matches)
+        select run_id, place, regexp_replace(substr(said, greatest(1, first - {BEFORE}), {EXCERPT}), '\\s+', ' ', 'g') as excerpt,
+               first <= {BEFORE} as is_start
+        from placed where place is not null"""
     rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()
-    return {row["run_id"]: _from_a_word(row["excerpt"].rstrip(), is_start=row["is_start"]) for row in rows}
+    return {row["run_id"]: (row["place"], _from_a_word(row["excerpt"].rstrip(), is_start=row["is_start"])) for row in rows}
 
 
 def _from_a_word(excerpt: str, *, is_start: bool) -> str:
@@ -111,7 +145,7 @@ def _from_a_word(excerpt: str, *, is_start: bool) -> str:
 
 
 def series(store: Store, filters: Filters, measure: Figure, axis: str) -> pa.Table:
-    """Every run that has the measure, along one of AXES: `run_id`, `model`, `outcome`, `task`, `x`, `value`, and `trend`.
+    """Every run that has the measure, along one of AXES: `run_id`, `title`, `model`, `outcome`, `x`, `value`, and `trend`.
 
     `trend` is the running median of the tenth of the runs around it.
     """
@@ -119,7 +153,7 @@ def series(store: Store, filters: Filters, measure: Figure, axis: str) -> pa.Tab
     reach = max(2, count(store, filters) // 20)
     sql = f"""
         with points as (
-            select run_id, model, outcome, task, {AXES[axis].place} as x, {measure.key}::double as value
+            select run_id, title, model, outcome, {AXES[axis].place} as x, {measure.key}::double as value
             from v_runs where {condition.sql} and {measure.key} is not null
         )
         select *, median(value) over (order by x, run_id rows between {reach} preceding and {reach} following) as trend

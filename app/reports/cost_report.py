@@ -23,7 +23,7 @@ from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.what_if import what_if
 from app.reports.exports import REPORT_RUNS
-from app.reports.results import MODELS_SHOWN, RUNS_SHOWN
+from app.reports.results import MODELS_SHOWN, RUNS_KEPT, RUNS_SHOWN
 from app.text.answers import Answer, heading
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
@@ -248,4 +248,4 @@ def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal
     if note and spent:
         listed = sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
         note += f" account for {human(listed / spent, Unit.SHARE)} of cost."
-    return Section("runs", "Most expensive runs", Answer(table, "", RUNS_SHOWN, of=RUNS), note)
+    return Section("runs", "Most expensive runs", Answer(table, "", RUNS_SHOWN, of=RUNS, kept=RUNS_KEPT), note)

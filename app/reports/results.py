@@ -18,28 +18,31 @@ from schemas.catalogue.metrics import MODEL_METRICS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
 
+RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "run_id")
+"""What tells runs apart: a terminal of 80 columns shows it all."""
 RUNS_SHOWN = listed(
-    "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
-    "parallelism", MORE, "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "time_source", "permission_denials",
+    *RUNS_KEPT, "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
+    "parallelism", MORE, "claimed_speedup", "findings", "repo", "experiment", "time_source", "permission_denials",
     "labels", "source_name",
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 CLAIMS_SHOWN = (
-    "run_id", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "task",
-    "origin", "kind",
+    "title", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "origin",
+    "kind", "run_id",
 )  # fmt: skip
-FINDINGS_SHOWN = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "model")
+FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "expected", "actual", "repo", "model")
 
 
 def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
     """The most expensive runs, or all of them."""
     with read_transaction(store) as transaction:
-        table = run_queries.runs(transaction, filters, limit)
-        covered = _runs(run_queries.summary(transaction, filters, metrics=("runs",)))
+        chosen = transaction.searched(filters)
+        table = run_queries.runs(transaction, chosen, limit)
+        covered = _runs(run_queries.summary(transaction, chosen, metrics=("runs",)))
     cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < covered else ""
-    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN, of=RUNS)
+    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN, of=RUNS, kept=RUNS_KEPT)
 
 
 def models(store: Store, filters: Filters) -> Answer:

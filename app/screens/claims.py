@@ -37,7 +37,7 @@ with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-li
     if listed.open:
         claims = cache.ask(claim_queries.claims, filters, (), LISTED)
         alt = "Each claim with its quote, ratio, evidence and scope. Click a row to open its run."
-        widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt)
+        widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt, "speedup")
 if not is_few:
     st.caption(f"All claims: {code_span(cache.command('claims --format csv -o claims.csv'))}")
 

@@ -44,7 +44,7 @@ def follow_address() -> None:
 
     Call it before `st.navigation`: the browser then writes the new page and the filters into the address at once.
     """
-    link = filter_urls.read({key: st.query_params.get_all(key) for key in FILTERS})
+    link = filter_urls.read({word: st.query_params.get_all(word) for word in filter_urls.WORDS})
     ours, address = chosen(), st.context.url
     is_first, has_stayed = _FILTERS not in st.session_state, address is not None and st.session_state.get(_ADDRESS) == address
     if is_first or (link.filters != ours and (link.filters or has_stayed)):
@@ -201,7 +201,7 @@ def _changed(key: str) -> None:
     """A widget was used: its value is the filter's now."""
     value = st.session_state[f"filter-{key}-{st.session_state.get(_ROUND, 0)}"]
     values = value if isinstance(value, list) else [] if value in (None, "") else [value]
-    link = filter_urls.read({key: [_typed(value) for value in values]})
+    link = filter_urls.read({FILTERS[key].link or key: [_typed(value) for value in values]})
     st.session_state[_FILTERS], st.session_state[_LEFT_OUT] = chosen().with_values(key, link.filters.values(key)), link.left_out
     _write_address()
 
@@ -220,7 +220,7 @@ def _choose(filters: Filters, left_out: tuple[str, ...] = ()) -> None:
 def _write_address() -> None:
     """Change what differs only: other parameters belong to the screens' own widgets."""
     ours = filter_urls.write(chosen())
-    for key in [key for key in FILTERS if key in st.query_params and key not in ours]:
+    for key in [word for word in filter_urls.WORDS if word in st.query_params and word not in ours]:
         del st.query_params[key]
     if changed := {key: values for key, values in ours.items() if st.query_params.get_all(key) != values}:
         st.query_params.update(changed)

@@ -21,7 +21,9 @@ with st.container(border=True):
         rule = widgets.pick("Rule", rules, "rule", width=360)
         st.caption(plain(rule_meaning(rule)))
         listed = cache.ask(claim_queries.findings, filters, (), (rule,), cache.SHOWN)
-        widgets.run_table(grid_columns.grid(listed, grid_columns.FINDINGS), listed, "findings", "Runs with a finding of this rule")
+        widgets.run_table(
+            grid_columns.grid(listed, grid_columns.FINDINGS), listed, "findings", "Runs with a finding of this rule", "findings"
+        )
     else:
         st.header("No findings", anchor=False)
         st.caption("Rules check each record for consistency.")

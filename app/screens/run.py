@@ -4,10 +4,12 @@ import streamlit as st
 
 from app.charts import looks
 from app.queries import claims as claim_queries
+from app.queries import run_ids
 from app.queries import runs as run_queries
-from app.screens import cache, widgets
+from app.screens import cache, filter_bar, widgets
 from app.text import claim_marks, grid_columns
 from app.text.claim_words import headline
+from app.text.formatting import short_id
 from app.text.presentation import (
     RUN_ENDING,
     RUN_ORIGIN,
@@ -16,15 +18,23 @@ from app.text.presentation import (
     plain,
     run_cards,
     run_id_of,
-    short_id,
     shown,
     shown_record,
 )
 from app.text.summary_html import summary_html
+from schemas.text import one_line
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 
-run_id = run_id_of(st.query_params.get(widgets.RUN_ID))
+asked = run_id_of(st.query_params.get(widgets.RUN_ID))
+found = cache.ask(run_ids.find, asked) if asked else None
+run_id = found.run_id if found else None
+if found and found.total > 1:
+    st.title("Several runs", anchor=False)
+    st.markdown(f"The link has the beginning of {found.total:,} ids. Choose a run:")
+    for one in found.candidates:
+        st.page_link("screens/run.py", label=f"{plain(one.title)} · {plain(one.run_id)}", query_params={widgets.RUN_ID: one.run_id})
+    st.stop()
 run = cache.ask(run_queries.run, run_id) if run_id else None
 if run is None or run_id is None:
     st.title("Run not found", anchor=False)
@@ -32,8 +42,15 @@ if run is None or run_id is None:
     st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
     st.stop()
 usage = run["model_usage"]
-st.page_link("screens/runs.py", label="All runs", icon=":material/arrow_back:")
-st.title(f"Run {plain(short_id(run_id))}", anchor=False)
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    ordered = {widgets.ORDER: st.query_params.get_all(widgets.ORDER)}
+    kept = widgets.filters_kept() | (ordered if ordered[widgets.ORDER] else {})
+    st.page_link("screens/runs.py", label="All runs", icon=":material/list:", query_params=kept)
+    widgets.neighbours(run_id, filter_bar.chosen())
+st.title(plain(one_line(run["title"])), anchor=False)
+st.caption(f"Run {plain(short_id(run_id))}")
+if not run["is_started"]:
+    st.info("This run never started: no cost, no API time, no model usage.", icon=":material/info:")
 widgets.card_grid(run_cards(run))
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):

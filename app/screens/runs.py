@@ -20,10 +20,10 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
 runs = cache.ask(screen_queries.runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
 for text in filters.values(SEARCH):
     found = cache.ask(screen_queries.excerpts, tuple(runs["run_id"].to_pylist()), text)
-    runs, shown = grid_columns.with_excerpts(runs, found), ("excerpt", *shown)
+    runs, shown = grid_columns.with_excerpts(runs, found), (*shown[:1], "excerpt", *shown[1:])
 rows = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, shown))
 first = (number - 1) * cache.PAGE + 1
 listed = cache.PAGE * cache.PAGES
 cut = f" Showing the first {listed:,}. Filter to narrow down." if total > listed else ""
 st.caption(f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. Click a row to open it.{cut}")
-widgets.run_table(rows, runs, "runs", "Runs with date, model, outcome, cost, duration and turns")
+widgets.run_table(rows, runs, "runs", "Runs with title, date, model, outcome, cost and duration", order)

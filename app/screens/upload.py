@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from app.queries import run_ids
 from app.screens import cache, widgets
 from app.server.uploads import Arrived, not_received, problem_words
 from app.text import file_kinds, grid_columns
-from app.text.formatting import human
-from app.text.presentation import code_span, plain, short_id
+from app.text.formatting import human, short_id
+from app.text.presentation import code_span, plain
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -46,14 +47,13 @@ if arrived.reports:
         st.info(file_kinds.WHAT_IS_READ)
 if arrived.run_ids:
     st.header("New runs", anchor=False)
-    with st.container(horizontal=True):
-        for run_id in arrived.run_ids:
-            st.page_link(
-                "screens/run.py",
-                label=f"Run {plain(short_id(run_id))}",
-                query_params={widgets.RUN_ID: run_id},
-                icon=":material/arrow_forward:",
-            )
+    for one in cache.ask(run_ids.named, tuple(arrived.run_ids)):
+        st.page_link(
+            "screens/run.py",
+            label=f"{plain(one.title)} · {plain(short_id(one.run_id))}",
+            query_params={widgets.RUN_ID: one.run_id},
+            icon=":material/arrow_forward:",
+        )
     if arrived.runs > len(arrived.run_ids):
         st.caption(f"Showing {len(arrived.run_ids):,} of {arrived.runs:,} new runs.")
         st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")

@@ -12,11 +12,13 @@ import streamlit as st
 from app.charts import CHARTS, distributions
 from app.charts.palette import Looks, group_looks
 from app.queries import distributions as distribution_queries
+from app.queries import filter_urls
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
+from app.queries import screens as screen_queries
 from app.queries.filters import FILTERS, Filters
 from app.queries.grouping import group
-from app.queries.screens import AXES
+from app.queries.screens import AXES, ORDERS
 from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.text.claim_words import overview_line
@@ -40,11 +42,13 @@ FORMATS: dict[Unit, Any] = {
 }
 """How a grid writes the units; its cells sort by value."""
 
-WIDTHS = {"run_id": 110, "session_id": 110, "message": 960, "quote": 320}
+WIDTHS = {"title": 360, "run_id": 110, "session_id": 110, "message": 960, "quote": 320}
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 
-RUN_ID = "run"
-"""The parameter of the address that names a run."""
+RUN_ID, ORDER = "run", "order"
+"""The parameters of the address that name a run, and the order of the list from which it was opened."""
+
+DEFAULT_ORDER = next(iter(ORDERS))
 
 BARS = 50
 """The most bars a chart of single runs has room for."""
@@ -123,8 +127,7 @@ def claims_line(filters: Filters) -> None:
     """What these runs claim, in a line that leads to the claims; nothing where none claims a speedup."""
     asked = ("runs", "runs_with_claim", "runs_benchmarked", "claimed_speedup_median")
     if said := overview_line(cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0]):
-        kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
-        st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=kept)
+        st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=filters_kept())
 
 
 def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "") -> None:
@@ -241,8 +244,8 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
     return str(picked)
 
 
-def run_table(rows: Grid, runs: pa.Table, key: str, alt: str) -> None:
-    """A grid of runs (`runs` has their ids, row for row); a chosen one opens."""
+def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
+    """A grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen one opens."""
     chosen = st.dataframe(
         rows.rows,
         key=key,
@@ -256,13 +259,33 @@ def run_table(rows: Grid, runs: pa.Table, key: str, alt: str) -> None:
     )
     run_id = chosen_run(runs, chosen["selection"])
     if run_id is not None:
-        open_run(run_id)
+        open_run(run_id, order)
 
 
-def open_run(run_id: str) -> None:
-    """Go to the run's own page, the filters in the address as they are."""
-    kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
-    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **kept})
+def open_run(run_id: str, order: str = "") -> None:
+    """Go to the run's own page; the address keeps the filters and the order of the list, for the runs before and after it."""
+    ordered = {ORDER: [order]} if order and order != DEFAULT_ORDER else {}
+    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **filters_kept(), **ordered})
+
+
+def filters_kept() -> dict[str, list[str]]:
+    """The filters in the address, for a link to another page."""
+    return {word: st.query_params.get_all(word) for word in st.query_params if word in filter_urls.WORDS}
+
+
+def neighbours(run_id: str, filters: Filters) -> None:
+    """Buttons that open the previous and the next run of the list from which the run was opened, and its place in that list."""
+    order = st.query_params.get(ORDER, DEFAULT_ORDER)
+    order = order if order in screen_queries.ORDERS else DEFAULT_ORDER
+    found = cache.ask(screen_queries.neighbours, filters, order, run_id)
+    if found is None:
+        return
+    sides = (("Previous", found.previous, ":material/arrow_back:", "k"), ("Next", found.following, ":material/arrow_forward:", "j"))
+    for label, other, icon, shortcut in sides:
+        about = f"{label} run by: {screen_queries.ORDERS[order].label}"
+        if st.button(label, key=f"run-{label}", icon=icon, shortcut=shortcut, help=about, disabled=other is None) and other:
+            open_run(other, order)
+    st.caption(f"{found.place:,} of {found.total:,}", width="content")
 
 
 def column_config(rows: Grid) -> dict[str, Any]:

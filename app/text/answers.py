@@ -17,7 +17,8 @@ class Answer:
     """What a command found. `shown` names the columns for people, most important first (none: all of them).
 
     `total` is the row of all groups together, from a query of its own: medians and shares do not add up. `heading` says how
-    many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean.
+    many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean. Columns that are
+    `kept` get room before all others, also in a narrow terminal.
     """
 
     table: pa.Table
@@ -25,6 +26,7 @@ class Answer:
     shown: tuple[str, ...] = ()
     total: pa.Table | None = None
     of: Columns = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
 
 def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:

@@ -63,6 +63,19 @@ def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
     return [_column(field, of, notes) for field in table.schema if field.name not in notes]
 
 
+NEVER_STARTED = "never started"
+"""What the outcome of a run adds that did no work."""
+
+
+def with_starts(table: pa.Table) -> pa.Table:
+    """The table, in which the outcome of a run that never started says so: `limit_reached, never started`."""
+    if not {"outcome", "is_started"} <= set(table.column_names):
+        return table
+    pairs = zip(table["outcome"].to_pylist(), table["is_started"].to_pylist(), strict=True)
+    said = [f"{outcome}, {NEVER_STARTED}" if is_started is False else outcome for outcome, is_started in pairs]
+    return table.set_column(table.column_names.index("outcome"), "outcome", pa.array(said, pa.string()))
+
+
 def column(entry: Entry, known: str | None = None) -> Column:
     """The column of an entry."""
     return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header))

@@ -37,6 +37,11 @@ def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
     return EXACT_UNITS[unit](value) if unit in EXACT_UNITS else human(value, unit)
 
 
+def short_id(run_id: str) -> str:
+    """Enough of a run's id to tell it from its neighbours; any command and link takes it for the whole."""
+    return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
+
+
 def known_of(known: int, total: int) -> str:
     """`based on 41 of 57`, or nothing where all are known."""
     return "" if known == total else f"based on {known:,} of {total:,}"

@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.queries.filters import SEARCHED
 from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
-from app.text.columns import Column, columns
+from app.text.columns import Column, columns, with_starts
 from app.text.presentation import fact_words, upload_words
 from ingest.pipeline import SourceReport
 from schemas.catalogue import columns as catalogue
@@ -39,14 +40,14 @@ class Grid:
 RUNS = Listing(
     catalogue.RUNS,
     listed(
-        "task", "source_name", "started_at", "time_source", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns",
-        "cost_per_turn_usd", "parallelism", "output_tokens", "cache_read_share", MORE, "repo", "experiment", "session_id", "run_id",
+        "title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cache_read_share",
+        "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "source_name", "session_id", "run_id",
     ),
 )  # fmt: skip
 MORE_RUNS = (
-    "agent", "agent_version", "provider", "region", "duration_api_own_ms", "input_tokens", "cache_read_tokens", "cache_write_tokens",
-    "permission_denials", "claimed_speedup", "claimed_evidence", "claimed_quote", "findings", "ended_at", "subtype", "stop_reason",
-    "terminal_reason", "received_at",
+    "task", "started_at", "time_source", "agent", "agent_version", "provider", "region", "duration_api_own_ms",
+    "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_evidence",
+    "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at",
 )  # fmt: skip
 """What the list of runs can show besides."""
 
@@ -61,12 +62,12 @@ USAGE = Listing(
     ),
 )  # fmt: skip
 CLAIMS = (
-    "task", "run_id", "repo", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin",
-    "kind", "subject", "model",
+    "title", "repo", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin",
+    "kind", "subject", "model", "run_id",
 )  # fmt: skip
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
-FINDINGS = Listing(catalogue.FINDINGS, ("task", "run_id", "message", "severity", "expected", "actual", "model"))
+FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "expected", "actual", "model", "run_id"))
 REASONS = Listing(catalogue.REASONS, ("reason", "rejected", "sources", "detail"))
 REJECTS = Listing(catalogue.REJECTS, ("source_name", "reason", "detail", "position", "excerpt"))
 SOURCES = Listing(
@@ -86,6 +87,7 @@ _NAMES = pa.list_(pa.string())
 
 def grid(table: pa.Table, listing: Listing) -> Grid:
     """The columns of a grid. A column of which nothing is known is left out."""
+    table = with_starts(table)
     kept = [key for key in listing.keys if not table.num_rows or table[key].null_count < table.num_rows]
     shown = tuple(columns(table.select(kept), listing.of))
     return Grid(pa.table({column.name: _cells(table[column.name], column.name, column.unit) for column in shown}), shown)
@@ -124,14 +126,21 @@ def _readable(values: Iterable[Any]) -> list[Any]:
     return [visible(one) if isinstance(one, str) else _readable(one) if isinstance(one, list) else one for one in values]
 
 
-def with_excerpts(runs: pa.Table, excerpts: Mapping[str, str]) -> pa.Table:
-    """The runs with a column `excerpt`: the text around the first match in each summary."""
-    return runs.append_column("excerpt", pa.array([excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()], pa.string()))
+PLACES = {"path": catalogue.FILE_CHANGES["path"].label} | {column: catalogue.RUNS[column].label for column in SEARCHED}
+"""What the texts are called in which a search finds something."""
+
+
+def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa.Table:
+    """The runs with a column `excerpt`: in which text of a run the search matches, and what stands around it."""
+    found = [excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()]
+    return runs.append_column("excerpt", pa.array([one and f"{PLACES[one[0]]}: {one[1]}" for one in found], pa.string()))
 
 
 def outlier_grid(far: pa.Table, measure: Figure) -> Grid:
     """Runs far from the usual, as `app.queries.distributions.outliers` finds them."""
-    return grid(far, Listing(catalogue.outliers(measure), ("task", "run_id", "model", "value", "times_usual", "usual", "outcome")))
+    return grid(
+        far, Listing(catalogue.outliers(measure), ("title", "dated_at", "model", "outcome", "value", "times_usual", "usual", "run_id"))
+    )
 
 
 def claim_grid(claims: pa.Table) -> Grid:

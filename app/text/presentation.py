@@ -14,7 +14,7 @@ import simplejson
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
 from app.text.claim_words import EVIDENCE_NAMES
-from app.text.formatting import human, known_of
+from app.text.formatting import human, known_of, short_id
 from ingest.findings.rules import RULES
 from ingest.pipeline import SourceReport
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
@@ -189,11 +189,6 @@ def rule_meaning(rule: str) -> str:
     return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 
 
-def short_id(run_id: str) -> str:
-    """Enough of a run's id to tell it from its neighbours."""
-    return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
-
-
 def file_name_of(run_id: str) -> str:
     """What the record of a run is called where it is downloaded: of an id, which may be any text, letters and digits stay."""
     return f"{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(run_id))}.json"
@@ -201,5 +196,5 @@ def file_name_of(run_id: str) -> str:
 
 def run_id_of(parameter: str | None) -> str | None:
     """The run a link asks for, None where the parameter can be no run's id."""
-    text = parameter or ""
+    text = (parameter or "").strip()
     return text if 0 < len(text) <= LONGEST_RUN_ID and paired(text) == text else None

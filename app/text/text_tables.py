@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import Answer
-from app.text.columns import Column, columns
+from app.text.columns import Column, columns, with_starts
 from app.text.formatting import MINUS, UNKNOWN
 from schemas.text import one_line
 
@@ -29,6 +30,11 @@ MOST_ROWS = 2000
 
 PATHS = frozenset({"source_name", "name", "source"})
 _LEAST_TEXT = 18
+_LEAST_PROSE = 16
+MOST_LINES = 2
+"""Lines of a title in a list; `tachograph show` has it whole."""
+_PIECE = re.compile(r"(?:[^-_/\s]|(?<=\d)-(?=\d))*[-_/]*\s*")
+"""A part of a text that stays on one line: up to a separator, or up to a blank and with it. A date is one part."""
 _LONGEST_WORD = 36
 """Names up to this width are never broken; a longer one is. Paths are cut at their beginning instead."""
 
@@ -47,7 +53,7 @@ class Drawing:
 
 def for_people(answer: Answer) -> pa.Table:
     """The chosen columns without those where nothing is known, and the total as last row."""
-    table = _chosen(answer.table, answer.shown)
+    table = _chosen(with_starts(answer.table), answer.shown)
     if answer.total is None:
         return table
     first = table.column_names[0]
@@ -67,6 +73,8 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
         return Drawing(_printed(_upright(shown, rows[0], exact=exact), width, encoding, color=color), ())
     cells = {column.name: [_cell(column, row) for row in rows] for column in shown}
     widths = _widths(shown, cells, width)
+    if any(column.name in answer.kept and column.name not in widths for column in shown):
+        widths = _narrow_widths([column for column in shown if column.name in answer.kept], cells, width)
     fitting = [column for column in shown if column.name in widths]
     drawn = _across(fitting, cells, widths, has_total=answer.total is not None)
     body = _printed(drawn, width, encoding, color=color) + _cut_note(answer.table.num_rows).encode(encoding, errors="replace")
@@ -118,6 +126,39 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     return widths
 
 
+def _narrow_widths(kept: Sequence[Column], cells: Mapping[str, list[str]], width: int) -> dict[str, int]:
+    """Widths of the columns that are always shown, where whole names have no room: in MOST_LINES lines, else in as many as they take."""
+    room = width - _GAP * (len(kept) - 1)
+    for lines in (MOST_LINES, width):
+        widths = {column.name: _broken(column, cells[column.name], lines) for column in kept}
+        if sum(widths.values()) <= room:
+            title = kept[0].name
+            return widths | {title: min(_wanted(kept[0], cells[title]), widths[title] + room - sum(widths.values()))}
+    return _widths(kept, cells, width)
+
+
+def _broken(column: Column, cells: list[str], lines: int) -> int:
+    """The least width of a column: whole figures, names in so many lines, prose in any number of them."""
+    label, wanted = _longest_word(column.label), _wanted(column, cells)
+    if column.is_figure:
+        return wanted
+    if wanted > _LONGEST_WORD:
+        return max(_LEAST_PROSE, label)
+    names = set(cells)
+    return next(
+        (
+            width
+            for width in range(max(label, 1), wanted)
+            if all(len(_lines_of(name, width)) <= lines and _fits(name, width) for name in names)
+        ),
+        wanted,
+    )
+
+
+def _fits(text: str, width: int) -> bool:
+    return all(cell_len(piece.rstrip()) <= width for piece in _PIECE.findall(text))
+
+
 def _wanted(column: Column, cells: list[str]) -> int:
     return max([_longest_word(column.label), *(cell_len(line) for cell in cells for line in cell.split("\n"))])
 
@@ -151,8 +192,23 @@ def _text(cell: str, column: Column, width: int) -> Text:
     if column.name in PATHS and cell_len(cell) > width:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
+    value = "\n".join(_lines_of(value, width, MOST_LINES if column.name == "title" else None))
     text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
     return text.append(f"\n{note}", style="dim") if note else text
+
+
+def _lines_of(text: str, width: int, most: int | None = None) -> list[str]:
+    """The text in lines of at most `width`, broken at blanks and behind separators, else anywhere; cut after `most` lines."""
+    lines = [""]
+    for piece in _PIECE.findall(text):
+        if cell_len(lines[-1] + piece.rstrip()) <= width:
+            lines[-1] += piece
+        else:
+            lines.append(piece.lstrip())
+    lines = [line.rstrip() for line in lines if line.strip()] or [text]
+    if most is None or len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], f"{set_cell_size(lines[most - 1], width - 1).rstrip()}…"]
 
 
 def _upright(shown: Sequence[Column], row: Mapping[str, Any], *, exact: bool) -> Table:

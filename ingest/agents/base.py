@@ -20,6 +20,7 @@ class Context(NamedTuple):
 
     source_id: str
     labels: dict[str, str] = {}  # noqa: RUF012 - never written to
+    prompt: str | None = None
     repo: str | None = None
     task: str | None = None
     experiment: str | None = None

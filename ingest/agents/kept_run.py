@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found, Rows, RunFacts, columns_of
+from ingest.agents.prompts import LONGEST_PROMPT
 from ingest.agents.text_repair import repair
 from ingest.documents.document import Document
 from ingest.prices.model_ids import parse_model_id
@@ -98,7 +99,7 @@ def _facts(run: KeptRun) -> RunFacts:
         task=run.task,
         branch=run.branch,
         base_commit=run.base_commit,
-        prompt=run.prompt,
+        prompt=run.prompt[:LONGEST_PROMPT] if run.prompt else None,
     )
 
 

@@ -1,7 +1,7 @@
 """Labels, path, sidecars and stream, merged by precedence into the `Context` of each record.
 
 - repo, task, experiment: a label given at ingest, else the path by the template, else a sidecar.
-- agent version, requested model: the stream or the log itself, else a sidecar.
+- prompt, agent version, requested model: the stream or the log itself, else a sidecar.
 - started_at, ended_at: both from one origin, the first of stream, sidecar, record, path, file that has any; `time_source` is its name.
 """
 
@@ -48,6 +48,7 @@ class SourceContext:
         return Context(
             source_id=self.source_id,
             labels=self._labels,
+            prompt=facts.prompt or sidecar.prompt,
             repo=self.labels.get("repo") or self.path.repo or sidecar.repo or facts.repo,
             task=self.labels.get("task") or self.path.task or sidecar.task or facts.task,
             experiment=self.labels.get("experiment") or self.path.experiment,

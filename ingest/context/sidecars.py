@@ -8,12 +8,13 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ingest.agents.prompts import prompt_in
 from ingest.context.patches import FileChange, Patch, read_patch
 from ingest.documents.times import lenient_time, shifted, unix_time
 from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
@@ -21,7 +22,10 @@ from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMet
 LARGEST_READ = 64 << 20
 """Bytes of the largest sidecar that is read."""
 
-JOURNAL, SUMMARY, PATCH, PREDICTION = NAMES = ("journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl")
+JOURNAL, SUMMARY, PATCH, PREDICTION, TASK = NAMES = (
+    "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt",
+)  # fmt: skip
+"""Files that tell something. TASK, the prompt of the agent, counts only beside one of the others: any file may be called so."""
 
 _UNKNOWN = ("", "unknown", "default", "openhands")
 """Words that ISO-Bench writes for a repository, task or model that it does not know."""
@@ -48,6 +52,7 @@ class SidecarFacts:
     ended_at: datetime | None = None
     agent_version: str | None = None
     model: str | None = None
+    prompt: str | None = None
     file_changes: tuple[FileChange, ...] = ()
     """(path, insertions, deletions) of the first files of the patch."""
 
@@ -122,7 +127,8 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
         patch = read_patch(prediction.model_patch.splitlines())
     if not (journal or summary or prediction or patch):
         return NO_SIDECAR_FACTS
-    return _facts(folder.name, journal or Journal(), summary or RunSummary(), prediction or Prediction(), patch)
+    prompt = prompt_in(folder / TASK) if TASK in present else None
+    return replace(_facts(folder.name, journal or Journal(), summary or RunSummary(), prediction or Prediction(), patch), prompt=prompt)
 
 
 def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Prediction, patch: Patch | None) -> SidecarFacts:
@@ -236,5 +242,5 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
 }
 """Name → whether the content is that of the sidecar. Nothing is kept of the last two."""
 
-SIDECAR_NAMES = frozenset(_IS_SIDECAR)
+SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
 """The file names of sidecars."""

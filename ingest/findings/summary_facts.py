@@ -15,6 +15,7 @@ from ingest.claims import Claim, extract
 from ingest.findings.rules import Facts, Finding, audit
 from ingest.findings.rules.rule import MEASURED, SPEED
 from ingest.findings.statements import FileChange, Statement, read_statements
+from ingest.findings.titles import title_of
 from schemas.rows.claim import ClaimKind, Direction, Evidence, Origin, Scope
 from schemas.rows.run import ModelUsageRow, RunRow
 from schemas.rows.source import Severity
@@ -48,9 +49,10 @@ def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
 
 
 def complete(rows: Rows) -> Rows:
-    """The rows of one record with its claims, statements and findings. Values are checked later, when the Arrow tables are made."""
+    """The rows of one record with its title, claims, statements and findings. Values are checked later, when the Arrow tables are made."""
     facts = facts_of(rows.run, rows.model_usage)
-    run = rows.run.completed(facts.columns | _encoded(rows.run))
+    title = {"title": title_of(rows.run.prompt, rows.run.result)}
+    run = rows.run.completed(facts.columns | title | _encoded(rows.run))
     return rows._replace(
         run=run, claims=facts.claims, file_changes=facts.file_changes, statements=facts.statements, findings=facts.findings
     )

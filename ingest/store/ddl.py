@@ -27,7 +27,7 @@ _RUNS = """\
 {written}
 create or replace view v_runs as
 select
-    runs.* exclude (raw, result),
+    runs.* exclude (raw, result, title),
     result,
     -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
@@ -35,7 +35,13 @@ select
     sources.name as source_name,
     sources.received_at
 from runs
-left join sources using (source_id);
+left join sources using (source_id)
+cross join (
+    -- the folders that all files of runs have in common: those of the first and the last name
+    select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
+        as depth
+    from (select min(name) as first, max(name) as last from sources where accepted > 0)
+) as shared;
 {comments}"""
 
 _MODEL_ROWS = """\

@@ -70,7 +70,9 @@ def _copy_kept(writer: Writer) -> None:
 
 
 def _batches(previous: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
-    records = previous.sql(f"select {', '.join(_KEPT_OF_A_RUN)} from previous.runs order by source_id, ordinal").to_arrow_reader(BATCH)
+    known = previous.sql("select * from previous.runs limit 0").columns  # an older store does not have the newer columns
+    kept = ", ".join(column for column in _KEPT_OF_A_RUN if column in known)
+    records = previous.sql(f"select {kept} from previous.runs order by source_id, ordinal").to_arrow_reader(BATCH)
     for batch in records:
         yield [(Document(row.pop("ordinal"), "kept record", row.pop("raw")), _context(row)) for row in batch.to_pylist()]
 

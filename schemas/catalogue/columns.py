@@ -73,12 +73,12 @@ RUNS: Columns = {
     **by_key(
         _SOURCE_NAME,
         _SOURCE["received_at"],
-        Entry("excerpt", "Match", meaning="Part of the summary around the text that was searched for."),
+        Entry("excerpt", "Match", meaning="Where the searched text was found, and what is around it."),
     ),
 }
 """One run: columns of `v_runs`."""
 
-_OF_ITS_RUN = {key: RUNS[key] for key in ("repo", "task", "experiment", "agent", "model", "outcome")}
+_OF_ITS_RUN = {key: RUNS[key] for key in ("title", "repo", "task", "experiment", "agent", "model", "outcome")}
 
 GROUPS: Columns = _Groups(
     {

@@ -23,7 +23,17 @@ _CARRIED = (
 )
 _SAVED = "Uncached list-price cost minus list-price cost. Negative: caching cost more."
 
+_TITLE = "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
+_FILE = "substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end"
+"""Its file without the folders that all files share; of a file with several runs, with the number of the record."""
+_ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
+"""A text of at most 80 characters: a longer path loses its beginning."""
+
 RUN_FIGURES = by_key(
+    Figure(
+        "title", "Title", Unit.TEXT, "neither", _TITLE,
+        sql=f"coalesce(nullif(task, ''), runs.title, {_ENDING.format(_FILE)}, run_id)",
+    ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
         sql="input_tokens + output_tokens + cache_read_tokens + cache_write_tokens",

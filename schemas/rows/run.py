@@ -108,6 +108,10 @@ class RunRow(Row):
     run_id: Text = Field(title="Run", description="Id of the run: the uuid of its record, otherwise a hash of the record.")
     source_id: Text = Field(description="Id of the file the record was read from.")
     ordinal: Offset = Field(description="Number of the record within its file, from 0.")
+    title: Text | None = optional(
+        "Title", "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
+    )
+    prompt: LongText | None = optional("Prompt", "What the user asked for, from the event stream or a sidecar file. Long prompts are cut.")
     agent: Text = Field(title="Agent", description="The agent that wrote the record, e.g. claude-code.")
     agent_version: Text | None = optional("Agent version", "Version of the agent, from the event stream.")
     session_id: Text | None = optional("Session", "Session of the agent. Resumed runs share a session.")

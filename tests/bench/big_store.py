@@ -48,7 +48,7 @@ select run_id, 1 as statement_no, 'tests_passed' as kind, 0 as start, 14 as end,
 
 SOURCES = """
 insert into sources by name
-select source_id, 'logs/' || source_id || '.jsonl' as name, 4000000 as bytes, 'jsonl' as container, count(*) as documents,
+select source_id, 'logs/' || source_id || '.jsonl' as name, 4000000 as bytes, 'log' as kind, 'jsonl' as container, count(*) as documents,
        timestamptz '2026-11-01' + to_seconds(replace(source_id, 's', '')::bigint) as received_at,
        count(*) as accepted, 0 as duplicates, 0 as rejected, 0 as ignored
 from runs group by source_id

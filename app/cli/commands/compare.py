@@ -36,11 +36,12 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
     """
     from app.cli.output import deliver
     from app.queries.cohorts import as_figures, compare_cohorts
+    from app.queries.run_ids import with_run_ids
     from app.text.answers import Answer
     from app.text.cohort_words import as_words
     from schemas.catalogue.columns import COMPARED, compared
 
-    filters = with_known_words(parse(first)), with_known_words(parse(second))
+    filters = with_run_ids(store, with_known_words(parse(first))), with_run_ids(store, with_known_words(parse(second)))
     cohorts = compare_cohorts(store, *filters)
     names = "Baseline", "Candidate"
     chosen = zip(names, cohorts.runs, filters, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -57,6 +57,8 @@ def _plain(value: Any) -> Any:
         return simplejson.RawJSON(decimal_text(value))
     if isinstance(value, datetime):
         return time_text(value)
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.agents.base import NO_FACTS, RunFacts
+from ingest.agents.prompts import prompt_of
 from ingest.agents.tool_counts import LONGEST_NAME, TOOLS_KEPT, ToolCounts, merged
 from ingest.documents.times import event_time
 from schemas.marks import EVENT_TYPES
@@ -32,6 +33,7 @@ class _Session:
     seen: bool = False
     first: datetime | None = None
     last: datetime | None = None
+    prompt: str | None = None
     tools: ToolCounts = field(default_factory=ToolCounts)
 
     def at(self, time: datetime) -> None:
@@ -43,7 +45,7 @@ class _Session:
 
     def renew(self) -> None:
         """Start again after a result."""
-        self.first = self.last = None
+        self.first = self.last = self.prompt = None
         self.tools = ToolCounts()
 
 
@@ -112,6 +114,7 @@ def _facts(session: _Session, unnamed: _Session) -> RunFacts:
         cwd=own.cwd or shared.cwd,
         permission_mode=own.permission_mode or shared.permission_mode,
         tools=own.tools or shared.tools,
+        prompt=session.prompt or unnamed.prompt,
         started_at=min((each.first for each in both if each.first), default=None),
         ended_at=max((each.last for each in both if each.last), default=None),
         in_stream=any(each.seen for each in both),
@@ -143,6 +146,8 @@ def _see_assistant(session: _Session, event: dict[str, Any]) -> None:
 
 
 def _see_user(session: _Session, event: dict[str, Any]) -> None:
+    if session.prompt is None:
+        session.prompt = prompt_of(event)
     for block in _content(event):
         if isinstance(block, dict) and block.get("is_error") is True and block.get("type") == "tool_result":
             call = _call_id(block.get("tool_use_id"))

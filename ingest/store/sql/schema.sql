@@ -1,4 +1,4 @@
--- The tables of the store, version 5. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 6. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -41,6 +41,8 @@ create table runs (
     "run_id" varchar not null,
     "source_id" varchar not null,
     "ordinal" bigint not null,
+    "title" varchar,
+    "prompt" varchar using compression zstd,
     "agent" varchar not null,
     "agent_version" varchar,
     "session_id" varchar,
@@ -129,6 +131,8 @@ comment on table runs is 'One run: one result record of an agent.';
 comment on column runs."run_id" is 'Id of the run: the uuid of its record, otherwise a hash of the record.';
 comment on column runs."source_id" is 'Id of the file the record was read from.';
 comment on column runs."ordinal" is 'Number of the record within its file, from 0.';
+comment on column runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
+comment on column runs."prompt" is 'What the user asked for, from the event stream or a sidecar file. Long prompts are cut.';
 comment on column runs."agent" is 'The agent that wrote the record, e.g. claude-code.';
 comment on column runs."agent_version" is 'Version of the agent, from the event stream.';
 comment on column runs."session_id" is 'Session of the agent. Resumed runs share a session.';

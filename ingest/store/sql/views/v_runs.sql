@@ -2,10 +2,11 @@
 -- Written by `make schema` from schemas/catalogue/figures.py; do not edit.
 create or replace view v_runs as
 select
-    runs.* exclude (raw, result),
+    runs.* exclude (raw, result, title),
     result,
     -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
+    coalesce(nullif(task, ''), runs.title, regexp_replace(substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), run_id) as title,
     input_tokens + output_tokens + cache_read_tokens + cache_write_tokens as total_tokens,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
@@ -19,7 +20,14 @@ select
     sources.name as source_name,
     sources.received_at
 from runs
-left join sources using (source_id);
+left join sources using (source_id)
+cross join (
+    -- the folders that all files of runs have in common: those of the first and the last name
+    select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
+        as depth
+    from (select min(name) as first, max(name) as last from sources where accepted > 0)
+) as shared;
+comment on column v_runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
 comment on column v_runs."total_tokens" is 'All tokens: input, output, cache reads and cache writes.';
 comment on column v_runs."cache_read_share" is 'Share of input tokens read from the cache.';
 comment on column v_runs."cache_saved_usd" is 'Uncached list-price cost minus list-price cost. Negative: caching cost more.';

@@ -1,0 +1,38 @@
+"""All that the store knows of one run: what its page and `tachograph show` tell."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from app.queries import claims as claim_queries
+from app.queries import runs as run_queries
+from app.queries.claims import RunFacts
+from app.queries.read_transaction import read_transaction
+from ingest.store.database import Store
+
+
+class RunPage(NamedTuple):
+    """`run` as of `queries.runs.run`; `patch` has the files of the patch beside the record, with their lines."""
+
+    run: dict[str, Any]
+    facts: RunFacts
+    patch: pa.Table
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it for programs: the columns of the run, and its tables as lists of objects."""
+        tables = self.facts._asdict() | {"patch_files": self.patch}
+        counts = {f"{name}_count": self.run[name] for name in tables if name in self.run}
+        of_run = {name: value.to_pylist() if isinstance(value, pa.Table) else value for name, value in self.run.items()}
+        return of_run | counts | {name: table.to_pylist() for name, table in tables.items()}
+
+
+def run_page(store: Store, run_id: str) -> RunPage | None:
+    """The page of a run, None where there is none. Raises StoreError."""
+    patch = "select path, insertions, deletions from patch_files where run_id = $run_id order by path"
+    with read_transaction(store) as transaction:
+        run = run_queries.run(transaction, run_id)
+        if run is None:
+            return None
+        return RunPage(run, claim_queries.of_run(transaction, run_id), run_queries.fetch(transaction, patch, {"run_id": run_id}))

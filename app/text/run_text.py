@@ -1,0 +1,107 @@
+"""The page of a run as a terminal shows it. Texts of agents are a stranger's: shown without what a terminal obeys, never read as markup."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from rich.cells import cell_len
+
+from app.queries.run_page import RunPage
+from app.text.answers import Answer
+from app.text.claim_words import claim_title, expectation, statement
+from app.text.columns import NEVER_STARTED
+from app.text.formatting import human
+from app.text.presentation import RUN_ENDING, RUN_ORIGIN, fact_words, run_cards
+from app.text.text_tables import draw
+from schemas.catalogue.columns import FILE_CHANGES, RUNS, TOOL_CALLS, USES
+from schemas.catalogue.entry import Columns
+from schemas.rows.cost import CAUSES, CostCause
+from schemas.text import one_line, visible
+
+COST = ("cost_own_usd", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cache_saved_usd")
+MODELS = (
+    "model", "cost_own_usd", "cost_list_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+    "provider", "region", "cost_cause", "web_search_requests", "model_id",
+)  # fmt: skip
+CALLS, CHANGES = ("tool", "calls", "errors"), ("path", "insertions", "deletions")
+LONGEST_PROMPT = 1_000
+"""Characters of a prompt that are shown; the record of the run and `--format json` have it whole."""
+
+_INDENT = "  "
+
+
+def run_text(page: RunPage, width: int, encoding: str = "utf-8", *, color: bool = False) -> bytes:
+    """The page in lines of at most `width` columns, as far as words allow."""
+    parts = [_head(page.run, color=color)]
+    for title, body in _sections(page, width, encoding, color=color):
+        if body.strip():
+            parts.append(f"\n{_bold(title, color=color)}\n{body.rstrip()}\n")
+    return "".join(parts).encode(encoding, errors="replace")
+
+
+def _head(run: Mapping[str, Any], *, color: bool) -> str:
+    ended = fact_words(run["outcome"], "outcome") + ("" if run["is_started"] else f", {NEVER_STARTED}")
+    about = (run["run_id"], human(run["dated_at"]) if run["dated_at"] else "", run["model"] or "", ended)
+    return f"{_bold(one_line(run['title']), color=color)}\n{' · '.join(one_line(text) for text in about if text)}\n"
+
+
+def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Iterator[tuple[str, str]]:
+    run, facts = page.run, page.facts
+
+    def table(rows: pa.Table, shown: Sequence[str], of: Columns) -> str:
+        drawn = draw(Answer(rows, "", tuple(shown), of=of), width, encoding, color=color).body if rows.num_rows else b""
+        return drawn.decode(encoding)
+
+    labels = [(key, value) for key, value in run["labels"].items() if key not in RUN_ORIGIN]
+    yield "Figures", _pairs([(card.label, f"{card.value}{card.note and f' ({card.note})'}") for card in run_cards(run)], width)
+    yield "Cost", _pairs(_facts(run, COST), width) + _cause(run, width)
+    yield "Models", table(run["model_usage"], MODELS, USES)
+    yield "Result", _pairs(_facts(run, RUN_ENDING), width)
+    yield "Details", _pairs([*_facts(run, RUN_ORIGIN), *labels], width)
+    yield "Prompt", _wrapped(textwrap.shorten(run["prompt"] or "", LONGEST_PROMPT, placeholder=" …"), width)
+    yield "Claims (from the summary, not verified)", _entries([(claim_title(row), row["quote"]) for row in facts.claims.to_pylist()], width)
+    yield "Findings", _entries([(f"{row['severity']}: {row['message']}", expectation(row)) for row in facts.findings.to_pylist()], width)
+    yield "Other statements", _pairs([statement(row) for row in facts.statements.to_pylist()], width)
+    yield "Tool calls", table(run["tool_calls"], CALLS, TOOL_CALLS)
+    yield "Files changed (per summary)", table(facts.file_changes, CHANGES, FILE_CHANGES)
+    yield "Files changed (patch)", table(page.patch, CHANGES, FILE_CHANGES)
+    yield "Summary", visible(run["result"] or "No summary.")
+
+
+def _facts(run: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, str]]:
+    return [(RUNS[key].label, fact_words(run[key], key)) for key in keys if run[key] is not None]
+
+
+def _cause(run: Mapping[str, Any], width: int) -> str:
+    """Why list-price cost and reported cost differ, in a sentence."""
+    return _wrapped(CAUSES[CostCause(run["cost_cause"])].meaning, width) if run["cost_cause"] else ""
+
+
+def _pairs(pairs: Sequence[tuple[str, str]], width: int) -> str:
+    """A name and its value to a line; a long value goes on below itself."""
+    left = max((cell_len(name) for name, _ in pairs), default=0) + 2 * len(_INDENT)
+    lines = []
+    for name, value in pairs:
+        start = f"{_INDENT}{one_line(name)}"
+        lines.append(_wrapped(value, width, start + " " * (left - cell_len(start)), " " * left))
+    return "".join(lines)
+
+
+def _entries(entries: Sequence[tuple[str, str]], width: int) -> str:
+    """An entry to a line, what is told of it below."""
+    return "".join(
+        _wrapped(first, width, f"{_INDENT}- ", _INDENT * 2) + (_wrapped(second, width, _INDENT * 2, _INDENT * 2) if second else "")
+        for first, second in entries
+    )
+
+
+def _wrapped(text: str, width: int, first: str = _INDENT, following: str = _INDENT) -> str:
+    lines = textwrap.wrap(one_line(text), max(width, 40), initial_indent=first, subsequent_indent=following, break_on_hyphens=False)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _bold(text: str, *, color: bool) -> str:
+    return f"\x1b[1m{text}\x1b[0m" if color else text

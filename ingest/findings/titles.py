@@ -1,0 +1,88 @@
+"""What a run is called where no task names it: the first line of its prompt, else the first sentence of its summary that says something.
+
+`v_runs.title` puts the task before it, and the name of the file behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+LONGEST_TITLE = 80
+"""Characters of a title, with the sign that it is cut."""
+
+_READ = 4_000
+"""Characters of a text in which a title is looked for."""
+
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_TABLE_OR_RULE = re.compile(r"^\s*(?:\||[-=_*─━═+|\s]{3,}$)")
+_BLOCK = re.compile(r"^\s*(?:#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s)")
+_BLOCK_MARKS = re.compile(r"^(?:\s|#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s|\[[ xX]?\]\s)+")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_TAG = re.compile(r"</[a-zA-Z][\w:-]*>|(?<!\w)<[a-zA-Z][\w:-]*/?>")
+_EMPHASIS = re.compile(r"\*+|`+|~~|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
+_EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3\U0001f000-\U0001faff\U000e0020-\U000e007f]")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?![a-z])|(?<=[。！？])")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][a-z]+)?")
+
+_WORDS = """
+a about above accomplished all and analysis are as been below brief changes complete completed completion conclusion create did do
+done everything excellent executive expected fantastic final finally finish finished fix fixed found good great has have here
+here's here’s i i'm i’m i've i’ve implementation implemented in is it it's it’s iteration key let let's let’s loop made me mission
+my nice now of ok okay optimization optimizations overview perfect provide ready report result results session set status
+submitted success successful successfully summary sure task tasks that that's that’s the there these this understood validation
+verified was well what what's what’s work working yes you your
+"""
+_SAYS_NOTHING = frozenset(_WORDS.split())
+"""A sentence of these words alone, such as `Perfect!` or `Here's a summary of what I've done:`, tells no run from another."""
+
+
+def title_of(prompt: str | None, summary: str | bytes | None) -> str | None:
+    """The title, at most LONGEST_TITLE characters on one line; None where neither text has a word."""
+    line = next(filter(None, map(plain_line, (prompt or "")[:_READ].splitlines())), "")
+    return _shortened(line or _first_sentence(_start(summary))) or None
+
+
+def plain_line(text: str) -> str:
+    """A line of Markdown without its marks, tags of XML and emoji; empty where no letter or digit is left."""
+    bare = _EMOJI.sub("", _TAG.sub("", _LINK.sub(r"\1", _BLOCK_MARKS.sub("", text))))
+    line = " ".join(_EMPHASIS.sub("", bare).split())
+    return line if any(map(str.isalnum, line)) else ""
+
+
+def _start(summary: str | bytes | None) -> str:
+    return summary[:_READ].decode(errors="ignore") if isinstance(summary, bytes) else (summary or "")[:_READ]
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence that says something, else the first there is."""
+    found = [sentence for block in _blocks(text) for sentence in map(plain_line, _SENTENCE_END.split(block)) if sentence]
+    return next(filter(_says_something, found), found[0] if found else "")
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Headings, items of lists and paragraphs, each as one line; tables and code are left out."""
+    lines: list[str] = []
+    is_code = False
+    for line in [*text.splitlines(), ""]:
+        is_fence = bool(_FENCE.match(line))
+        is_apart = is_fence or is_code or not line.strip() or bool(_TABLE_OR_RULE.match(line))
+        is_code ^= is_fence
+        if lines and (is_apart or _BLOCK.match(line) or lines[-1].lstrip().startswith("#")):
+            yield " ".join(lines)
+            lines = []
+        lines += [] if is_apart else [line]
+
+
+def _says_something(sentence: str) -> bool:
+    return any(word not in _SAYS_NOTHING for word in _WORD.findall(sentence.lower()))
+
+
+def _shortened(line: str) -> str:
+    """The line without a full stop or colon at its end; cut at a word where it is long."""
+    line = line.rstrip(".:;, 。：")
+    if len(line) <= LONGEST_TITLE:
+        return line
+    cut = line[: LONGEST_TITLE - 1]
+    at_a_word = cut if line[len(cut)].isspace() else cut.rpartition(" ")[0]
+    return f"{(at_a_word if len(at_a_word) > LONGEST_TITLE // 2 else cut).rstrip('.,:;– ')}…"
