@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import ValidationError
 
 from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFacts, columns_of
+from ingest.agents.claude_code.look_alikes import look_alike
 from ingest.agents.claude_code.outcome import outcome
 from ingest.agents.claude_code.stream import StreamContext
 from ingest.agents.kept_run import complaints
@@ -114,10 +115,12 @@ def _is_untyped_record(value: dict[str, Any]) -> bool:
 
 
 def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
-    """The validated record and its raw JSON."""
+    """The validated record and its raw JSON. Raises InvalidRecord, also for the record of another agent."""
     record, raw = _validated(document)
+    if record.total_cost_usd is None and not record.model_usage and (agent := look_alike(document.value)):
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, f"{agent}'s result records are not read yet")
     if record.model_fields_set.isdisjoint(_FIGURE_FIELDS):
-        raise InvalidRecord(RejectReason.LOOK_ALIKE, _look_alike(record))
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, "a result record of an agent that is not known: it has no cost, turns or tokens")
     return record, raw
 
 
@@ -149,12 +152,6 @@ def _with_cost(record: ResultRecord, document: Document) -> ResultRecord:
         return record
     known = {name: value for name, value in document.written.items() if value is not None}
     return ResultRecord.model_validate(paired(known))
-
-
-def _look_alike(record: ResultRecord) -> str:
-    extra = record.model_extra or {}
-    agent = " (Cursor)" if "request_id" in extra else ""
-    return f"unsupported agent format{agent}: a result record without cost, turns and tokens"
 
 
 def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
