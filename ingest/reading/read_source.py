@@ -14,13 +14,16 @@ from pathlib import Path
 
 from ingest.agents import SourceReaders
 from ingest.agents.base import Found
+from ingest.agents.iso_bench import item_run
 from ingest.context.gather import SourceContext, gather
+from ingest.context.lone_items import error_beside, is_lone_journal
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars
 from ingest.context.temporary_sidecars import is_named_as_sidecar, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document
+from ingest.findings.summary_facts import complete
 from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
 from ingest.sources.files import CHANGED, changed
@@ -143,13 +146,15 @@ def read_source(
     """Read one source or one portion of it. The result of a portion has no source_id yet."""
     result = ReadResult(key, "", source.name, source.size, portion.length if portion else source.size)
     path = None if source.temporary else source.path  # the path of a temporary file says nothing
-    if settings.sidecars.has(path, source.name):
+    is_sidecar = settings.sidecars.has(path, source.name)
+    if is_sidecar and not (path and is_lone_journal(path)):
         result.kind, result.ignored = FileKind.SIDECAR, 1
         result.identify(identify(source, settings.earlier(source)))
         return result
     context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    _SourceReader(result, context, spool).read(source, portion, checksum.update if portion else fingerprint.update, allowance)
+    reader = _JournalReader(path, result, context, spool) if is_sidecar and path else _SourceReader(result, context, spool)
+    reader.read(source, portion, checksum.update if portion else fingerprint.update, allowance)
     result.checksum = checksum.value
     if not portion:
         result.identify(fingerprint.identity())
@@ -219,3 +224,20 @@ class _SourceReader:
     def _add(self, run: Found) -> None:
         self._spool.add(self._result, run.document, run.rows)
         self._has_records = True
+
+
+class _JournalReader(_SourceReader):
+    """Reads the journal of a harness whose agent left no record: it is the run."""
+
+    def __init__(self, path: Path, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
+        super().__init__(result, context, spool)
+        self._path = path
+        self._context = context
+
+    def _document(self, document: Document) -> None:
+        try:
+            run = item_run(document, error_beside(self._path), self._context.for_run)
+        except InvalidRecord as error:
+            self._spool.reject(self._result, document.refused(error.reason, error.detail))
+        else:
+            self._add(run._replace(rows=complete(run.rows)))

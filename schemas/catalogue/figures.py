@@ -15,7 +15,7 @@ _API_TIMES_WALL = 10
 """API time beyond so many times the wall time is not of the same calls. In 425 real records the ratio is either below 4, or above 15 in
 runs of one or two turns that carry on an earlier process. No agent keeps ten calls going from start to end."""
 
-_STARTED = "Whether the run got to work. One without cost, API time and model usage did not, and is left out of medians and means per run."
+_STARTED = "Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run."
 _DATED = "When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date."
 _CARRIED = (
     f"Whether API time is over {_API_TIMES_WALL} times the wall time: cost and API time then include calls of an earlier process, "
@@ -36,7 +36,8 @@ RUN_FIGURES = by_key(
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
-        sql="input_tokens + output_tokens + cache_read_tokens + cache_write_tokens",
+        sql="input_tokens + output_tokens + coalesce(cache_read_tokens, if(tokens_basis <> 'exact', 0, null))"
+        " + coalesce(cache_write_tokens, if(tokens_basis <> 'exact', 0, null))",
     ),
     Figure(
         "cache_read_share", "Cache hit rate", Unit.SHARE, "higher", "Share of input tokens read from the cache.", word="cached",
@@ -65,7 +66,9 @@ RUN_FIGURES = by_key(
     Figure("is_completed", "Completed", Unit.TEXT, "higher", "Whether the run completed.", sql="outcome = 'completed'"),
     Figure(
         "is_started", "Started", Unit.TEXT, "neither", _STARTED,
-        sql="not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false)",
+        sql="not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false)"
+        " and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false)"
+        " and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed')",
     ),
     Figure(
         "dated_at", "Date", Unit.TIME, "neither", _DATED,
@@ -77,7 +80,8 @@ RUN_FIGURES = by_key(
 MODEL_FIGURES = by_key(
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
-        sql="own_input_tokens + own_output_tokens + own_cache_read_tokens + own_cache_write_tokens",
+        sql="own_input_tokens + own_output_tokens + coalesce(own_cache_read_tokens, if(tokens_basis <> 'exact', 0, null))"
+        " + coalesce(own_cache_write_tokens, if(tokens_basis <> 'exact', 0, null))",
     ),
     Figure("cache_saved_usd", "Cache savings", Unit.USD, "higher", _SAVED, sql="cost_uncached_usd - cost_list_usd"),
     Figure(

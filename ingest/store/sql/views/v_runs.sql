@@ -7,7 +7,7 @@ select
     -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
     coalesce(nullif(task, ''), runs.title, regexp_replace(substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), run_id) as title,
-    input_tokens + output_tokens + cache_read_tokens + cache_write_tokens as total_tokens,
+    input_tokens + output_tokens + coalesce(cache_read_tokens, if(tokens_basis <> 'exact', 0, null)) + coalesce(cache_write_tokens, if(tokens_basis <> 'exact', 0, null)) as total_tokens,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
     duration_api_own_ms / nullif(duration_ms, 0) as parallelism,
@@ -15,7 +15,7 @@ select
     case when is_carried_over then null when num_turns = 1 then cost_own_usd else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_per_turn_usd,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     outcome = 'completed' as is_completed,
-    not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) as is_started,
+    not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed') as is_started,
     case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
     sources.name as source_name,
     sources.received_at
@@ -36,7 +36,7 @@ comment on column v_runs."is_carried_over" is 'Whether API time is over 10 times
 comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns. Unknown for a run carried over from an earlier process.';
 comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.';
 comment on column v_runs."is_completed" is 'Whether the run completed.';
-comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, API time and model usage did not, and is left out of medians and means per run.';
+comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run.';
 comment on column v_runs."dated_at" is 'When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date.';
 comment on column v_runs."source_name" is 'File the run was read from.';
 comment on column v_runs."received_at" is 'When the file was first ingested (UTC).';

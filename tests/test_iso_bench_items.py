@@ -1,0 +1,83 @@
+"""Items of ISO-Bench: a run for each, also where the agent never started, and the record nearest the model names the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from tests.conftest import ingest_paths, record_text
+
+JOURNAL = {
+    "task_id": "vllm_core",
+    "commits": {"pre": "aaaa1111", "human": "bbbb2222"},
+    "agent_branch": "agent/vllm_core/1",
+    "status": "error",
+    "run_metadata": {"repo": "vllm", "agent": "trae", "model": "gpt-5", "run_timestamp": "2025-12-23_07-54-45"},
+    "metrics": {"time_to_first_edit_s": None, "commit_count": 0, "patch_size_loc": None, "changed_files_count": 0},
+    "trae": {"cli": "trae", "time_budget_minutes": 120, "returncode": 1, "duration_s": 0.5},
+    "timestamps": {"written": 1766476485.5},
+}
+MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+
+
+def item(folder: Path, number: int, journal: dict[str, Any], **files: str) -> Path:
+    place = folder / "vllm" / "trae" / "gpt-5" / "2025-12-23_07-54-45" / f"vllm_core-{number:04}"
+    place.mkdir(parents=True)
+    texts = {"journal.json": json.dumps(journal), "task.txt": "Make vLLM faster.\nBe careful.", "trae_stdout.txt": ""}
+    for name, text in (texts | {name.replace("__", "."): text for name, text in files.items()}).items():
+        (place / name).write_text(text)
+    return place
+
+
+def runs_of(store: Store) -> list[dict[str, Any]]:
+    with store.reading() as connection:
+        table = connection.sql(
+            "select run_id, agent, record_kind, outcome, is_started, errors, repo, task, base_commit, head_commit, duration_ms, prompt,"
+            " model, requested_model from v_runs order by task"
+        )
+        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
+    return rows
+
+
+def test_an_item_whose_agent_never_started_is_a_run_that_says_so(store: Store, tmp_path: Path) -> None:
+    item(tmp_path, 1, JOURNAL, trae_stderr__txt="ModuleNotFoundError: No module named 'click'")
+    report = ingest_paths(store, tmp_path)
+    assert (report.total("accepted"), report.total("rejected")) == (1, 0)
+    [run] = runs_of(store)
+    assert (run["agent"], run["record_kind"], run["outcome"], run["is_started"]) == ("trae-agent", "sidecar", "execution_error", False)
+    assert run["errors"] == "ModuleNotFoundError: No module named 'click'"
+    assert (run["repo"], run["task"], run["base_commit"], run["head_commit"]) == ("vllm", "vllm_core-0001", "aaaa1111", "bbbb2222")
+    assert (run["duration_ms"], run["prompt"]) == (500, "Make vLLM faster.\nBe careful.")
+    assert (rebuild(store).rejects, runs_of(store)) == (0, [run])
+
+
+@pytest.mark.parametrize(
+    ("process", "status", "outcome"),
+    [({"returncode": 0}, "error", "completed"), ({"returncode": -9}, "success", "interrupted"), ({}, "error", "execution_error")],
+)
+def test_the_exit_code_says_how_an_agent_without_a_record_ended(
+    process: dict[str, Any], status: str, outcome: str, store: Store, tmp_path: Path
+) -> None:
+    item(tmp_path, 1, JOURNAL | {"trae": process, "status": status})
+    ingest_paths(store, tmp_path)
+    assert [run["outcome"] for run in runs_of(store)] == [outcome]
+
+
+def test_the_journal_beside_a_record_is_no_run(store: Store, tmp_path: Path) -> None:
+    """The record names the model; the harness's label may be a default."""
+    item(tmp_path, 1, JOURNAL, claude_code_stdout__txt=record_text(uuid="a", modelUsage={MODEL: {"costUSD": 0.5}}))
+    ingest_paths(store, tmp_path)
+    [run] = runs_of(store)
+    assert (run["run_id"], run["agent"], run["record_kind"], run["model"]) == ("a", "claude-code", "result", "claude-sonnet-4-5")
+
+
+def test_a_journal_elsewhere_is_a_sidecar(store: Store, tmp_path: Path) -> None:
+    """Without the files of an item beside it, nothing says that a run is missing."""
+    (tmp_path / "journal.json").write_text(json.dumps(JOURNAL))
+    ingest_paths(store, tmp_path)
+    assert runs_of(store) == []
