@@ -18,9 +18,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 ROOMS = ("app", "ingest", "schemas")
 Edge = tuple[str, str]
 
-UPWARD: Mapping[Edge, str] = {
-    ("ingest/documents", "ingest/agents"): "the marks by which a record is found in text are declared by the agents",
-}
+UPWARD: Mapping[Edge, str] = {}
 """Imports against the direction of the picture, with their reason. None is added without one."""
 
 COMMON = ("schemas/errors", "schemas/money", "schemas/text", "schemas/unit_names")

@@ -52,7 +52,7 @@ def test_rows_are_strict(change: dict[str, object]) -> None:
 def test_values_stand_in_their_columns_in_whatever_order_they_were_given(row: ModelUsageRow) -> None:
     [made] = arrow_table(ModelUsageRow, [row]).to_pylist()
     known = {name: value for name, value in made.items() if value is not None}
-    assert known == {"run_id": "r", "model_id": "i", "model": "m", "output_tokens": 2}
+    assert known == {"run_id": "r", "model_id": "i", "model": "m", "output_tokens": 2, "tokens_basis": "exact"}
 
 
 @pytest.mark.parametrize("change", [{"input_tokens": 1.5}, {"input_tokens": -1}, {"cost_reported_usd": 0.1}, {"run_id": None}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.claude_code.reader import ClaudeCode
@@ -18,8 +19,14 @@ from schemas.marks import RESULT_START
 READERS: tuple[type[AgentReader], ...] = (ClaudeCode, CodexExec, CodexRollout, CodexTextLog, Trae, KeptRuns)
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
-BY_TYPE = {kind: tuple(reader for reader in READERS if kind in reader.event_types) for one in READERS for kind in one.event_types}
-UNTYPED: tuple[type[AgentReader], ...] = (*(reader for reader in READERS if not reader.event_types), ClaudeCode)
+Readers = tuple[type[AgentReader], ...]
+
+
+@cache
+def by_type() -> tuple[dict[str, Readers], Readers]:
+    """The readers of events by their type, and the readers of documents without a type; Claude Code's comes last."""
+    typed = {kind: tuple(reader for reader in READERS if kind in reader.event_types) for one in READERS for kind in one.event_types}
+    return typed, (*(reader for reader in READERS if not reader.event_types), ClaudeCode)
 
 
 class SourceReaders:
@@ -54,9 +61,10 @@ def recognise(document: Document, last: type[AgentReader] | None = None) -> type
     """The reader of a document; None where there is none. `last`: the reader of the one before, which comes first for shared types."""
     if document.starts_with(RESULT_START):
         return ClaudeCode
+    typed, untyped = by_type()
     kind = document.value.get("type")
     if isinstance(kind, str):
         if last and kind in last.event_types and last.recognises(document):
             return last
-        return next((reader for reader in BY_TYPE.get(kind, ()) if reader.recognises(document)), ClaudeCode)
-    return next((reader for reader in UNTYPED if reader.recognises(document)), None)
+        return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
+    return next((reader for reader in untyped if reader.recognises(document)), None)
