@@ -25,6 +25,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 Scheme = Literal["light", "dark"]
 Open = Callable[..., Page]
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
+TITLE = "I have successfully optimized the MLA attention performance in the vLLM codebase"
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +118,7 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visi
     page.locator("input[type=file]").set_input_files([*sorted(SAMPLES.iterdir()), cut_log(tmp_path)])
     expect(page.get_by_role("heading", name="Upload results")).to_be_visible()
     expect(page.get_by_role("heading", name="Rejected records")).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("^Run "))).to_have_count(3)
+    expect(page.get_by_role("link", name=re.compile("^I(?: ha|'\\W?)ve? ?successfully .* · [0-9a-f]{8}…"))).to_have_count(3)
 
     page.get_by_role("link", name="See the overview").click()
     cost = page.get_by_test_id("stMetric").filter(has_text="Reported cost").first
@@ -127,13 +128,38 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visi
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
 
     page.get_by_role("link", name="Runs", exact=False).first.click()
-    choose_first_row(page, "Runs with date, model, outcome")
-    expect(page.get_by_role("heading", name="Run 5e0c031e…")).to_be_visible()
+    choose_first_row(page, "Runs with title, date, model, outcome")
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
+    expect(page.get_by_text("Run 5e0c031e…")).to_be_visible()
     assert page.url.endswith(f"/run?run={RUN}")
     expect(page.get_by_test_id("stMetric").filter(has_text="Wall time").first).to_contain_text("4m 14s")
     expect(page.get_by_role("heading", name="Performance Impact")).to_be_visible()
     claim = page.locator("strong mark", has_text="3.17x speedup")
     expect(claim).to_have_attribute("title", re.compile("claimed 3.17× .* method stated"))
+
+
+def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: None, visit: Open) -> None:
+    """In the order and under the filters of the list, which a link to the run keeps; the list is there again behind it."""
+    page = visit(f"/run?run={RUN[:8]}&order=least-expensive&outcome=completed")
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
+    expect(page.get_by_text("3 of 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    page.get_by_role("button", name="Previous").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("2 of 3")).to_be_visible()
+    assert page.url.endswith("&outcome=completed&order=least-expensive")
+    page.keyboard.press("k")
+    expect(page.get_by_text("1 of 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Previous")).to_be_disabled()
+    page.keyboard.press("j")
+    expect(page.get_by_text("2 of 3")).to_be_visible()
+    page.get_by_role("link", name="All runs").click()
+    expect(page.get_by_role("combobox", name="Sort by")).to_have_value("Cost, low to high")
+    expect(page.get_by_text("3 of 3 runs")).to_be_visible()
+    choose_first_row(page, "Runs with title, date, model, outcome")
+    expect(page.get_by_text("1 of 3")).to_be_visible()
+    page.goto(f"{page.url.partition('/run?')[0]}/run?run=nothing")
+    expect(page.get_by_role("heading", name="Run not found")).to_be_visible()
 
 
 def choose_first_row(page: Page, name: str) -> None:

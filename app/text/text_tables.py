@@ -127,14 +127,21 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
 
 
 def _narrow_widths(kept: Sequence[Column], cells: Mapping[str, list[str]], width: int) -> dict[str, int]:
-    """Widths of the columns that are always shown, where whole names have no room: in MOST_LINES lines, else in as many as they take."""
-    room = width - _GAP * (len(kept) - 1)
-    for lines in (MOST_LINES, width):
-        widths = {column.name: _broken(column, cells[column.name], lines) for column in kept}
-        if sum(widths.values()) <= room:
-            title = kept[0].name
-            return widths | {title: min(_wanted(kept[0], cells[title]), widths[title] + room - sum(widths.values()))}
-    return _widths(kept, cells, width)
+    """Widths of the columns that are always shown, where whole names have no room: in MOST_LINES lines where that fits, else in more.
+
+    The first column, the title, gets what is left over.
+    """
+    widths = {column.name: _broken(column, cells[column.name], width) for column in kept}
+    left = width - _GAP * (len(kept) - 1) - sum(widths.values())
+    if left < 0:
+        return _widths(kept, cells, width)
+    for column in kept:
+        more = _broken(column, cells[column.name], MOST_LINES) - widths[column.name]
+        if more <= left:
+            widths[column.name] += more
+            left -= more
+    title = kept[0]
+    return widths | {title.name: min(_wanted(title, cells[title.name]), widths[title.name] + left)}
 
 
 def _broken(column: Column, cells: list[str], lines: int) -> int:
