@@ -21,7 +21,8 @@ from schemas.text import did_you_mean
 
 
 class Kind(StrEnum):
-    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text."""
+    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text,
+    one word of a list, or a word that is there or not."""
 
     NAMES = "names"
     LABELS = "labels"
@@ -29,6 +30,8 @@ class Kind(StrEnum):
     USD = "usd"
     FACTOR = "factor"
     TEXT = "text"
+    CHOICE = "choice"
+    FLAG = "flag"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class Filter:
     """One filter. `sql` is its condition; `$value` is the bound value, for NAMES the list; `$each` is one of them, any may match.
 
     `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
-    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run.
+    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run. `words` are all values
+    that a CHOICE or FLAG takes, the usual one first.
     """
 
     key: str
@@ -46,6 +50,7 @@ class Filter:
     options: str = ""
     label: str = ""
     claim_sql: str = ""
+    words: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -54,6 +59,13 @@ class Filter:
 
 
 SEARCH = "search"
+EXCLUDED = "excluded"
+YES = "yes"
+"""The value of a FLAG."""
+
+COUNTED = "run_id not in (select run_id from annotations where excluded)"
+"""The condition that leaves out excluded runs, on any rows that have a run's id: what holds where no filter is chosen."""
+
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
 FILTERS = {
@@ -98,6 +110,15 @@ FILTERS = {
             claim_sql="ratio >= $value",
         ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
+        Filter("starred", Kind.FLAG, "starred = ($value = 'yes')", "Starred runs only.", words=(YES,)),
+        Filter(
+            EXCLUDED,
+            Kind.CHOICE,
+            "($value = 'all' or excluded = ($value = 'only'))",
+            "Excluded runs: leave them out (no), count them too (all), or show them alone (only).",
+            label="Excluded runs",
+            words=("no", "only", "all"),
+        ),
         Filter(SEARCH, Kind.TEXT, "contains(lower(result), lower($value))", "Summary contains TEXT."),
     )
 }
@@ -138,7 +159,16 @@ class Filters:
 
     def as_words(self) -> str:
         """The filters as the command line writes them; empty for none."""
-        return " ".join(f"--{key} {shlex.quote(value)}" for key, values in self.chosen for value in values)
+        return " ".join(_words(key, value) for key, values in self.chosen for value in values)
+
+    @property
+    def choose_excluded(self) -> bool:
+        """Whether they say what becomes of excluded runs."""
+        return bool(self.values(EXCLUDED))
+
+
+def _words(key: str, value: str) -> str:
+    return f"--{key}" if key in FILTERS and FILTERS[key].kind is Kind.FLAG else f"--{key} {shlex.quote(value)}"
 
 
 NO_FILTERS = Filters()
@@ -172,6 +202,8 @@ def parse(text: str) -> Filters:
     given: dict[str, list[str]] = {}
     while words:
         key, sign, value = words.pop(0).removeprefix("--").partition("=")
+        if not sign and key in FILTERS and FILTERS[key].kind is Kind.FLAG:
+            sign, value = "=", YES
         if not sign and not words:
             raise UsageError(
                 f"the filter {key!r} of {text!r} has no value.", "Filters are written key=value, e.g. 'model=glm-5.1 repo=vllm'."
@@ -182,8 +214,12 @@ def parse(text: str) -> Filters:
 
 
 def where(filters: Filters, name: str = "f") -> Where:
-    """The filters as one condition on rows that have a run's columns; bound values are called by `name` and a number."""
-    return _where(filters, FILTERS | {FOUND.key: FOUND}, name)
+    """The filters as one condition on rows that have a run's columns; bound values are called by `name` and a number.
+
+    Excluded runs are left out, unless the filters say otherwise.
+    """
+    found = _where(filters, FILTERS | {FOUND.key: FOUND}, name)
+    return found if filters.choose_excluded else Where(f"{found.sql} and not excluded", found.parameters)
 
 
 def with_found(filters: Filters) -> Filters:
@@ -192,10 +228,13 @@ def with_found(filters: Filters) -> Filters:
 
 
 def where_claims(filters: Filters) -> tuple[Where | None, Where]:
-    """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them."""
+    """The filters as a condition on runs (None: any run that is not excluded) and one on their claims: what is about claims chooses among
+    them, and leaves excluded runs out where no run is chosen.
+    """
     of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS))
     of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
-    return where(of_runs) if of_runs else None, _where(of_claims, CLAIM_FILTERS, "c")
+    claims = _where(of_claims, CLAIM_FILTERS, "c")
+    return (where(of_runs), claims) if of_runs else (None, Where(f"{claims.sql} and {COUNTED}", claims.parameters))
 
 
 def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:
@@ -257,6 +296,13 @@ def _usd(text: str, key: str) -> Decimal:
     return found
 
 
+def _word(text: str, key: str) -> str:
+    words = FILTERS[key].words
+    if text not in words:
+        raise UsageError(f"--{key} takes {' or '.join(words)}, not {text!r}.", did_you_mean(text, words).strip())
+    return text
+
+
 def _factor(text: str, key: str) -> float:
     try:
         factor = float(text.strip().rstrip("x×"))
@@ -267,5 +313,11 @@ def _factor(text: str, key: str) -> float:
     return factor
 
 
-_READERS: Mapping[Kind, Callable[[str, str], Any]] = {Kind.TIME: _time, Kind.USD: _usd, Kind.FACTOR: _factor}
+_READERS: Mapping[Kind, Callable[[str, str], Any]] = {
+    Kind.TIME: _time,
+    Kind.USD: _usd,
+    Kind.FACTOR: _factor,
+    Kind.CHOICE: _word,
+    Kind.FLAG: _word,
+}
 """How the words of a kind become values to bind; the other kinds are bound as they are written."""

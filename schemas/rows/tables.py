@@ -15,7 +15,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
+from schemas.rows.ingest import IngestRow, RunRecordRow, SourceLabelsRow, SupersededRejectRow, SupersededSourceRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
@@ -25,7 +27,7 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 from schemas.unit_names import Unit
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
 makes it anew."""
 
@@ -42,6 +44,12 @@ TABLES: dict[str, type[Row]] = {
     "findings": FindingRow,
     "rejects": RejectRow,
     "price_files": PriceFileRow,
+    "ingests": IngestRow,
+    "run_records": RunRecordRow,
+    "source_labels": SourceLabelsRow,
+    "superseded_sources": SupersededSourceRow,
+    "superseded_rejects": SupersededRejectRow,
+    "annotations": AnnotationRow,
 }
 
 
