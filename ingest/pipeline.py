@@ -53,7 +53,7 @@ class Options:
     retry_rejects: bool = False
     prices: PriceFileRow | None = None
     unpacked: Unpacked = field(default_factory=dict)
-    origin: Origin = Origin()
+    origin: Origin = field(default_factory=Origin)
 
     @property
     def processes(self) -> int:

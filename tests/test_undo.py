@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 
 from ingest.documents.contents import Source
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.prices.price_file import read_price_file
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
-from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from schemas.rows.tables import TABLES
 from tests.conftest import record, record_text
@@ -49,7 +47,7 @@ LOGS = {
 }
 """By name the lines of logs that grow: copies of one record with more and less in it, totals that continue, lines that are cut."""
 
-LABELS = ({}, {"team": "a"}, {"team": "b", "repo": "vllm"}, {"repo": "sglang", "kind": "night"})
+LABELS: tuple[dict[str, str], ...] = ({}, {"team": "a"}, {"team": "b", "repo": "vllm"}, {"repo": "sglang", "kind": "night"})
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ from schemas.text import did_you_mean
 
 
 class Kind(StrEnum):
-    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text,
-    one word of a list, or a word that is there or not."""
+    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text.
+
+    A choice is one word of a list; a flag is there or not.
+    """
 
     NAMES = "names"
     LABELS = "labels"
@@ -228,8 +230,9 @@ def with_found(filters: Filters) -> Filters:
 
 
 def where_claims(filters: Filters) -> tuple[Where | None, Where]:
-    """The filters as a condition on runs (None: any run that is not excluded) and one on their claims: what is about claims chooses among
-    them, and leaves excluded runs out where no run is chosen.
+    """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them.
+
+    Without a condition on runs, that on claims leaves excluded runs out.
     """
     of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS))
     of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))

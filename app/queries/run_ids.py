@@ -22,7 +22,7 @@ def resolve(store: Store, prefix: str) -> str:
     if wanted in found:
         return wanted
     if len(wanted) < SHORTEST_PREFIX:
-        raise UsageError(f"{prefix!r} is too short for a run.", f"Give the id of a run, or at least its first {SHORTEST_PREFIX} characters.")
+        raise UsageError(f"{prefix!r} is too short for a run.", f"Give at least the first {SHORTEST_PREFIX} characters of its id.")
     if len(found) > 1:
         listed = ", ".join(found[:MOST_CANDIDATES]) + (" …" if len(found) > MOST_CANDIDATES else "")
         raise UsageError(f"several runs begin with {prefix!r}.", f"Give more of the id: {listed}.")

@@ -29,7 +29,8 @@ RUN_COLUMNS = listed(
     "cache_read_tokens",
     "cache_write_tokens", "cache_read_share", MORE, "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
     "claimed_scope", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
-    "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
+    "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason",
+    "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
 )  # fmt: skip
 """What a list of runs holds: every figure, no long text."""

@@ -5,7 +5,7 @@ import streamlit as st
 from app.charts import looks
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.screens import cache, widgets
+from app.screens import annotate, cache, widgets
 from app.text import claim_marks, grid_columns
 from app.text.claim_words import headline
 from app.text.presentation import (
@@ -35,6 +35,7 @@ usage = run["model_usage"]
 st.page_link("screens/runs.py", label="All runs", icon=":material/arrow_back:")
 st.title(f"Run {plain(short_id(run_id))}", anchor=False)
 widgets.card_grid(run_cards(run))
+annotate.run_block(run)
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
     st.header("Result", anchor=False)

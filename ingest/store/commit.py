@@ -44,6 +44,7 @@ where in_stream and source_id in (select source_id from winners union select rep
 """
 """The processes of new runs, of the runs they replace, and of all runs in the same streams: their chains may have changed."""
 
+
 @dataclass(frozen=True)
 class Committed:
     """What a commit did. `accepted`: the number of new runs by reading; `changed`: whether the store has anything new."""

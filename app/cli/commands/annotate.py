@@ -29,9 +29,8 @@ def _with_runs(command: Command) -> Command:
         values = {key: options.pop(f"filter_{key.replace('-', '_')}") for key in FILTERS}
         return command(*arguments, chosen=with_known_words(choose(values)), **options)
 
-    packed = filter_options(packed)
-    packed = click.option("--yes", is_flag=True, help="Do not ask before changing the runs that filters choose.")(packed)
-    return with_store(packed)
+    asks = click.option("--yes", is_flag=True, help="Do not ask before changing the runs that filters choose.")
+    return with_store(asks(filter_options(packed)))
 
 
 @click.command(epilog=examples("label 5e0c031e team=kernels", "label 5e0c031e --remove team", "label --repo vllm quarter=Q4 --yes"))

@@ -54,7 +54,13 @@ def note_ingest(writer: Writer, ingest: IngestRow) -> None:
 
 
 def ingest_row(
-    ingest_id: int, started_at: datetime, origin: Origin, counts: dict[str, int], labels: dict[str, str], template: str | None, price: str | None
+    ingest_id: int,
+    started_at: datetime,
+    origin: Origin,
+    counts: dict[str, int],
+    labels: dict[str, str],
+    template: str | None,
+    price: str | None,
 ) -> IngestRow:
     """The row of an ingest that ends now. `price`: the text of the price file that it gave the store."""
     command = origin.command if len(origin.command) <= LONGEST_COMMAND else f"{origin.command[: LONGEST_COMMAND - 1]}…"

@@ -131,8 +131,7 @@ def _batches(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Docum
     for first in range(1, last + 1, BATCH):
         sql = f"select * from restored where number between {first} and {first + BATCH - 1} order by number"
         yield [
-            (Document(row["ordinal"], "kept record", row["raw"]), context(row))
-            for row in connection.sql(sql).to_arrow_table().to_pylist()
+            (Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in connection.sql(sql).to_arrow_table().to_pylist()
         ]
 
 
