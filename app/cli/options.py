@@ -116,7 +116,7 @@ def with_store(command: Command) -> Command:
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
         done = command(*arguments, store=store, **options)
-        if "filters" in options:
+        if "filters" in options and click.get_current_context().invoked_subcommand is None:  # `claims extract` needs no store
             tell_excluded(store, options["filters"])
         if filters := options.get("filters"):
             _tell_unmatched(store, filters)
