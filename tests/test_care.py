@@ -19,14 +19,14 @@ from app.queries.run_ids import resolve
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from ingest.documents.contents import Source
-from ingest.pipeline import Options, ingest
+from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from schemas.errors import StoreVersionMismatch, UsageError
 from schemas.money import decimal
-from tests.conftest import ROOT, SAMPLES, Run, ingest_paths, record_text
+from tests.conftest import SAMPLES, Run, ingest_paths, record_text
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -228,6 +228,14 @@ def test_a_failed_undo_leaves_the_store_as_it_was(sample_store: Store, monkeypat
     assert run_queries.ingests(sample_store).num_rows == 2
 
 
+def copied(folder: Path) -> list[Path]:
+    """The samples as other files: the same records, with a line behind them."""
+    copies = [folder / path.name for path in SAMPLES.iterdir()]
+    for path, copy in zip(SAMPLES.iterdir(), copies, strict=True):
+        copy.write_text(f"{path.read_text()}\n\n")
+    return copies
+
+
 def test_a_store_of_version_5_keeps_its_runs_and_labels(sample_store: Store, tmp_path: Path) -> None:
     """It has no list of ingests: what was read before cannot be undone, but what comes later can."""
     ingest_paths(sample_store, SAMPLES, team="a")
@@ -241,8 +249,8 @@ def test_a_store_of_version_5_keeps_its_runs_and_labels(sample_store: Store, tmp
     assert rebuild(sample_store).runs == 3
     with pytest.raises(UsageError, match="no ingest 1"):
         undo(sample_store, 1)
-    copy = json.loads(next(SAMPLES.iterdir()).read_text()) if next(SAMPLES.iterdir()).read_text().startswith("{") else None
-    ingest([Source("copy.json", json.dumps(copy, indent=1).encode() if copy else record_text().encode())], sample_store, Options((("x", "y"),)))
+    ingest_paths(sample_store, *copied(tmp_path), team="b")
+    assert {row["repo"] for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {None}
     undo(sample_store, 1)
     assert {tuple(row["labels"]) for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {(("team", "a"),)}
 
@@ -261,7 +269,9 @@ def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(sample_st
     assert any("1 excluded run is not counted" in caption.value for caption in app.caption)
 
 
-def test_a_read_only_dashboard_changes_nothing(sample_store: Store, screens: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_dashboard_changes_nothing(
+    sample_store: Store, screens: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
     annotate(sample_store, [RUN], Change(note="warm cache"))
     monkeypatch.setenv("TACHOGRAPH_READ_ONLY", "1")
     app = screens(sample_store.location, "screens/run.py", run=RUN)
@@ -276,3 +286,11 @@ def test_rows_that_are_ticked_are_changed_together(sample_store: Store, screens:
     next(button for button in app.button if button.label == "Star").click().run()
     assert not app.exception
     assert len(run_queries.ids(sample_store, choose({"starred": "yes"}))) == 2
+
+
+def test_a_recent_ingest_is_undone_on_the_screen_upload(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+    app = screens(sample_store.location, "screens/upload.py")
+    next(button for button in app.button if button.label == "Undo ingest 1").click().run()
+    assert not app.exception
+    assert "removed 3 runs of 3 files" in app.success[0].value
+    assert run_queries.runs(sample_store, NO_FILTERS).num_rows == 0
