@@ -162,6 +162,25 @@ def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: Non
     expect(page.get_by_role("heading", name="Run not found")).to_be_visible()
 
 
+def test_an_upload_gets_labels_and_is_undone(no_runs: None, visit: Open) -> None:
+    page = visit("/upload")
+    labels = page.get_by_test_id("stMultiSelect").locator("input")
+    labels.fill("team=kernels")
+    labels.press("Enter")
+    wait_until_drawn(page)
+    page.locator("input[type=file]").set_input_files(sorted(SAMPLES.iterdir()))
+    expect(page.get_by_role("heading", name="Upload results")).to_be_visible()
+    page.get_by_role("link", name=re.compile("^Run 5e0c031e")).click()
+    expect(page.get_by_role("heading", name="Labels and note")).to_be_visible()
+    expect(page.get_by_text("team=kernels")).to_be_visible()
+    page.get_by_role("textbox", name="Note").fill("warm cache")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Upload", exact=False).first.click()
+    page.get_by_role("button", name="Undo this upload").click()
+    page.get_by_role("button", name="Undo ingest 1").first.click()
+    expect(page.get_by_text("Undid ingest 1: removed 3 runs of 3 files.")).to_be_visible()
+
+
 def choose_first_row(page: Page, name: str) -> None:
     """A grid is a picture: it takes no click before it is drawn, nor while the screen before is on its way out."""
     grid = page.get_by_role("region", name=re.compile(f"^{name}")).locator(".dvn-scroller")

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import terminal
+from app.cli.commands.annotate import exclude, label, note, star
 from app.cli.commands.check import check
 from app.cli.commands.claims import claims, findings
 from app.cli.commands.compare import compare
 from app.cli.commands.reprice import prices_option, reprice
 from app.cli.commands.show import show
+from app.cli.commands.undo import ingests, undo
 from app.cli.options import (
     Output,
     Rows,
@@ -183,6 +185,12 @@ cli.add_command(claims)
 cli.add_command(findings)
 cli.add_command(check)
 cli.add_command(compare)
+cli.add_command(label)
+cli.add_command(note)
+cli.add_command(star)
+cli.add_command(exclude)
+cli.add_command(ingests)
+cli.add_command(undo)
 
 
 @cli.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))

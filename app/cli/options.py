@@ -39,6 +39,7 @@ MOST_ROWS = 2**63 - 1
 """What a number of rows may be to DuckDB."""
 
 _METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.FACTOR: "FACTOR", Kind.TEXT: "TEXT"}
+"""CHOICE and FLAG have none."""
 
 
 class Whole(click.IntRange):
@@ -117,6 +118,8 @@ def with_store(command: Command) -> Command:
         if filters := options.get("filters"):
             options["filters"] = _with_run_ids(store, filters)
         done = command(*arguments, store=store, **options)
+        if "filters" in options and click.get_current_context().invoked_subcommand is None:  # `claims extract` needs no store
+            tell_excluded(store, options["filters"])
         if filters := options.get("filters"):
             _tell_unmatched(store, filters)
         return done
@@ -141,6 +144,15 @@ def _tell_unmatched(store: Store, filters: Filters) -> None:
     for found in unmatched(store, filters):
         meant = did_you_mean(found.value, found.known)
         note(short(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip()))
+
+
+def tell_excluded(store: Store, *filters: Filters) -> None:
+    """Note how many runs are not counted because somebody excluded them."""
+    from app.queries.runs import excluded
+    from app.text.answers import excluded_words
+
+    if words := excluded_words(max(excluded(store, chosen) for chosen in filters)):
+        note(f"{words} Count them with --excluded all.")
 
 
 def _told_once() -> Callable[[str], None]:
@@ -199,10 +211,14 @@ def with_filters(command: Command) -> Command:
         words = {key: options.pop(_parameter(key)) for key in FILTERS}
         return command(*arguments, filters=with_known_words(choose(words)), **options)
 
-    packed: Command = chosen
+    return filter_options(chosen)
+
+
+def filter_options(command: Command) -> Command:
+    """One option per filter, each handed on by itself."""
     for filter_ in reversed(FILTERS.values()):
-        packed = _filter_option(filter_)(packed)
-    return packed
+        command = _filter_option(filter_)(command)
+    return command
 
 
 def with_output(command: Command) -> Command:
@@ -234,6 +250,10 @@ def with_limit(noun: str) -> Callable[[Command], Command]:
 
 
 def _filter_option(filter_: Filter) -> Callable[[Command], Command]:
+    if filter_.kind is Kind.FLAG:
+        return click.option(f"--{filter_.key}", _parameter(filter_.key), flag_value=filter_.words[0], help=filter_.help)
+    if filter_.kind is Kind.CHOICE:
+        return click.option(f"--{filter_.key}", _parameter(filter_.key), type=Word(filter_.words), help=filter_.help)
     is_repeatable = filter_.kind in (Kind.NAMES, Kind.LABELS)
     more = {Kind.NAMES: " Repeatable (OR).", Kind.LABELS: " Repeatable (AND)."}.get(filter_.kind, "")
     return click.option(

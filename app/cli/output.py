@@ -59,6 +59,8 @@ def no_runs(report: Report) -> str:
     header = report.header
     if not header.coverage["stored_runs"]:
         return one_line(f"No runs. Ingest with: {command_line('ingest PATH', header.store)}")
+    if not header.filters:
+        return f"{header.excluded} Count them with --excluded all."
     return one_line(f"No runs match {header.filters.as_words()}. The store has {plural(header.coverage['stored_runs'], 'run')}.")
 
 

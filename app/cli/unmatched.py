@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.queries.filters import FILTERS, Filters, Kind, where
+from app.queries.filters import EXCLUDED, FILTERS, Filters, Kind, where
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import fetch
 from ingest.store.database import Store
@@ -33,7 +33,7 @@ def unmatched(store: Store, filters: Filters) -> list[Unmatched]:
 
 
 def _is_there(store: Store, key: str, value: str) -> bool:
-    condition = where(Filters(((key, (value,)),)))
+    condition = where(Filters(((key, (value,)), (EXCLUDED, ("all",)))))
     found = fetch(store, f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters)
     return bool(found.num_rows)
 

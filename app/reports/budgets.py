@@ -17,7 +17,7 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.answers import heading
+from app.text.answers import excluded_words, heading
 from app.text.formatting import exact, human
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS, Limit
@@ -94,6 +94,7 @@ class Check:
     runs: int
     verdicts: tuple[Verdict, ...]
     allow_empty: bool = False
+    excluded: int = 0
 
     @property
     def passed(self) -> bool:
@@ -104,6 +105,11 @@ class Check:
     def covers(self) -> str:
         """What was judged."""
         return heading(plural(self.runs, "run"), self.store, self.filters)
+
+    @property
+    def left_out(self) -> str:
+        """That excluded runs are not counted; empty where there are none."""
+        return excluded_words(self.excluded)
 
     @property
     def headline(self) -> str:
@@ -119,6 +125,7 @@ class Check:
         """The check for programs."""
         chosen = {key: list(values) for key, values in self.filters.chosen}
         about = {"passed": self.passed, "store": self.store, "filters": chosen, "time_zone": self.zone, "runs": self.runs}
+        about |= {"excluded_runs": self.excluded}
         return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
 
 
@@ -131,13 +138,14 @@ def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: 
     limits = [LIMITS[key] for key in allowed]
     metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits))))
     with read_transaction(store) as transaction:
+        excluded = run_queries.excluded(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), metrics).to_pylist()
         days = {
             per: run_queries.summary(transaction, filters, (per,), metrics, zone).to_pylist()
             for per in {limit.per for limit in limits} - {""}
         }
     verdicts = [judge(limit, allowed[limit.key], total, days.get(limit.per)) for limit in limits]
-    return Check(store.location, filters, zone, total["runs"], tuple(verdicts), allow_empty)
+    return Check(store.location, filters, zone, total["runs"], tuple(verdicts), allow_empty, excluded)
 
 
 def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] | None = None) -> Verdict:

@@ -24,7 +24,7 @@ from app.queries.read_transaction import read_transaction
 from app.queries.what_if import what_if
 from app.reports.exports import REPORT_RUNS
 from app.reports.results import MODELS_SHOWN, RUNS_KEPT, RUNS_SHOWN
-from app.text.answers import Answer, heading
+from app.text.answers import Answer, excluded_words, heading
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
@@ -87,6 +87,7 @@ class Header:
             ("Filters", self.filters.as_words() or "none"),
             ("Period", self._times()),
             *([("Dates", self.undated)] if self.undated else []),
+            *([("Excluded", self.excluded)] if self.excluded else []),
             ("Store", f"{self.store}: {read}; {rejected}"),
             ("Generated", f"{self._time(self.made_at)} by tachograph {version('tachograph')}"),
         ]
@@ -106,6 +107,11 @@ class Header:
         cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
         source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
         return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source}"
+
+    @property
+    def excluded(self) -> str:
+        """How many runs are not counted because somebody excluded them; empty for none."""
+        return excluded_words(self.coverage["excluded_runs"])
 
     def _times(self) -> str:
         covers = self.coverage
@@ -171,6 +177,7 @@ def report(store: Store, request: Request) -> Report:
     known_zone(request.zone)
     with read_transaction(store) as transaction:
         coverage = report_queries.coverage(transaction, request.filters)
+        coverage["excluded_runs"] = run_queries.excluded(transaction, request.filters)
         header = Header(TITLE, store.location, request.filters, request.by, request.zone, made_at(), coverage)
         spent = run_queries.summary(transaction, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
         totals = run_queries.summary(transaction, request.filters, (), with_runs(request.metrics or TOTALS))

@@ -12,7 +12,7 @@ from app.queries.filters import Filters
 from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading
 from ingest.store.database import Store
-from schemas.catalogue.columns import CLAIMS, FINDINGS, MODELS, REJECTS, RUNS, SOURCES
+from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MODEL_METRICS
 from schemas.errors import UsageError
@@ -23,11 +23,15 @@ RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_
 RUNS_SHOWN = listed(
     *RUNS_KEPT, "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
     "parallelism", MORE, "claimed_speedup", "findings", "repo", "experiment", "time_source", "permission_denials",
-    "labels", "source_name",
+    "labels", "note", "starred", "source_name",
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
+INGESTS_SHOWN = (
+    "ingest_id", "finished_at", "who", "command", "sources", "accepted", "duplicates", "rejected", "ignored", "documents", "labels",
+    "path_template", "tool_version",
+)  # fmt: skip
 CLAIMS_SHOWN = (
     "title", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "origin",
     "kind", "run_id",
@@ -63,6 +67,12 @@ def sources(store: Store) -> Answer:
     """Every file that was read."""
     table = run_queries.sources(store)
     return Answer(table, heading(plural(table.num_rows, "file"), store.location), SOURCES_SHOWN, of=SOURCES)
+
+
+def ingests(store: Store) -> Answer:
+    """Every ingest that changed the store."""
+    table = run_queries.ingests(store)
+    return Answer(table, heading(plural(table.num_rows, "ingest"), store.location), INGESTS_SHOWN, of=INGESTS)
 
 
 def _runs(total: pa.Table) -> int:

@@ -6,7 +6,7 @@ from app.charts import looks
 from app.queries import claims as claim_queries
 from app.queries import run_ids
 from app.queries import runs as run_queries
-from app.screens import cache, filter_bar, widgets
+from app.screens import annotate, cache, filter_bar, widgets
 from app.text import claim_marks, grid_columns
 from app.text.claim_words import headline
 from app.text.formatting import short_id
@@ -52,6 +52,7 @@ st.caption(f"Run {plain(short_id(run_id))}")
 if not run["is_started"]:
     st.info("This run never started: no cost, no API time, no model usage.", icon=":material/info:")
 widgets.card_grid(run_cards(run))
+annotate.run_block(run)
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
     st.header("Result", anchor=False)

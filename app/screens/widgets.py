@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import streamlit as st
@@ -246,6 +246,21 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
 
 def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
     """A grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen one opens."""
+    run_id = chosen_run(runs, _selection(rows, key, alt, "single-row"))
+    if run_id is not None:
+        open_run(run_id, order)
+
+
+def ticked_runs(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> list[str]:
+    """The same with rows that can be ticked: the ids of these. A chosen cell opens its run."""
+    selection = _selection(rows, key, alt, "multi-row")
+    run_id = chosen_run(runs, {"cells": selection.get("cells", ())})
+    if run_id is not None:
+        open_run(run_id, order)
+    return [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
+
+
+def _selection(rows: Grid, key: str, alt: str, of_rows: Literal["single-row", "multi-row"]) -> Mapping[str, Any]:
     chosen = st.dataframe(
         rows.rows,
         key=key,
@@ -254,12 +269,11 @@ def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -
         placeholder="–",
         height=grid_height(rows.rows),
         on_select="rerun",
-        selection_mode=["single-row", "single-cell"],
+        selection_mode=[of_rows, "single-cell"],
         alt=alt,
     )
-    run_id = chosen_run(runs, chosen["selection"])
-    if run_id is not None:
-        open_run(run_id, order)
+    selection: Mapping[str, Any] = chosen["selection"]
+    return selection
 
 
 def open_run(run_id: str, order: str = "") -> None:

@@ -47,7 +47,8 @@ RUNS = Listing(
 MORE_RUNS = (
     "task", "started_at", "time_source", "agent", "agent_version", "provider", "region", "duration_api_own_ms",
     "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_evidence",
-    "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at",
+    "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
+    "excluded_reason",
 )  # fmt: skip
 """What the list of runs can show besides."""
 

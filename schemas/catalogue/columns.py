@@ -13,7 +13,9 @@ from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX, MODEL_
 from schemas.catalogue.entry import Better, Columns, Entry, Figure, by_key
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.catalogue.metrics import MODEL_METRICS, RUN_METRICS
+from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
+from schemas.rows.ingest import IngestRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.rows.source import FindingRow, RejectRow, SourceRow
@@ -68,6 +70,7 @@ TIMES = (*(word for word, figure in MEASURES.items() if figure.unit is Unit.MILL
 
 RUNS: Columns = {
     **_entries(RunRow),
+    **_entries(AnnotationRow),
     **_MEASURED,
     **RUN_FIGURES,
     **by_key(
@@ -129,6 +132,7 @@ RULES: Columns = {
 """One rule over its findings."""
 
 SOURCES: Columns = _SOURCE
+INGESTS: Columns = _entries(IngestRow)
 REJECTS: Columns = {**_entries(RejectRow), **by_key(_SOURCE_NAME)}
 REASONS: Columns = by_key(
     REJECTS["reason"],
