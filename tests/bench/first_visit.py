@@ -64,6 +64,7 @@ class Visit:
 def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
     rounds = int(arguments[1]) if len(arguments) > 1 else 5
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         store = Path(arguments[0]) if arguments else _sample_store(Path(folder))
         servers: dict[str, Server] = {
