@@ -23,7 +23,7 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
-    from ingest.store.database import Store
+    from app.cli.unmatched import Unmatched
 
 Command = Callable[..., Any]
 
@@ -45,7 +45,14 @@ class Whole(click.IntRange):
     """A whole number within bounds."""
 
     name = "number"
-    """As errors call it: 'x' is not a valid number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            bounds = f"from {self.min} to {self.max}" if self.max is not None else f"of {self.min} or more"
+            self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
 
 
 class Seconds(click.FloatRange):
@@ -106,17 +113,16 @@ def with_store(command: Command) -> Command:
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
+        from app.cli.unmatched import CheckedStore
         from ingest.reading.arrow_without_pandas import spare_pandas
-        from ingest.store.database import Store
 
         spare_pandas()
-        store = Store(_location(db), wait, _told_once())
+        store = CheckedStore(_location(db), wait, _told_once(), options.get("filters", Filters()))
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
         done = command(*arguments, store=store, **options)
-        if filters := options.get("filters"):
-            _tell_unmatched(store, filters)
+        _tell_unmatched(store.unmatched)
         return done
 
     waits = "Seconds to wait while another process locks the store."
@@ -124,11 +130,9 @@ def with_store(command: Command) -> Command:
     return db_option(packed)
 
 
-def _tell_unmatched(store: Store, filters: Filters) -> None:
+def _tell_unmatched(unmatched: Sequence[Unmatched]) -> None:
     """Note each name in the filters that no run has, with those that come near: more often a typing mistake than a question."""
-    from app.cli.unmatched import unmatched
-
-    for found in unmatched(store, filters):
+    for found in unmatched:
         meant = did_you_mean(found.value, found.known)
         note(short(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip()))
 
