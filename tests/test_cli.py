@@ -124,6 +124,15 @@ def test_strict_makes_a_reject_a_failure(tachograph: Run, tmp_path: Path) -> Non
     assert done.returncode == 1
 
 
+def test_nothing_but_rejects_says_what_to_ingest_and_how_to_get_it(tachograph: Run, tmp_path: Path) -> None:
+    """No failure to a script without --strict, since rejects are kept, but one to a reader."""
+    (tmp_path / "broken.json").write_text('{"type":"result","total_cost_usd":')
+    done = tachograph("ingest", "broken.json")
+    assert "\nNo runs ingested: 1 record rejected, none accepted.\nExpected: result records of Claude Code" in done.stderr
+    assert "`claude -p … --output-format json > run.json`" in done.stderr
+    assert done.returncode == 0
+
+
 @pytest.mark.slow
 def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     """The log is a pipe, so that the command is known to be reading when it is interrupted."""
