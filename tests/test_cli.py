@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.cli.options import FORMATS
+from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
 from ingest.store.database import DEFAULT_WAIT_SECONDS
 from tests.conftest import SAMPLES, Run, environment, record_text
@@ -40,7 +40,7 @@ def test_every_filter_is_an_option(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["report", "runs", "models", "rejects", "sources"])
 def test_every_export_is_a_choice(name: str) -> None:
-    assert f"[{'|'.join(FORMATS)}]" in CliRunner().invoke(cli, [name, "--help"]).stdout
+    assert f"[{'|'.join(OUTPUT_FORMATS)}]" in CliRunner().invoke(cli, [name, "--help"]).stdout
 
 
 def test_the_wait_is_the_stores_own() -> None:

@@ -81,7 +81,7 @@ def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(sample_
     with read_transaction(checked) as transaction:
         count(transaction)
         assert checked.unmatched == []
-    models = ["claude-haiku-4-5", "claude-sonnet-4-5"]
+    models = ["claude-opus-4-5", "claude-sonnet-4-5"]
     assert [(found.key, found.value, sorted(found.known)) for found in checked.unmatched] == [("model", "gpt-9", models), ("repo", "x", [])]
     with checked.reading():
         pass

@@ -30,7 +30,7 @@ Command = Callable[..., Any]
 TABLE = "table"
 """The format for a terminal; the others are EXPORTS."""
 
-FORMATS = (TABLE, *EXPORTS)
+OUTPUT_FORMATS = (TABLE, *EXPORTS)
 
 ROWS_IN_A_TABLE = 50
 """Rows a list in a terminal has unless --limit says otherwise; files and programs get all."""
@@ -209,7 +209,7 @@ def with_output(command: Command) -> Command:
     to = "Output file; format from the extension."
     packed = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(packed)
     kinds = f"Default: {TABLE}. All formats but {TABLE}, md and html have all columns and exact numbers."
-    return click.option("--format", "format_", type=Word(FORMATS), help=kinds)(packed)
+    return click.option("--format", "format_", type=Word(OUTPUT_FORMATS), help=kinds)(packed)
 
 
 def with_limit(noun: str) -> Callable[[Command], Command]:
