@@ -24,7 +24,7 @@ from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
-from schemas.errors import StoreVersionMismatch
+from schemas.errors import StoreVersionMismatch, UsageError
 from schemas.money import decimal
 from tests.conftest import SAMPLES, Run, ingest_paths, record_text
 

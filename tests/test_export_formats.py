@@ -19,7 +19,7 @@ import simplejson
 from hypothesis import given
 from playwright.sync_api import Browser
 
-from app.cli.options import FORMATS
+from app.cli.options import OUTPUT_FORMATS
 from app.cli.report_text import report_text
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
@@ -57,7 +57,7 @@ def written(made: Report, name: str) -> bytes:
 
 
 def test_every_format_is_read_back() -> None:
-    assert set(READERS) == set(FORMATS)
+    assert set(READERS) == set(OUTPUT_FORMATS)
 
 
 @pytest.mark.slow

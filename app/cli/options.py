@@ -23,6 +23,7 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
+    from app.cli.unmatched import Unmatched
     from ingest.store.database import Store
 
 Command = Callable[..., Any]
@@ -30,7 +31,7 @@ Command = Callable[..., Any]
 TABLE = "table"
 """The format for a terminal; the others are EXPORTS."""
 
-FORMATS = (TABLE, *EXPORTS)
+OUTPUT_FORMATS = (TABLE, *EXPORTS)
 
 ROWS_IN_A_TABLE = 50
 """Rows a list in a terminal has unless --limit says otherwise; files and programs get all."""
@@ -46,7 +47,14 @@ class Whole(click.IntRange):
     """A whole number within bounds."""
 
     name = "number"
-    """As errors call it: 'x' is not a valid number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            bounds = f"from {self.min} to {self.max}" if self.max is not None else f"of {self.min} or more"
+            self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
 
 
 class Seconds(click.FloatRange):
@@ -107,11 +115,11 @@ def with_store(command: Command) -> Command:
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
+        from app.cli.unmatched import CheckedStore
         from ingest.reading.arrow_without_pandas import spare_pandas
-        from ingest.store.database import Store
 
         spare_pandas()
-        store = Store(_location(db), wait, _told_once())
+        store = CheckedStore(_location(db), wait, _told_once(), options.get("filters", Filters()))
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
@@ -120,8 +128,7 @@ def with_store(command: Command) -> Command:
         done = command(*arguments, store=store, **options)
         if "filters" in options and click.get_current_context().invoked_subcommand is None:  # `claims extract` needs no store
             tell_excluded(store, options["filters"])
-        if filters := options.get("filters"):
-            _tell_unmatched(store, filters)
+        _tell_unmatched(store.unmatched)
         return done
 
     waits = "Seconds to wait while another process locks the store."
@@ -137,11 +144,9 @@ def _with_run_ids(store: Store, filters: Filters) -> Filters:
     return with_run_ids(store, filters)
 
 
-def _tell_unmatched(store: Store, filters: Filters) -> None:
+def _tell_unmatched(unmatched: Sequence[Unmatched]) -> None:
     """Note each name in the filters that no run has, with those that come near: more often a typing mistake than a question."""
-    from app.cli.unmatched import unmatched
-
-    for found in unmatched(store, filters):
+    for found in unmatched:
         meant = did_you_mean(found.value, found.known)
         note(short(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip()))
 
@@ -231,7 +236,7 @@ def with_output(command: Command) -> Command:
     to = "Output file; format from the extension."
     packed = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(packed)
     kinds = f"Default: {TABLE}. All formats but {TABLE}, md and html have all columns and exact numbers."
-    return click.option("--format", "format_", type=Word(FORMATS), help=kinds)(packed)
+    return click.option("--format", "format_", type=Word(OUTPUT_FORMATS), help=kinds)(packed)
 
 
 def with_limit(noun: str) -> Callable[[Command], Command]:

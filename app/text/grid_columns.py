@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,12 +13,14 @@ from app.queries.filters import SEARCHED
 from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import Column, columns, with_starts
 from app.text.presentation import fact_words, upload_words
-from ingest.pipeline import SourceReport
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.entry import Columns, Figure
 from schemas.catalogue.figures import MORE, listed
 from schemas.text import visible
 from schemas.unit_names import Unit
+
+if TYPE_CHECKING:
+    from ingest.pipeline import SourceReport
 
 
 @dataclass(frozen=True)

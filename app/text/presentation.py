@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import simplejson
 
@@ -15,8 +15,6 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
 from app.text.claim_words import EVIDENCE_NAMES
 from app.text.formatting import human, known_of, short_id
-from ingest.findings.rules import RULES
-from ingest.pipeline import SourceReport
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
 from schemas.catalogue.columns import RUNS
@@ -27,6 +25,9 @@ from schemas.rows.cost import CAUSES, CostCause
 from schemas.rows.source import NO_LOGS
 from schemas.text import in_json, one_line, paired, visible
 from schemas.unit_names import Unit
+
+if TYPE_CHECKING:
+    from ingest.pipeline import SourceReport
 
 SHOWN_CHARACTERS = 100_000
 """The most of a text a screen shows: a browser is no place for a megabyte of one. The whole can be downloaded."""
@@ -185,6 +186,8 @@ def code_span(text: str) -> str:
 
 def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
+    from ingest.findings.rules import RULES
+
     causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING} | DOUBTS
     return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 

@@ -57,10 +57,10 @@ def for_people(answer: Answer) -> pa.Table:
     if answer.total is None:
         return table
     first = table.column_names[0]
-    total = answer.total.append_column(first, pa.array([TOTAL]))
+    total = answer.total.append_column(first, pa.array([TOTAL], pa.string()))
     for name in table.column_names:
         if name not in total.column_names:
-            total = total.append_column(name, pa.array([" "]))  # a blank; empty text would count as unknown
+            total = total.append_column(name, pa.array([" "], pa.string()))  # a blank; empty text would count as unknown
     return pa.concat_tables([table, total.select(table.column_names).cast(table.schema)])
 
 

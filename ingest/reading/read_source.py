@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from ingest.agents.base import Context
-from ingest.agents.marks import is_agents_event
+from ingest.agents.marks import is_agents_event, is_transcript_event
 from ingest.context.gather import SourceContext, gather
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars
@@ -169,6 +169,7 @@ class _SourceReader:
         self._streaming = False
         self._has_records = False
         self._last_event: Document | None = None
+        self._is_transcript = False
         self._doubtful: list[Unreadable] = []
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
@@ -193,7 +194,8 @@ class _SourceReader:
         if is_whole and self._last_event and not self._has_records and not self._result.rejected:
             count, last = self._result.ignored, self._last_event
             self._result.ignored -= 1
-            self._spool.reject(self._result, last.refused(RejectReason.NO_RECORD, _no_record_detail(count)))
+            detail = _no_record_detail(count, is_transcript=self._is_transcript)
+            self._spool.reject(self._result, last.refused(RejectReason.NO_RECORD, detail))
 
     def _document(self, document: Document) -> None:
         """A record becomes rows or a reject, any other document context."""
@@ -216,11 +218,14 @@ class _SourceReader:
         self._result.ignored += 1
         if is_agents_event(document.value):
             self._last_event = document
+            self._is_transcript = self._is_transcript or is_transcript_event(document.value)
         if isinstance(document.value.get("type"), str):
             self._streaming = True
             self._stream.see(document.value, document.logged_at)
 
 
-def _no_record_detail(count: int) -> str:
+def _no_record_detail(count: int, *, is_transcript: bool) -> str:
+    if is_transcript:
+        return f"session transcript of Claude Code ({count:,} events): not read yet; `claude -p … --output-format json` writes what is"
     events = "an agent's event" if count == 1 else f"{count:,} events"
-    return f"{events}, but no result record: the run was killed, the log is truncated, or it is a session transcript (not supported yet)"
+    return f"{events}, but no result record: the run was killed, or the log is truncated"

@@ -18,7 +18,7 @@ from schemas.text import one_line
 if TYPE_CHECKING:
     from ingest.store.database import Store
 
-FORMATS = ("table", "md", "json")
+CHECK_FORMATS = ("table", "md", "json")
 
 
 def _with_limits(command: Command) -> Command:
@@ -37,7 +37,9 @@ def _with_limits(command: Command) -> Command:
 @_with_limits
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days.")
 @click.option("--allow-empty", is_flag=True, help="Pass if no run matches.")
-@click.option("--format", "format_", type=Word(FORMATS), default=FORMATS[0], show_default=True, help="md: for the summary of a CI job.")
+@click.option(
+    "--format", "format_", type=Word(CHECK_FORMATS), default=CHECK_FORMATS[0], show_default=True, help="md: for the summary of a CI job."
+)
 @with_filters
 @with_store
 def check(filters: Filters, store: Store, format_: str, zone: str, *, allow_empty: bool, **limits: Any) -> ExitCode:
