@@ -25,7 +25,7 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 from schemas.unit_names import Unit
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
 makes it anew."""
 
