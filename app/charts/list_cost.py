@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of, is_wide
-from app.charts.base import figure, figures_of, hover, inked, nothing, safe
-from app.charts.palette import ON_COLOUR, OTHER_LOOK, PLAIN, SEVERITIES, Looks, name
+from app.charts.base import figure, figures_of, hover, inked, nothing, tick_name
+from app.charts.palette import ON_COLOUR, OTHER_LOOK, PLAIN, SEVERITIES, Looks
 from app.charts.periods import filled, labels
 from app.queries.cost import Groups
 from app.text.cost_words import comparable, group_names
@@ -58,6 +58,7 @@ def _points(rows: Sequence[Mapping[str, Any]], names: Sequence[str], side: str, 
         y=list(range(len(rows))),
         mode="markers",
         marker={"color": colours, "symbol": SIDES[side][1], "size": 11, "line": {"width": 2, "color": colours}},
+        cliponaxis=False,  # a point at $0 is on the axis
         text=[_both_hover(group, row) for group, row in zip(names, rows, strict=True)],
         hoverinfo="text",
         showlegend=False,
@@ -166,7 +167,7 @@ def _places(names: Sequence[str]) -> dict[str, Any]:
     """The axis of names beside horizontal bars and lines, the first on top."""
     return {
         "tickvals": list(range(len(names))),
-        "ticktext": [safe(name(text)) for text in names],
+        "ticktext": [tick_name(text) for text in names],
         "autorange": "reversed",
         "automargin": True,
         "showgrid": False,

@@ -13,6 +13,7 @@ import pyarrow as pa
 from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, Group, groups
 from ingest.store.database import Store
+from schemas.catalogue.columns import RUNS
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
 from schemas.errors import UsageError
@@ -28,7 +29,8 @@ RUN_COLUMNS = listed(
     "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "input_tokens", "output_tokens",
     "cache_read_tokens",
     "cache_write_tokens", "cache_read_share", MORE, "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
-    "claimed_scope", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
+    "claimed_scope", "claimed_caveat", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id",
+    "started_at", "ended_at",
     "time_source", "is_started", "is_carried_over", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
 )  # fmt: skip
@@ -87,9 +89,15 @@ def model_shares(store: Store, chosen: str, parameters: dict[str, Any]) -> pa.Ta
             select run_id, cost_own_usd, null, null, null, cost_own_usd
             from chosen where run_id not in (select run_id from model_usage semi join chosen using (run_id) where cost_own_usd is not null)
         )
-        select run_id, model, provider, region, cost_usd from shares
+        select run_id, run_title, model, provider, region, cost_usd
+        from shares join (select run_id, {run_title()} as run_title from v_runs semi join chosen using (run_id)) using (run_id)
         order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
     return fetch(store, sql, parameters)
+
+
+def run_title() -> str:
+    """SQL of what charts and lists of claims call a run: its title where runs have one, else its task or the name of its file."""
+    return "title" if "title" in RUNS else "coalesce(task, parse_filename(source_name))"
 
 
 def run(store: Store, run_id: str) -> dict[str, Any] | None:

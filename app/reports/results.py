@@ -20,15 +20,16 @@ from schemas.text import did_you_mean, plural
 
 RUNS_SHOWN = listed(
     "run_id", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
-    "parallelism", MORE, "claimed_speedup", "findings", "repo", "task", "experiment", "ended_at", "time_source", "permission_denials",
+    "parallelism", MORE, "claimed_speedup", "claimed_caveat", "findings", "repo", "task", "experiment", "ended_at", "time_source",
+    "permission_denials",
     "labels", "source_name",
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 CLAIMS_SHOWN = (
-    "run_id", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "task",
-    "origin", "kind",
+    "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "run_title", "repo", "dated_at", "direction", "origin", "ratio_low",
+    "ratio_high", "subject", "kind",
 )  # fmt: skip
 FINDINGS_SHOWN = ("run_id", "severity", "rule", "message", "expected", "actual", "repo", "task", "model")
 
@@ -71,8 +72,10 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
     with read_transaction(store) as transaction:
         table = claim_queries.claims(transaction, filters, kinds, limit)
         found, runs = claim_queries.count_claims(transaction, filters, kinds)
+        silent = 0 if "qualitative" in kinds else claim_queries.count_claims(transaction, filters, ("qualitative",))[0]
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
-    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified"
+    other = f" ({silent:,} without a number: --all)" if silent else ""
+    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified{other}"
     return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS)
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from app.charts import looks
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.screens import cache, widgets
+from app.screens import cache, evidence, widgets
 from app.text import claim_marks, grid_columns
 from app.text.claim_words import headline
 from app.text.presentation import (
@@ -34,6 +34,9 @@ if run is None or run_id is None:
 usage = run["model_usage"]
 st.page_link("screens/runs.py", label="All runs", icon=":material/arrow_back:")
 st.title(f"Run {plain(short_id(run_id))}", anchor=False)
+summary, facts = shown(run["result"] or ""), cache.ask(claim_queries.of_run, run_id)
+claims = facts.claims.to_pylist()
+evidence.show(summary.text, claims, SUMMARY_WIDTH)
 widgets.card_grid(run_cards(run))
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
@@ -50,9 +53,7 @@ if run["tool_calls"].num_rows:
     with st.container(border=True):
         st.header("Tool calls", anchor=False, help="Counted in the event stream of the run.")
         widgets.table(grid_columns.grid(run["tool_calls"], grid_columns.TOOL_CALLS), "Calls and errors of each tool")
-summary, record = shown(run["result"] or ""), shown_record(run["raw"])
-facts = cache.ask(claim_queries.of_run, run_id)
-claims = facts.claims.to_pylist()
+record = shown_record(run["raw"])
 st.header("Summary", anchor=False, help="Written by the agent at the end of the run. Damaged characters are repaired.")
 with st.container(border=True):
     if claims:

@@ -10,7 +10,9 @@ import pyarrow as pa
 import streamlit as st
 
 from app.charts import CHARTS, distributions
+from app.charts.legend import without_legend
 from app.charts.palette import Looks, group_looks
+from app.queries import claims as claim_queries
 from app.queries import distributions as distribution_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
@@ -18,10 +20,20 @@ from app.queries.filters import FILTERS, Filters
 from app.queries.grouping import group
 from app.queries.screens import AXES
 from app.reports.exports import EXPORTS
-from app.screens import cache
+from app.screens import cache, evidence
 from app.text.claim_words import overview_line
 from app.text.columns import Column
-from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height, money_decimals, with_percentages
+from app.text.grid_columns import (
+    TEXT_WIDTHS,
+    Grid,
+    Listing,
+    chosen_row,
+    clicked_run,
+    grid_height,
+    money_decimals,
+    row_height,
+    with_percentages,
+)
 from app.text.presentation import Card, Shown, fact_words, plain
 from schemas.catalogue.columns import FACTS
 from schemas.catalogue.dimensions import LABEL_PREFIX
@@ -32,7 +44,6 @@ from schemas.unit_names import Unit
 
 FORMATS: dict[Unit, Any] = {
     Unit.USD: "dollar",
-    Unit.MILLISECONDS: "localized",
     Unit.RATIO: "%.2f×",
     Unit.SHARE: "%.1f%%",
     Unit.TOKENS: "localized",
@@ -40,7 +51,9 @@ FORMATS: dict[Unit, Any] = {
 }
 """How a grid writes the units; its cells sort by value."""
 
-WIDTHS = {"run_id": 110, "session_id": 110, "message": 960, "quote": 320}
+WIDTHS = TEXT_WIDTHS | {
+    "run_id": 110, "session_id": 110, "evidence": 110, "caveat": 125, "run_title": 140, "source_name": 200, "excerpt": 250,
+}  # fmt: skip
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 
 RUN_ID = "run"
@@ -121,16 +134,19 @@ def card_grid(cards: Sequence[Card]) -> None:
 
 def claims_line(filters: Filters) -> None:
     """What these runs claim, in a line that leads to the claims; nothing where none claims a speedup."""
-    asked = ("runs", "runs_with_claim", "runs_benchmarked", "claimed_speedup_median")
-    if said := overview_line(cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0]):
+    asked = ("runs", "runs_with_claim", "runs_benchmarked", "runs_partial_claim", "claimed_speedup_median")
+    [row] = cache.ask(run_queries.summary, filters, (), asked).to_pylist()
+    only = cache.ask(claim_queries.drawn_claims, filters, claim_queries.HEADLINES, 1) if row["runs_with_claim"] == 1 else None
+    if said := overview_line(row, only["caveat"][0].as_py() if only else None):
         kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
         st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=kept)
 
 
-def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "") -> None:
+def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "", legend: bool = True) -> None:
     """One chart under its finding, with what it leaves out below; a part of the rows allows no finding."""
     shown = CHARTS[key]
     drawn = shown.draw(table, looks, st.context.theme.type)
+    drawn = drawn if legend else without_legend(drawn)
     drawing(shown.heading(table, whole=whole), shown.title if whole else shown.shows, drawn, key, note or shown.words(table).note)
 
 
@@ -242,27 +258,29 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
 
 
 def run_table(rows: Grid, runs: pa.Table, key: str, alt: str) -> None:
-    """A grid of runs (`runs` has their ids, row for row); a chosen one opens."""
+    """A grid of runs (`runs` has their ids, row for row); a chosen one opens, at the claim where a row is one."""
     chosen = st.dataframe(
         rows.rows,
         key=key,
         hide_index=True,
         column_config=column_config(rows),
         placeholder="–",
-        height=grid_height(rows.rows),
+        height=grid_height(rows.rows, row_height(rows.rows)),
+        row_height=row_height(rows.rows),
         on_select="rerun",
         selection_mode=["single-row", "single-cell"],
         alt=alt,
     )
-    run_id = chosen_run(runs, chosen["selection"])
-    if run_id is not None:
-        open_run(run_id)
+    place = chosen_row(runs, chosen["selection"])
+    if place is not None:
+        claim = {evidence.CLAIM_NO: [str(runs["claim_no"][place])]} if "claim_no" in runs.column_names else {}
+        open_run(str(runs["run_id"][place]), claim)
 
 
-def open_run(run_id: str) -> None:
-    """Go to the run's own page, the filters in the address as they are."""
+def open_run(run_id: str, claim: Mapping[str, list[str]] | None = None) -> None:
+    """Go to the run's own page, at a claim where one is named, the filters in the address as they are."""
     kept = {key: st.query_params.get_all(key) for key in st.query_params if key in FILTERS}
-    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **kept})
+    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **(claim or {}), **kept})
 
 
 def column_config(rows: Grid) -> dict[str, Any]:
@@ -274,6 +292,8 @@ def _config(column: Column, decimals: int) -> Any:
     about = plain(column.meaning) or None
     if column.unit is Unit.USD:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[Unit.USD], step=10.0**-decimals)
+    if column.unit is Unit.MILLISECONDS:
+        return st.column_config.TextColumn(column.header, help=about, alignment="right")
     if column.unit in FORMATS:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
     if column.unit is Unit.TIME:
@@ -283,8 +303,9 @@ def _config(column: Column, decimals: int) -> Any:
 
 def table(rows: Grid, alt: str) -> None:
     """A grid to read."""
-    height = grid_height(rows.rows)
-    st.dataframe(rows.rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=height, alt=alt)
+    tall = row_height(rows.rows)
+    height = grid_height(rows.rows, tall)
+    st.dataframe(rows.rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=height, row_height=tall, alt=alt)
 
 
 def share_table(rows: pa.Table, alt: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,8 +30,14 @@ MOST_ROWS = 2000
 
 PATHS = frozenset({"source_name", "name", "source"})
 _LEAST_TEXT = 18
+_LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
+"""The least widths of columns of sentences: no column behind may take more from them."""
+
 _LONGEST_WORD = 36
 """Names up to this width are never broken; a longer one is. Paths are cut at their beginning instead."""
+
+_SEPARATOR = re.compile(r".*[-/_.:,;=+@)]")
+"""As much of a word as ends with a sign that separates its parts."""
 
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
@@ -104,7 +111,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     left = width + _GAP
     for column in shown:
         words = max(_longest_word(column.label), _longest_name(column, cells[column.name]))
-        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, min(words, _LONGEST_WORD)))
+        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_least(column), min(words, _LONGEST_WORD)))
         if least + _GAP > left:
             break
         widths[column.name] = least
@@ -118,14 +125,17 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     return widths
 
 
+def _least(column: Column) -> int:
+    return _LEAST_SENTENCE.get(column.name, _LEAST_TEXT)
+
+
 def _wanted(column: Column, cells: list[str]) -> int:
     return max([_longest_word(column.label), *(cell_len(line) for cell in cells for line in cell.split("\n"))])
 
 
 def _longest_name(column: Column, cells: list[str]) -> int:
-    """The width of the longest cell of a column of names; 0 for prose, which wraps, and for paths, which are cut."""
-    names = [] if column.name in PATHS else [line for cell in cells for line in cell.split("\n")]
-    return 0 if any(" " in name for name in names) else max(map(cell_len, names), default=0)
+    """The width of the longest name in a column, which is not broken; 0 for paths, which are cut."""
+    return 0 if column.name in PATHS else max(map(_longest_word, cells), default=0)
 
 
 def _longest_word(text: str) -> int:
@@ -151,8 +161,20 @@ def _text(cell: str, column: Column, width: int) -> Text:
     if column.name in PATHS and cell_len(cell) > width:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
+    value = " ".join(_broken(word, width) for word in value.split(" "))
     text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
     return text.append(f"\n{note}", style="dim") if note else text
+
+
+def _broken(word: str, width: int) -> str:
+    """A word that is wider than its column, broken behind a sign that separates its parts: a name is easier to read so."""
+    lines = []
+    while cell_len(word) > width:
+        found = _SEPARATOR.match(word[:width])
+        end = found.end() if found else width
+        lines.append(word[:end])
+        word = word[end:]
+    return "\n".join([*lines, word])
 
 
 def _upright(shown: Sequence[Column], row: Mapping[str, Any], *, exact: bool) -> Table:
