@@ -23,7 +23,8 @@ from schemas.unit_names import Unit
 ROW = 34
 HOVER_WIDTH = 60
 BOTH = Axis("cost_usd", "Cost (USD)", Unit.USD)
-DELTA, LISTED = axis_of(GROUPS["cost_delta_usd"]), axis_of(GROUPS["cost_list_usd"])
+DELTA = Axis("cost_delta_usd", "List-price difference (USD)", Unit.USD)  # the caption says what is subtracted: a phone is narrow
+LISTED = axis_of(GROUPS["cost_list_usd"])
 SIGNED = {"zeroline": True, "zerolinecolor": "#7A7A7A", "rangemode": "normal", "tickprefix": "", "tickformat": "$,~f"}
 """Layout of an axis with negative amounts: `−$20`."""
 
@@ -92,6 +93,7 @@ def causes(table: pa.Table, page: str | None) -> go.Figure:
             marker={"color": SEVERITIES[severity]},
             text=[human(row["cost_delta_usd"], Unit.USD) for row, word in zip(rows, words, strict=True) if word.severity == severity],
             textposition="auto",
+            textangle=0,
             insidetextfont={"color": ON_COLOUR},
             hovertext=[_cause_hover(row) for row, word in zip(rows, words, strict=True) if word.severity == severity],
             hoverinfo="text",

@@ -35,7 +35,7 @@ if not found:
 is_few, are_all = found <= LISTED, f"All claims ({found:,})" if found <= LISTED else "All claims"
 with st.container(horizontal=True, vertical_alignment="center"):
     st.header(f"{quantified:,} quantified claim{'' if quantified == 1 else 's'}", anchor=False)
-    every = st.toggle(are_all, key="all-claims", bind="query-params", help="Include claims without a number.")
+    every = st.toggle(are_all, not quantified, key="all-claims", bind="query-params", help="Include claims without a number.")
 # which of millions of claims are the largest takes longer to find out than a screen should take unasked
 name = "Claims" if is_few else f"Top {LISTED:,} by ratio"
 with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-list-{is_few}", on_change="rerun") as listed:

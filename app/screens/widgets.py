@@ -186,8 +186,7 @@ def worded(groups: pa.Table, by: str) -> pa.Table:
 def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     """What runs can be drawn along: their time where any is known, the ingestion order, what they worked on, and any label."""
     facts = {row["fact"]: row["share"] for row in cache.ask(quality_queries.known, Filters()).to_pylist()}
-    along = sorted(AXES, key=lambda key: key == "time" and facts[quality_queries.OWN_TIME] < 1)  # second where some runs have none
-    named = {key: AXES[key].label for key in along if key != "time" or facts[quality_queries.OWN_TIME]}
+    named = {key: AXES[key].label for key in AXES if key != "time" or facts[quality_queries.OWN_TIME]}
     tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
     labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
     return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}
@@ -311,9 +310,9 @@ def table(rows: Grid, alt: str) -> None:
 def share_table(rows: pa.Table, alt: str) -> None:
     """Fields with the share of runs that have them, as bars."""
     config = {
-        "fact": st.column_config.TextColumn(FACTS["fact"].label, width="medium"),
+        "fact": st.column_config.TextColumn(FACTS["fact"].label),
         "known": st.column_config.NumberColumn(FACTS["known"].label, format="localized", width="small"),
-        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="%.1f%%", min_value=0, max_value=100, width="large"),
+        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="%.1f%%", min_value=0, max_value=100),
     }
     st.dataframe(with_percentages(rows), hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
 
