@@ -25,7 +25,7 @@ LEGEND_ROW = 20
 LONGEST_LINE = 26
 """The most characters of a line of a name beside a row."""
 
-_LINE = re.compile(r".*[-/_.:,;=+@ ·]")
+_LINE = re.compile(r".*[-/_@ ·]")
 
 INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
 """Colour of axis texts: on a light page, Streamlit's own has a contrast of 3.6:1 only."""

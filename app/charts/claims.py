@@ -29,7 +29,7 @@ HALVES = 10
 
 COST = axis_of(RUNS["cost_own_usd"])
 RATIO = "Claimed ratio (log scale)"
-_LONGEST_QUOTE = 40
+_LONGEST_QUOTE = 50
 _MOST_TICKS = 5
 _HOVERED, _HOVER_WIDTH = 300, 60
 """The most characters of a quote in hover text, and of a line of it."""
@@ -177,7 +177,7 @@ def _ratio_axis(values: Sequence[float]) -> dict[str, Any]:
 
 
 def _claim_hover(row: Row) -> str:
-    about = " · ".join(row[key] for key in ("repo", "task", "model") if row[key])
+    about = " · ".join(row[key] for key in ("run_title", "repo", "model") if row.get(key))
     quote = textwrap.shorten(row["quote"], _HOVERED, placeholder=" …") or row["quote"][:_HOVERED]
     return _lines(quote, claim_title(row), about, f"Run: {row['run_id']}")
 
@@ -234,7 +234,7 @@ def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
     }
     share = {"title": {"text": "Share of runs with a claim"}, "tickformat": ",.0%", "range": [0, 1]}
     drawn = figure(traces, barmode="stack", bargap=0.35, xaxis=share, yaxis=names)
-    return drawn.update_layout(height=(110 if len(traces) > 1 else 80) + 34 * len(rows), showlegend=len(traces) > 1)
+    return drawn.update_layout(height=(130 if len(traces) > 1 else 105) + 34 * len(rows), showlegend=len(traces) > 1)
 
 
 def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import Words, chart, figure, hover, nothing, safe
+from app.charts.base import Words, chart, figure, hover, nothing, safe, tick_name
 from app.charts.palette import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import exact, human
@@ -28,8 +28,11 @@ MOST_MODELS = 40
 NAMED_BARS = 12
 """The most bars that are labelled with the title of their run."""
 
+FEW_BARS = 6
+"""The most bars below which a title has two lines."""
+
 LONGEST_TICK, LONGEST_TITLE = 20, 80
-"""The most characters of a title below a bar, and in hover text."""
+"""The most characters of a title below one of many bars, and in hover text."""
 
 COST, TOKENS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
 
@@ -130,8 +133,12 @@ def _run_axis(titles: Sequence[str]) -> dict[str, Any]:
         places = [0, *range(9, len(titles) - 5, 10), len(titles) - 1]
         ranks = {"tickvals": places, "ticktext": [str(place + 1) for place in places]}
         return layout | ranks | {"title": {"text": "Runs, most expensive first"}, "automargin": True}
-    ticks = [safe(title if len(title) <= LONGEST_TICK else f"{title[: LONGEST_TICK - 1]}…") for title in titles]
+    ticks = [tick_name(title) if len(titles) <= FEW_BARS else _short_tick(title) for title in titles]
     return layout | {"title": {"text": "Run"}, "tickvals": list(range(len(ticks))), "ticktext": ticks, "automargin": True}
+
+
+def _short_tick(title: str) -> str:
+    return safe(title if len(title) <= LONGEST_TICK else f"{title[: LONGEST_TICK - 1]}…")
 
 
 def _token_words(table: pa.Table) -> Words:

@@ -52,7 +52,7 @@ FORMATS: dict[Unit, Any] = {
 """How a grid writes the units; its cells sort by value."""
 
 WIDTHS = TEXT_WIDTHS | {
-    "run_id": 110, "session_id": 110, "evidence": 110, "caveat": 125, "run_title": 140, "source_name": 200, "excerpt": 250,
+    "run_id": 110, "session_id": 110, "evidence": 110, "run_title": 140, "source_name": 200, "excerpt": 250,
 }  # fmt: skip
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 

@@ -87,10 +87,10 @@ LINE_HEIGHT, WRAPPED_HEIGHT = 19, 66
 CHARACTER, PADDING, MOST_LINES = 6.5, 16, 8
 """Pixels of a character, and what is left free in a cell."""
 
-TEXT_WIDTHS = {"message": 640, "detail": 420, "sentence": 320}
+TEXT_WIDTHS = {"message": 640, "detail": 420, "sentence": 300, "caveat": 148}
 """Widths in pixels of columns of sentences, which wrap."""
 
-LONGEST_SENTENCE = 132
+LONGEST_SENTENCE = 126
 """The most characters of a claim's sentence in a grid: three lines."""
 
 LONGEST_PATH = 32
