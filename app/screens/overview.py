@@ -25,7 +25,8 @@ colours, is_few = looks(cache.models()), row["runs"] <= cache.MARKS
 
 drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS)
 runs = cache.ask(run_queries.runs, filters, cache.MARKS) if is_few else None
-st.html(legend_html([*drawn["model"].to_pylist(), *(runs["model"].to_pylist() if runs else ())], colours))
+if named := legend_html([*drawn["model"].to_pylist(), *(runs["model"].to_pylist() if runs else ())], colours):
+    st.html(named)
 with st.container(border=True):
     widgets.chart(
         "cost-models", drawn, colours, whole=is_few, note="" if is_few else f"Top {widgets.BARS} of {row['runs']:,} runs.", legend=False
