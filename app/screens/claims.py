@@ -40,7 +40,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
 name = "Claims" if is_few else f"Top {LISTED:,} by ratio"
 with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-list-{is_few}", on_change="rerun") as listed:
     if listed.open:
-        claims = cache.ask(claim_queries.claims, filters, () if every else (ClaimKind.QUANTIFIED,), LISTED)
+        claims = cache.ask(claim_queries.claims, filters, () if every or not quantified else (ClaimKind.QUANTIFIED,), LISTED)
         alt = "Each claim with its ratio, sentence, evidence and caveat, and its run. Click a row to read it in the summary."
         st.caption("Click a row to read the claim in its summary.")
         widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt)

@@ -36,7 +36,7 @@ st.page_link("screens/runs.py", label="All runs", icon=":material/arrow_back:")
 st.title(f"Run {plain(short_id(run_id))}", anchor=False)
 summary, facts = shown(run["result"] or ""), cache.ask(claim_queries.of_run, run_id)
 claims = facts.claims.to_pylist()
-evidence.show(summary.text, claims, SUMMARY_WIDTH)
+evidence.show(run["result"] or "", claims, SUMMARY_WIDTH)
 widgets.card_grid(run_cards(run))
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
