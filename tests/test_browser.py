@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, expect
 
+from app.text.formatting import sortable_duration
 from tests.conftest import SAMPLES, TOTAL_COST
 from tests.reporting import READERS
 from tests.serving import PATIENCE_SECONDS, served, wait_until_drawn
@@ -26,6 +27,7 @@ Scheme = Literal["light", "dark"]
 Open = Callable[..., Page]
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
 TITLE = "I have successfully optimized the MLA attention performance in the vLLM codebase"
+FITS = "main => main.scrollWidth <= main.clientWidth"
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +82,9 @@ def visit(browser: Browser, dashboard: str) -> Iterator[Open]:
     complaints, contexts = Complaints(), list[BrowserContext]()
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 
-    def visited(path: str = "/", scheme: Scheme = "light") -> Page:
-        contexts.append(browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900}))
+    def visited(path: str = "/", scheme: Scheme = "light", *, phone: bool = False) -> Page:
+        viewport: ViewportSize = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 900}
+        contexts.append(browser.new_context(color_scheme=scheme, viewport=viewport, is_mobile=phone, has_touch=phone))
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE_SECONDS * 1000)
         complaints.watch(page, dashboard)
@@ -262,3 +265,27 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, vi
     assert not [word for word in ("Overview", "Upload", "Search", "Model", "More", "Sort by", "Columns", "CSV") if word not in names]
     assert "CANVAS" in [tag for tag, _, _ in reached], "the table's cells"
     assert not [name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked]
+
+
+def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, visit: Open, dashboard: str) -> None:
+    page = visit(phone=True)
+    wait_until_drawn(page)
+    menu = page.get_by_test_id("stExpandSidebarButton")
+    assert menu.evaluate("button => getComputedStyle(button, '::after').content") == '"Menu"'
+    bar = page.locator(".st-key-filter-bar")
+    assert len(set(bar.evaluate("bar => [...bar.children].map(child => Math.round(child.getBoundingClientRect().bottom))"))) == 1
+    assert page.get_by_test_id("stMain").evaluate(FITS), "overview"
+    menu.click()
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Runs").click()
+    expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
+    for screen in ("runs", f"run?run={RUN}", "cost", "duration", "claims", "compare", "quality", "reports", "upload"):
+        page.goto(f"{dashboard}/{screen}")
+        wait_until_drawn(page)
+        assert page.get_by_test_id("stMain").evaluate(FITS), screen
+
+
+def test_durations_of_a_grid_sort_by_length_in_the_browser(samples: None, visit: Open) -> None:
+    durations = [90, 3_200, 28_300, 59_000, 254_000, 1_279_000, 3_720_000, 40_000_000]
+    shuffled = [sortable_duration(duration) for duration in reversed(durations)]
+    found = visit("/runs").evaluate("texts => texts.sort((one, other) => one.localeCompare(other))", shuffled)
+    assert found == shuffled[::-1]

@@ -22,7 +22,7 @@ RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_
 """What tells runs apart: a terminal of 80 columns shows it all."""
 RUNS_SHOWN = listed(
     *RUNS_KEPT, "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
-    "parallelism", MORE, "claimed_speedup", "findings", "repo", "experiment", "time_source", "permission_denials",
+    "parallelism", MORE, "claimed_speedup", "claimed_caveat", "findings", "repo", "experiment", "time_source", "permission_denials",
     "labels", "note", "starred", "source_name",
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
@@ -31,6 +31,10 @@ SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejecte
 INGESTS_SHOWN = (
     "ingest_id", "finished_at", "who", "command", "sources", "accepted", "duplicates", "rejected", "ignored", "documents", "labels",
     "path_template", "tool_version",
+)  # fmt: skip
+CLAIMS_SHOWN = (
+    "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "title", "repo", "dated_at", "direction", "origin", "ratio_low",
+    "ratio_high", "subject", "kind",
 )  # fmt: skip
 CLAIMS_SHOWN = (
     "title", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "origin",
@@ -84,8 +88,10 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
     with read_transaction(store) as transaction:
         table = claim_queries.claims(transaction, filters, kinds, limit)
         found, runs = claim_queries.count_claims(transaction, filters, kinds)
+        silent = 0 if "qualitative" in kinds else claim_queries.count_claims(transaction, filters, ("qualitative",))[0]
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
-    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified"
+    other = f" ({silent:,} without a number: --all)" if silent else ""
+    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified{other}"
     return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS)
 
 

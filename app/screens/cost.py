@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.charts import CHARTS, cost, cost_along_time, list_cost, looks
+from app.charts.base import level
 from app.charts.palette import group_looks
 from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
@@ -35,12 +36,14 @@ by = widgets.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
 found, about = cache.ask(cost_queries.groups, filters, by, DRAWN), cache.ask(cost_queries.times, filters)
 shares = cache.ask(cost_queries.shares, filters, by, DRAWN)
+groups, classes = cost.by_model(found, shares, colours, page), cost.by_token_class(found, page)
+level(groups, classes)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.groups_finding(found, words[by]),
         f"Reported cost by {name}, stacked by model (own tokens, helper models included).",
-        cost.by_model(found, shares, colours, page),
+        groups,
         "cost-groups",
         cost_words.groups_note(found, words[by], about),
     )
@@ -48,7 +51,7 @@ with right.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.tokens_finding(found.table),
         f"Tokens by {name} and type. Click a legend entry to hide it.",
-        cost.by_token_class(found, page),
+        classes,
         "token-classes",
     )
 details = st.expander(f"All metrics by {name} · {found.total:,}", icon=":material/table:", key="all-groups", on_change="rerun")
@@ -71,12 +74,14 @@ with st.container(border=True):
     )
 
 causes = cache.ask(cost_queries.by_cause, filters)
+priced, explained = list_cost.prices(found, group_looks(by, colours), page), list_cost.causes(causes, page)
+level(priced, explained)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.prices_finding(found),
         "Filled: reported cost; open: list-price cost of the same tokens (base tier, on the day of the run).",
-        list_cost.prices(found, group_looks(by, colours), page),
+        priced,
         "list-prices",
         cost_words.prices_note(found, words[by]),
     )
@@ -84,7 +89,7 @@ with right.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.list_finding(totals, causes),
         "List-price difference (list − reported) by cause (recomputed); one cause per run, the largest.",
-        list_cost.causes(causes, page),
+        explained,
         "causes",
         cost_words.causes_note(totals, causes),
     )

@@ -35,6 +35,9 @@ MOST_LINES = 2
 """Lines of a title in a list; `tachograph show` has it whole."""
 _PIECE = re.compile(r"(?:[^-_/\s]|(?<=\d)-(?=\d))*[-_/]*\s*")
 """A part of a text that stays on one line: up to a separator, or up to a blank and with it. A date is one part."""
+_LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
+"""The least widths of columns of sentences: no column behind may take more from them."""
+
 _LONGEST_WORD = 36
 """Names up to this width are never broken; a longer one is. Paths are cut at their beginning instead."""
 
@@ -112,7 +115,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     left = width + _GAP
     for column in shown:
         words = max(_longest_word(column.label), _longest_name(column, cells[column.name]))
-        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, min(words, _LONGEST_WORD)))
+        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_least(column), min(words, _LONGEST_WORD)))
         if least + _GAP > left:
             break
         widths[column.name] = least
@@ -166,14 +169,17 @@ def _fits(text: str, width: int) -> bool:
     return all(cell_len(piece.rstrip()) <= width for piece in _PIECE.findall(text))
 
 
+def _least(column: Column) -> int:
+    return _LEAST_SENTENCE.get(column.name, _LEAST_TEXT)
+
+
 def _wanted(column: Column, cells: list[str]) -> int:
     return max([_longest_word(column.label), *(cell_len(line) for cell in cells for line in cell.split("\n"))])
 
 
 def _longest_name(column: Column, cells: list[str]) -> int:
-    """The width of the longest cell of a column of names; 0 for prose, which wraps, and for paths, which are cut."""
-    names = [] if column.name in PATHS else [line for cell in cells for line in cell.split("\n")]
-    return 0 if any(" " in name for name in names) else max(map(cell_len, names), default=0)
+    """The width of the longest name in a column, which is not broken; 0 for paths, which are cut."""
+    return 0 if column.name in PATHS else max(map(_longest_word, cells), default=0)
 
 
 def _longest_word(text: str) -> int:

@@ -119,7 +119,18 @@ MODELS: Columns = {
 }  # fmt: skip
 """One model over its runs: dimensions and MODEL_METRICS."""
 
-CLAIMS: Columns = {**_OF_ITS_RUN, **_entries(ClaimRow)}
+CLAIMS: Columns = {
+    **_OF_ITS_RUN,
+    **_entries(ClaimRow),
+    **by_key(
+        RUNS["dated_at"],
+        Entry("sentence", "Sentence", meaning="The sentence of the summary that makes the claim."),
+        Entry(
+            "caveat", "Caveat",
+            meaning="What limits the claim: a micro-benchmark or one component only, no stated scope, projected or approximate.",
+        ),
+    ),
+}  # fmt: skip
 FINDINGS: Columns = {**_OF_ITS_RUN, **_entries(FindingRow)}
 RULES: Columns = {
     **_entries(FindingRow),

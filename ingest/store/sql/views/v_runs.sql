@@ -32,6 +32,7 @@ select
     outcome = 'completed' as is_completed,
     not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) as is_started,
     case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
+    case when claimed_speedup is not null then nullif(concat_ws(', ', case claimed_scope when 'micro' then 'micro-benchmark only' when 'component' then 'one component only' when 'unspecified' then 'scope not stated' end, case claimed_evidence when 'estimated' then 'projected' end, case when claimed_hedged then 'approximate' end), '') end as claimed_caveat,
     sources.name as source_name,
     sources.received_at
 from runs
@@ -54,6 +55,7 @@ comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.'
 comment on column v_runs."is_completed" is 'Whether the run completed.';
 comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, API time and model usage did not, and is left out of medians and means per run.';
 comment on column v_runs."dated_at" is 'When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date.';
+comment on column v_runs."claimed_caveat" is 'What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate.';
 comment on column v_runs."labels" is 'Labels given at ingest (--label key=value).';
 comment on column v_runs."repo" is 'Repository the run worked on, from a label, the file path or a sidecar file.';
 comment on column v_runs."task" is 'Task the run worked on, from a label, the file path or a sidecar file.';
