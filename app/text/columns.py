@@ -14,15 +14,22 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.formatting import EXACT_UNITS, UNKNOWN, exact, human
-from schemas.catalogue.entry import UNNAMED, Columns, Entry
+from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
+from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
 from schemas.text import visible
 from schemas.unit_names import Unit
+
+_NAMES = DIMENSIONS.keys() - {"provider", "region"}
+"""Groupings of which every run has one; most models have no region."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column for people. `known` names the column that says how many rows its figures rest on; `header` is its name on a grid."""
+    """One column for people. `known` names the column that says how many rows its figures rest on; `header` is its name on a grid.
+
+    `is_name`: it names a group; one without a value is called unknown.
+    """
 
     name: str
     label: str
@@ -30,6 +37,7 @@ class Column:
     known: str | None = None
     meaning: str = ""
     header: str = ""
+    is_name: bool = False
 
     @property
     def is_figure(self) -> bool:
@@ -39,6 +47,8 @@ class Column:
     def cell(self, row: Mapping[str, Any]) -> str:
         """The value for a reader."""
         value = row[self.name]
+        if value is None and self.is_name:
+            return UNKNOWN_NAME
         if isinstance(value, list):
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
@@ -65,7 +75,8 @@ def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
 
 def column(entry: Entry, known: str | None = None) -> Column:
     """The column of an entry."""
-    return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header))
+    is_name = entry.key.startswith(LABEL_PREFIX) or (isinstance(entry, Dimension) and entry.key in _NAMES)
+    return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), is_name)
 
 
 def _notes(schema: pa.Schema) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,9 +29,16 @@ MOST_ROWS = 2000
 """Rows of a table that are drawn: nobody reads more, and each takes a millisecond."""
 
 PATHS = frozenset({"source_name", "name", "source"})
+MOST_COLUMNS, NARROW = 7, 100
+"""Columns of a table at most where it is no wider than NARROW: more are hard to read, and a file has them."""
+
 _LEAST_TEXT = 18
-_LONGEST_WORD = 36
-"""Names up to this width are never broken; a longer one is. Paths are cut at their beginning instead."""
+_LONGEST_WORD = 28
+"""Names up to this width are never broken. A longer one is broken behind a sign, and cut in its middle where it has none. Paths are cut at
+their beginning instead."""
+
+_SIGNS = re.compile(r"(?<=[-/_.:@+,\s])")
+"""Where a name may be broken."""
 
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
@@ -105,7 +113,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     for column in shown:
         words = max(_longest_word(column.label), _longest_name(column, cells[column.name]))
         least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, min(words, _LONGEST_WORD)))
-        if least + _GAP > left:
+        if least + _GAP > left or (width <= NARROW and len(widths) == MOST_COLUMNS):
             break
         widths[column.name] = least
         left -= least + _GAP
@@ -151,8 +159,28 @@ def _text(cell: str, column: Column, width: int) -> Text:
     if column.name in PATHS and cell_len(cell) > width:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
-    text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
+    whole = value if column.is_figure or column.name in PATHS else broken(value, width)
+    text = Text(whole, style="dim" if value == UNKNOWN else "", overflow="fold")
     return text.append(f"\n{note}", style="dim") if note else text
+
+
+def broken(name: str, width: int) -> str:
+    """The text in lines of at most `width`, broken at blanks, long names behind signs; a part without any is cut in its middle."""
+    if cell_len(name) <= width:
+        return name
+    parts = [part for word in re.split(r"(?<= )", name) for part in ([word] if cell_len(word.rstrip()) <= width else _SIGNS.split(word))]
+    lines = [""]
+    for part in parts:
+        if cell_len(lines[-1] + part.rstrip()) > width and lines[-1]:
+            lines.append("")
+        lines[-1] += part if cell_len(part.rstrip()) <= width else _cut(part, width)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _cut(text: str, width: int) -> str:
+    """The beginning and the end of a text that has no place to be broken at."""
+    head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
+    return f"{text[:head]}…{text[-tail:]}" if cell_len(text) == len(text) else text  # wide characters may be broken anywhere
 
 
 def _upright(shown: Sequence[Column], row: Mapping[str, Any], *, exact: bool) -> Table:
