@@ -30,6 +30,7 @@ TOP = 5
 """Models and repositories that are named; the others are one line."""
 
 OTHER = "other"
+CHANGE = "Change vs. previous period"
 METRICS = ("runs", "completed", "error_rate", "cost_usd", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs")
 TOTAL_BUDGET = "max-total-usd"
 
@@ -47,11 +48,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page as people read it."""
+    """A figure of the page as people read it. `verdict` is PASS or FAIL where it is held against a budget."""
 
     label: str
     value: str
     note: str = ""
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,26 @@ class FirstPage:
         failed = f"{runs - self.totals['completed']:,} of {plural(runs, 'run')}"
         return [
             Figure("Total reported cost", human(self.totals["cost_usd"], Unit.USD), self._known),
-            Figure("Change vs. previous period", *self._change),
+            Figure(CHANGE, *self._change),
             Figure("Runs", human(runs, Unit.COUNT)),
             Figure("Failure rate", human(self.totals["error_rate"], Unit.SHARE), failed if runs else ""),
             *self._budget_left,
+        ]
+
+    @property
+    def numbers(self) -> list[tuple[str, Any, Unit, str]]:
+        """The same figures as numbers: label, value, unit and note. A value that is a text says why there is no number."""
+        said, note = self._change
+        change = said if self.change_usd is None else self.change_usd
+        shares = [("Change, %", self.change_share, Unit.SHARE, "")] if self.change_share is not None else []
+        first, _, *others = self.figures
+        values = {"Runs": (self.totals["runs"], Unit.COUNT), "Failure rate": (self.totals["error_rate"], Unit.SHARE)}
+        left = (self.budget.left if self.budget else None, Unit.USD)
+        return [
+            (first.label, self.totals["cost_usd"], Unit.USD, first.note),
+            (CHANGE, change, Unit.USD, note),
+            *shares,
+            *((one.label, *values.get(one.label, left), one.note) for one in others),
         ]
 
     @property
@@ -176,7 +194,7 @@ class FirstPage:
         if verdict is None:
             return []
         of = f"of {human(verdict.allowed, Unit.USD)}"
-        return [Figure("Budget left", human(verdict.left, Unit.USD), f"{verdict.word}, {of}")]
+        return [Figure("Budget left", human(verdict.left, Unit.USD), f"{verdict.word}, {of}", verdict.word)]
 
 
 def first_page(store: Store, request: Request, filters: Filters, covers: Row, made_at: datetime, zone: str = UTC_ZONE) -> FirstPage:

@@ -15,13 +15,22 @@ import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
-from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
+from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import visible
 from schemas.unit_names import Unit
 
-_NAMES = DIMENSIONS.keys() - {"provider", "region"}
+_NAMES = (DIMENSIONS | MODEL_DIMENSIONS).keys() - {"provider", "region"}
 """Groupings of which every run has one; most models have no region."""
+
+CAUSE_COLUMNS = ("cost_cause", "causes", "cause")
+"""Columns of causes of a cost difference, by their keys."""
+
+
+def cause_words(keys: str) -> str:
+    """`fallback pricing, matches list` for the keys of causes."""
+    return ", ".join(CAUSES[CostCause(key)].label if key in set(CostCause) else key for key in keys.split(", "))
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,8 @@ class Column:
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
+        if self.name in CAUSE_COLUMNS and value:
+            return cause_words(value)
         return human(("no", "yes")[value] if isinstance(value, bool) else value, self.unit)
 
     def exact(self, row: Mapping[str, Any]) -> str:
