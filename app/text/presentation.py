@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import simplejson
 
@@ -36,14 +36,18 @@ LONGEST_RUN_ID = 200
 """A run's id is a uuid or a hash; a longer text in a link is no id of ours."""
 
 
+Colour = Literal["off", "green", "orange", "red"]
+
+
 @dataclass(frozen=True)
 class Card:
-    """One figure with its name, what it means and, in `note`, what limits it: based on some runs only."""
+    """One figure with its name, what it means and, in `note`, what limits it: based on some runs only. `colour` is that of the note."""
 
     label: str
     value: str
     help: str
     note: str = ""
+    colour: Colour = "off"
 
 
 @dataclass(frozen=True)
