@@ -32,11 +32,12 @@ def report_text(
     sections = report.shown if whole else [section for section in report.shown if section.key in ("totals", "groups", "what_if")]
     parts = [_all_totals(section) if whole and section.key == "totals" else section for section in sections]
     about = _lines(report.header.lines()) if whole else ""
-    head = _first_page(report.first, width, color=color).encode(encoding, errors="replace")
+    head = _first_page(report.first, color=color).encode(encoding, errors="replace")
     budgets = _budgets(report.first, width, encoding, color=color)
+    notes = _notes(report.first, width, color=color).encode(encoding, errors="replace")
     body = b"".join(_section(section, width, encoding, color=color, exact=exact) for section in parts)
     end = f"\n{_bold('About this report', color=color)}\n{about}" if about else ""
-    return head + budgets + body + end.encode(encoding, errors="replace")
+    return head + budgets + notes + body + end.encode(encoding, errors="replace")
 
 
 def hidden_columns(labels: tuple[str, ...]) -> str:
@@ -44,13 +45,16 @@ def hidden_columns(labels: tuple[str, ...]) -> str:
     return f"Hidden columns: {', '.join(labels)} (widen the terminal or use --format csv)"
 
 
-def _first_page(page: FirstPage, width: int, *, color: bool) -> str:
-    """Title, what it is about, figures, top lists and notes."""
+def _first_page(page: FirstPage, *, color: bool) -> str:
+    """Title, what it is about, figures and top lists."""
     figures = _aligned([(one.label, one.value, one.note) for one in page.figures], color=color)
     tops = "".join(f"\n{_bold(top.title, color=color)}\n{_top(top)}" for top in page.tops if top.shares)
+    return f"{_bold(one_line(page.title), color=color)}\n{_lines(page.lines)}\n{figures}{tops}"
+
+
+def _notes(page: FirstPage, width: int, *, color: bool) -> str:
     notes = "".join(f"{_folded(f'- {note}', width)}\n" for note in page.notes)
-    about = _lines(page.lines)
-    return f"{_bold(one_line(page.title), color=color)}\n{about}\n{figures}{tops}\n{_bold('Notes', color=color)}\n{notes}"
+    return f"\n{_bold('Notes', color=color)}\n{notes}"
 
 
 def _folded(text: str, width: int) -> str:
