@@ -135,13 +135,15 @@ def test_a_workbook_has_days_and_months_as_dates_and_causes_as_words(store: Stor
         assert (column[0].value, column[0].number_format) == (datetime(2026, 3, day), number_format)  # noqa: DTZ001  a workbook has no zones
         assert [cell.value for cell in column[1:]] == ["unknown", "Total"]
     causes = [row[0].value for row in book(report(store, Request(by=("cause",))))["Groups"].iter_rows(min_row=2)]
-    assert {CAUSES[CostCause.UNEXPLAINED].label} <= set(causes) <= {*(cause.label for cause in CAUSES.values()), "unknown", "Total"}
+    assert (
+        {CAUSES[CostCause.HELPER_MODEL_MISSING].label} <= set(causes) <= {*(cause.label for cause in CAUSES.values()), "unknown", "Total"}
+    )
 
 
 def test_runs_of_a_workbook_begin_with_what_identifies_them_and_fold_the_rest_away(grouped: Report) -> None:
     sheet = book(grouped)["Runs"]
     header = [cell.value for cell in sheet[1]]
-    assert header[:3] == ["Task", "Ended at (UTC)", "Main model"]
+    assert header[:3] == ["Task", "Main model", "Outcome"]
     folded = {place for letters in sheet.column_dimensions.values() if letters.hidden for place in range(letters.min, letters.max + 1)}
     visible = [name for place, name in enumerate(header, 1) if place not in folded]
     assert len(visible) <= 18

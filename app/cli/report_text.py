@@ -31,8 +31,8 @@ def report_text(
     """
     sections = report.shown if whole else [section for section in report.shown if section.key in ("totals", "groups", "what_if")]
     parts = [_all_totals(section) if whole and section.key == "totals" else section for section in sections]
-    about = _lines(report.header.lines()) if whole else ""
-    head = _first_page(report.first, color=color).encode(encoding, errors="replace")
+    about = _lines(report.header.lines(), width) if whole else ""
+    head = _first_page(report.first, width, color=color).encode(encoding, errors="replace")
     budgets = _budgets(report.first, width, encoding, color=color)
     notes = _notes(report.first, width, color=color).encode(encoding, errors="replace")
     body = b"".join(_section(section, width, encoding, color=color, exact=exact) for section in parts)
@@ -45,11 +45,11 @@ def hidden_columns(labels: tuple[str, ...]) -> str:
     return f"Hidden columns: {', '.join(labels)} (widen the terminal or use --format csv)"
 
 
-def _first_page(page: FirstPage, *, color: bool) -> str:
+def _first_page(page: FirstPage, width: int, *, color: bool) -> str:
     """Title, what it is about, figures and top lists."""
     figures = _aligned([(one.label, one.value, one.note) for one in page.figures], color=color)
     tops = "".join(f"\n{_bold(top.title, color=color)}\n{_top(top)}" for top in page.tops if top.shares)
-    return f"{_bold(one_line(page.title), color=color)}\n{_lines(page.lines)}\n{figures}{tops}"
+    return f"{_bold(one_line(page.title), color=color)}\n{_lines(page.lines, width)}\n{figures}{tops}"
 
 
 def _notes(page: FirstPage, width: int, *, color: bool) -> str:
@@ -57,14 +57,14 @@ def _notes(page: FirstPage, width: int, *, color: bool) -> str:
     return f"\n{_bold('Notes', color=color)}\n{notes}"
 
 
-def _folded(text: str, width: int) -> str:
+def _folded(text: str, width: int, indent: int = 2) -> str:
     """The text in lines of at most `width`; those behind the first are indented."""
-    return textwrap.fill(one_line(text), width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(one_line(text), width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
-def _lines(lines: Sequence[tuple[str, str]]) -> str:
-    width = max((len(label) for label, _ in lines), default=0)
-    return "".join(f"{label:<{width}}  {one_line(text)}\n" for label, text in lines)
+def _lines(lines: Sequence[tuple[str, str]], width: int) -> str:
+    label_width = max((len(label) for label, _ in lines), default=0)
+    return "".join(f"{_folded(f'{label:<{label_width}}  {text}', width, label_width + 2)}\n" for label, text in lines)
 
 
 def _aligned(rows: Sequence[tuple[str, str, str]], *, color: bool) -> str:
