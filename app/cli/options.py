@@ -19,6 +19,7 @@ from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from ingest.system.command_lines import DEFAULT_STORE
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
+from schemas.catalogue.limits import LIMITS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 
@@ -206,6 +207,42 @@ def by_option(command: Command) -> Command:
 
     listed = f"Group by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
     return click.option("--by", metavar="DIMENSION[,DIMENSION]", callback=checked, help=listed)(command)
+
+
+def with_budgets(command: Command) -> Command:
+    """One option per limit and `--budgets FILE`, handed on as `budgets` (`app.reports.budget_file`)."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, budget_file: Path | None, **options: Any) -> Any:
+        given = {key: text for key in LIMITS if (text := options.pop(key.replace("-", "_"))) is not None}
+        return command(*arguments, budgets=_budgets(given, budget_file), **options)
+
+    file = "TOML file of budgets, e.g. max-total-usd = 50. Options replace its values."
+    packed = click.option("--budgets", "budget_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help=file)(packed)
+    for limit in reversed(LIMITS.values()):
+        packed = click.option(f"--{limit.key}", limit.key.replace("-", "_"), metavar="X", help=limit.help, callback=utf8)(packed)
+    return packed
+
+
+def budgets_on_screens(command: Command) -> Command:
+    """The same options, handed on to the dashboard's process in the environment."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, budgets: Any, **options: Any) -> Any:
+        from app.reports.budget_file import to_environment
+
+        os.environ |= to_environment(budgets)
+        return command(*arguments, **options)
+
+    return with_budgets(packed)
+
+
+def _budgets(given: Mapping[str, str], file: Path | None) -> Any:
+    if not given and file is None:
+        return ()
+    from app.reports.budget_file import budgets_of
+
+    return budgets_of(given, file)
 
 
 def with_filters(command: Command) -> Command:

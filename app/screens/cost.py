@@ -5,11 +5,16 @@ import streamlit as st
 from app.charts import CHARTS, cost, cost_along_time, list_cost, looks
 from app.charts.base import level
 from app.charts.palette import group_looks
+from app.charts.spending import with_budget
 from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS
 from app.queries.grouping import group
+from app.reports.budget_cards import budget_cards
+from app.reports.budget_file import from_environment
+from app.reports.budgets import verdicts
+from app.reports.first_page import TOTAL_BUDGET
 from app.screens import cache, filter_bar, widgets
 from app.text import cost_grids, cost_words
 from app.text.grid_columns import grid
@@ -28,7 +33,9 @@ st.title("Cost", anchor=False)
 filters, options, page = filter_bar.chosen(), cache.options(), st.context.theme.type
 colours = looks(cache.models())
 [totals] = cache.ask(run_queries.summary, filters, (), FIGURES).to_pylist()
-widgets.card_grid(cost_words.cost_cards(totals, CARDS))
+budgets = dict(from_environment())
+judged = cache.ask(verdicts, filters, budgets) if budgets else ()
+widgets.card_grid([*budget_cards(judged), *cost_words.cost_cards(totals, CARDS)])
 
 words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
 words |= {word: group(word).label for word in (f"{LABEL_PREFIX}{one.partition('=')[0]}" for one in options.get("label", ()))}
@@ -36,7 +43,8 @@ by = widgets.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
 found, about = cache.ask(cost_queries.groups, filters, by, DRAWN), cache.ask(cost_queries.times, filters)
 shares = cache.ask(cost_queries.shares, filters, by, DRAWN)
-groups, classes = cost.by_model(found, shares, colours, page), cost.by_token_class(found, page)
+per_day = budgets.get("max-day-usd") if by == "day" else None
+groups, classes = with_budget(cost.by_model(found, shares, colours, page), per_day, page), cost.by_token_class(found, page)
 level(groups, classes)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
@@ -68,7 +76,7 @@ with st.container(border=True):
     widgets.drawing(
         cost_words.spending_finding(spent, axis),
         "Cumulative reported cost, by main model.",
-        cost_along_time.spending(spent, axis, colours, page),
+        with_budget(cost_along_time.spending(spent, axis, colours, page), budgets.get(TOTAL_BUDGET), page),
         "spending",
         cost_words.spending_note(about, axis),
     )

@@ -131,7 +131,7 @@ def card_grid(cards: Sequence[Card]) -> None:
                 help=card.help,
                 border=True,
                 height="stretch",
-                delta_color="off",
+                delta_color=card.colour,
                 delta_arrow="off",
             )
 

@@ -126,7 +126,7 @@ def _ratio(value: Any) -> str:
 
 
 def _share(value: Any) -> str:
-    return f"{float(value) * 100:.1f}%"
+    return f"{float(value) * 100:.1f}%".replace("-", MINUS)
 
 
 def _time(value: Any) -> str:

@@ -82,7 +82,7 @@ SOURCES = Listing(
     catalogue.SOURCES,
     ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at"),
 )
-WORDED = ("outcome", "cost_cause", "causes", "claimed_evidence", "evidence", "time_source")
+WORDED = ("outcome", "cost_cause", "causes", "cause", "claimed_evidence", "evidence", "time_source")
 """Columns whose values are keys, shown as words."""
 
 ROW_HEIGHT, MOST_ROWS = 35, 18

@@ -29,17 +29,22 @@ MOST_ROWS = 2000
 """Rows of a table that are drawn: nobody reads more, and each takes a millisecond."""
 
 PATHS = frozenset({"source_name", "name", "source"})
+MOST_COLUMNS, NARROW = 7, 100
+"""Columns of a table at most where it is no wider than NARROW: more are hard to read, and a file has them."""
+
 _LEAST_TEXT = 18
 _LEAST_PROSE = 16
 MOST_LINES = 2
 """Lines of a title in a list; `tachograph show` has it whole."""
-_PIECE = re.compile(r"(?:[^-_/\s]|(?<=\d)-(?=\d))*[-_/]*\s*")
-"""A part of a text that stays on one line: up to a separator, or up to a blank and with it. A date is one part."""
+_PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d))*[-_/.:@+,]*\s*")
+"""A part of a text that stays on one line: up to a sign between parts, or up to a blank and with it. A date and a number are one part."""
 _LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
 """The least widths of columns of sentences: no column behind may take more from them."""
 
-_LONGEST_WORD = 36
-"""Names up to this width are never broken; a longer one is. Paths are cut at their beginning instead."""
+_LONGEST_WORD = 28
+"""Names up to this width are never broken. A longer one is broken behind a sign, and cut in its middle where it has none. Paths are cut at
+their beginning instead."""
+
 
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
@@ -116,7 +121,7 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     for column in shown:
         words = max(_longest_word(column.label), _longest_name(column, cells[column.name]))
         least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_least(column), min(words, _LONGEST_WORD)))
-        if least + _GAP > left:
+        if least + _GAP > left or (width <= NARROW and len(widths) == MOST_COLUMNS):
             break
         widths[column.name] = least
         left -= least + _GAP
@@ -205,23 +210,40 @@ def _text(cell: str, column: Column, width: int) -> Text:
     if column.name in PATHS and cell_len(cell) > width:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
-    value = "\n".join(_lines_of(value, width, MOST_LINES if column.name == "title" else None))
+    if not column.is_figure and column.name not in PATHS:
+        value = broken(value, width, MOST_LINES if column.name == "title" else None)
     text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
     return text.append(f"\n{note}", style="dim") if note else text
 
 
-def _lines_of(text: str, width: int, most: int | None = None) -> list[str]:
-    """The text in lines of at most `width`, broken at blanks and behind separators, else anywhere; cut after `most` lines."""
+def broken(text: str, width: int, most: int | None = None) -> str:
+    """The text in lines of at most `width`, broken at blanks and behind signs; a part without any is cut in its middle.
+
+    The last of `most` lines ends with an ellipsis where there would be more.
+    """
+    lines = _lines_of(text, width)
+    if most is None or len(lines) <= most:
+        return "\n".join(lines)
+    return "\n".join([*lines[: most - 1], f"{set_cell_size(lines[most - 1], width - 1).rstrip()}…"])
+
+
+def _lines_of(text: str, width: int) -> list[str]:
+    if cell_len(text) <= width:
+        return [text]
     lines = [""]
     for piece in _PIECE.findall(text):
-        if cell_len(lines[-1] + piece.rstrip()) <= width:
-            lines[-1] += piece
+        part = piece if cell_len(piece.rstrip()) <= width else _cut(piece.rstrip(), width)
+        if cell_len(lines[-1] + part.rstrip()) <= width:
+            lines[-1] += part
         else:
-            lines.append(piece.lstrip())
-    lines = [line.rstrip() for line in lines if line.strip()] or [text]
-    if most is None or len(lines) <= most:
-        return lines
-    return [*lines[: most - 1], f"{set_cell_size(lines[most - 1], width - 1).rstrip()}…"]
+            lines.append(part.lstrip())
+    return [line.rstrip() for line in lines if line.strip()] or [text]
+
+
+def _cut(text: str, width: int) -> str:
+    """The beginning and the end of a text that has no place to be broken at."""
+    head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
+    return f"{text[:head]}…{text[-tail:]}" if cell_len(text) == len(text) else text  # wide characters may be broken anywhere
 
 
 def _upright(shown: Sequence[Column], row: Mapping[str, Any], *, exact: bool) -> Table:
