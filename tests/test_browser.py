@@ -159,10 +159,6 @@ def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: Non
     page.get_by_role("link", name="All runs").click()
     expect(page.get_by_role("combobox", name="Sort by")).to_have_value("Cost, low to high")
     expect(page.get_by_text("3 of 3 runs")).to_be_visible()
-    choose_first_row(page, "Runs with title, date, model, outcome")
-    expect(page.get_by_text("1 of 3")).to_be_visible()
-    page.goto(f"{page.url.partition('/run?')[0]}/run?run=nothing")
-    expect(page.get_by_role("heading", name="Run not found")).to_be_visible()
 
 
 def test_an_upload_gets_labels_and_is_undone(no_runs: None, visit: Open) -> None:

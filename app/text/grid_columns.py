@@ -45,11 +45,11 @@ RUNS = Listing(
     catalogue.RUNS,
     listed(
         "title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cache_read_share",
-        "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "source_name", "session_id", "run_id",
+        "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "time_source", "source_name", "session_id", "run_id",
     ),
 )  # fmt: skip
 MORE_RUNS = (
-    "task", "started_at", "time_source", "agent", "agent_version", "provider", "region", "duration_api_own_ms",
+    "task", "started_at", "agent", "agent_version", "provider", "region", "duration_api_own_ms",
     "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_caveat",
     "claimed_evidence",
     "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",

@@ -34,7 +34,7 @@ _ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
 RUN_FIGURES = by_key(
     Figure(
         "title", "Title", Unit.TEXT, "neither", _TITLE,
-        sql=f"coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, {_ENDING.format(_FILE)}, run_id)",
+        sql=f"coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, {_ENDING.format(_FILE)}, runs.run_id)",
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,

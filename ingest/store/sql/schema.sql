@@ -128,7 +128,7 @@ comment on table runs is 'One run: one result record of an agent.';
 comment on column runs."run_id" is 'Id of the run: the uuid of its record, otherwise a hash of the record.';
 comment on column runs."source_id" is 'Id of the file the record was read from.';
 comment on column runs."ordinal" is 'Number of the record within its file, from 0.';
-comment on column runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
+comment on column runs."title" is 'First line of the prompt, else the first sentence of the summary that says something. v_runs.title has the task before it.';
 comment on column runs."prompt" is 'What the user asked for, from the event stream or a sidecar file. Long prompts are cut.';
 comment on column runs."agent" is 'The agent that wrote the record, e.g. claude-code.';
 comment on column runs."agent_version" is 'Version of the agent, from the event stream.';

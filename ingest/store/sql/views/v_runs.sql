@@ -21,7 +21,7 @@ select
     annotations.excluded_reason,
     -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
-    coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), run_id) as title,
+    coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), runs.run_id) as title,
     input_tokens + output_tokens + cache_read_tokens + cache_write_tokens as total_tokens,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
