@@ -288,3 +288,13 @@ def test_a_recent_ingest_is_undone_on_the_screen_upload(sample_store: Store, scr
     assert not app.exception
     assert "removed 3 runs of 3 files" in app.success[0].value
     assert run_queries.runs(sample_store, NO_FILTERS).num_rows == 0
+
+
+def test_a_link_shows_excluded_and_starred_runs_and_the_bar_says_so(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+    annotate(sample_store, [RUN], Change(excluded=True, starred=True))
+    app = screens(sample_store.location, "screens/runs.py", excluded="only", starred="yes")
+    assert any("1** of 2 runs" in text.value for text in app.markdown)
+    assert not any("not counted" in caption.value for caption in app.caption)
+    annotate(sample_store, OTHERS, Change(excluded=True))
+    app = screens(sample_store.location, "screens/cost.py")
+    assert [header.value for header in app.header] == ["All runs are excluded"]

@@ -201,9 +201,10 @@ def test_the_runs_stand_dearest_first(sample_store: Store, open_screen: Open) ->
     assert list(shown_table["cost_own_usd"]) == sorted(shown_table["cost_own_usd"], reverse=True)
 
 
-def test_a_chosen_row_opens_its_run(sample_store: Store, open_screen: Open) -> None:
+def test_a_chosen_cell_opens_its_run(sample_store: Store, open_screen: Open) -> None:
+    """A row is ticked, to be labelled, starred or excluded with others."""
     app = open_screen("screens/runs.py")
-    app.session_state["runs"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.session_state["runs-0"] = {"selection": {"rows": [], "columns": [], "cells": [(0, "model")]}}
     app.run()
     assert not app.exception
     assert app.title[0].value == TITLE

@@ -121,6 +121,7 @@ def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
 def test_every_filter_filters_every_section(five: Store, key: str) -> None:
     """A condition is about runs: a table of something else that it is put on may lack the column."""
     values = {Kind.LABELS: "team=red", Kind.TIME: "2026-03-02", Kind.USD: "2", Kind.FACTOR: "2"}
+    values |= dict.fromkeys((Kind.CHOICE, Kind.FLAG), next(reversed(FILTERS[key].words), ""))
     filters = choose({key: values.get(FILTERS[key].kind, "red")})
     made = report(five, Request(filters, ("outcome",), reprice="claude-opus-4-6"))
     counted = sum(row["runs"] for row in made.section("groups").table.to_pylist())

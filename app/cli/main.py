@@ -235,7 +235,7 @@ def sources(output: Output, store: Store) -> None:
 @click.option("--port", type=Whole(1, 65535), default=8501, show_default=True, help="Port to serve on.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0: all interfaces.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", callback=utf8, help="Host name used by a proxy. Repeatable.")
-@click.option("--read-only", is_flag=True, help="Disable uploads.")
+@click.option("--read-only", is_flag=True, help="Disable uploads and changes.")
 @click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Require OIDC sign-in (TOML config).")
 @click.option("--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]")
 @budgets_on_screens
