@@ -396,7 +396,7 @@ def test_a_claim_opens_its_run_at_the_sentence(sample_store: Store, open_screen:
     app = open_screen("claims", sample_store)
     app.session_state["claims-table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     app.run()
-    assert app.title[0].value == "Run 5e0c031e…"
+    assert app.title[0].value == "I have successfully optimized the MLA attention performance in the vLLM codebase"
     assert headings(app)[0] == "Claim in the summary"
     assert re.search(r"<mark[^>]*>3\.17x speedup</mark></strong><mark[^>]*> for </mark>", html_of(app))
     assert "Claim in the summary" not in headings(open_screen("run", sample_store, run=RUN, claim="99"))

@@ -33,12 +33,8 @@ INGESTS_SHOWN = (
     "path_template", "tool_version",
 )  # fmt: skip
 CLAIMS_SHOWN = (
-    "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "title", "repo", "dated_at", "direction", "origin", "ratio_low",
+    "title", "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "repo", "dated_at", "direction", "origin", "ratio_low",
     "ratio_high", "subject", "kind",
-)  # fmt: skip
-CLAIMS_SHOWN = (
-    "title", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "origin",
-    "kind", "run_id",
 )  # fmt: skip
 FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "expected", "actual", "repo", "model")
 

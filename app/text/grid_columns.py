@@ -68,7 +68,7 @@ USAGE = Listing(
     ),
 )  # fmt: skip
 CLAIMS = (
-    "ratio", "metric", "sentence", "evidence", "caveat", "title", "repo", "dated_at", "quote", "ratio_low", "ratio_high", "direction",
+    "title", "ratio", "metric", "sentence", "evidence", "caveat", "repo", "dated_at", "quote", "ratio_low", "ratio_high", "direction",
     "scope", "hedged", "origin", "kind", "subject", "model", "run_id",
 )  # fmt: skip
 """What says what is claimed, on what evidence and by whom comes first: a page shows eight columns without scrolling."""
