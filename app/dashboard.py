@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.screens import cache, filter_bar, sign_in_page, widgets
+from app.screens import cache, evidence, filter_bar, sign_in_page, widgets
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -32,8 +32,9 @@ UPLOAD = st.Page("screens/upload.py", title="Upload", icon=":material/upload_fil
 OTHERS = (RUN,) if cache.is_read_only() else (RUN, UPLOAD)
 
 page = st.navigation([*OF_RUNS, *OTHERS], position="top")
-if page is not RUN and widgets.RUN_ID in st.query_params:  # left behind by the way back from a run
-    del st.query_params[widgets.RUN_ID]
+for left in (widgets.RUN_ID, evidence.CLAIM_NO):
+    if page is not RUN and left in st.query_params:  # left behind by the way back from a run
+        del st.query_params[left]
 with widgets.told_errors(), cache.request():
     if page in OF_RUNS:
         filter_bar.show()

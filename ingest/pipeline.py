@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import reduce
 from itertools import chain
 from pathlib import Path
@@ -27,6 +28,7 @@ from ingest.reading.tasks import TaskPlanner
 from ingest.reading.workers import Task, work_here, work_in_processes
 from ingest.store.commit import commit
 from ingest.store.database import Store
+from ingest.store.history.ingests import Origin, ingest_row, next_ingest, note_ingest
 from ingest.store.read_result import SHOWN, ReadResult
 from ingest.store.spool import spool_folder
 from ingest.system.temporary import temporary_folder
@@ -42,7 +44,7 @@ ALONE_TASKS = 4
 class Options:
     """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
 
-    `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`).
+    `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`). `origin`: who ingests, and by what.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -51,6 +53,7 @@ class Options:
     retry_rejects: bool = False
     prices: PriceFileRow | None = None
     unpacked: Unpacked = field(default_factory=dict)
+    origin: Origin = field(default_factory=Origin)
 
     @property
     def processes(self) -> int:
@@ -98,16 +101,20 @@ class SourceReport:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """The counts of all sources of one ingest. `seconds`: wall time. `superseded`: sources whose old rejects were removed."""
+    """The counts of all sources of one ingest. `seconds`: wall time. `superseded`: sources whose old rejects were removed.
+
+    `ingest_id`: its number in the list of ingests, None where nothing changed.
+    """
 
     sources: tuple[SourceReport, ...]
     unreadable: tuple[InputUnreadable, ...]
     seconds: float
     superseded: Superseded = field(default_factory=Superseded)
+    ingest_id: int | None = None
 
     def total(self, count: str) -> int:
         """Sum of one of the counts over the sources."""
-        return sum(int(getattr(source, count)) for source in self.sources)
+        return _total(self.sources, count)
 
     @property
     def has_runs(self) -> bool:
@@ -121,8 +128,16 @@ class IngestReport:
 
     def as_dict(self) -> dict[str, float]:
         """The figures `tachograph ingest --json` prints."""
-        counts = ("documents", "accepted", "duplicates", "rejected", "ignored")
-        return {"sources": len(self.sources)} | {name: self.total(name) for name in counts} | {"seconds": round(self.seconds, 3)}
+        return _counts(self.sources) | {"seconds": round(self.seconds, 3)}
+
+
+def _total(sources: Sequence[SourceReport], count: str) -> int:
+    return sum(int(getattr(source, count)) for source in sources)
+
+
+def _counts(sources: Sequence[SourceReport]) -> dict[str, int]:
+    counts = ("documents", "accepted", "duplicates", "rejected", "ignored")
+    return {"sources": len(sources)} | {name: _total(sources, name) for name in counts}
 
 
 def ingest(
@@ -135,7 +150,7 @@ def ingest(
 
     A source that cannot be opened is reported, and the others go on. If none can be opened, no store is made.
     """
-    started = time.monotonic()
+    started, started_at = time.monotonic(), datetime.now(UTC)
     unreadable: list[InputUnreadable] = []
     known = known_sources(store, without_rejects=options.retry_rejects)
     settings = Settings(dict(options.labels), options.template, known.source_ids, known.rejected, Sidecars(options.unpacked))
@@ -153,8 +168,17 @@ def ingest(
         }  # a file with one unreadable portion is unreadable
         unreadable += broken.values()
         results = [result for result in results if result.key.reading not in broken]
-        reports, superseded = _written(store, spool, results, options) if results else ((), Superseded())
-    return IngestReport(reports, tuple(unreadable), time.monotonic() - started, superseded)
+        written = _written(store, spool, results, options, started_at) if results else _Written()
+    return IngestReport(written.sources, tuple(unreadable), time.monotonic() - started, written.superseded, written.ingest_id)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What was committed: the counts of each source, the sources whose old rejects were removed, and the number of the ingest."""
+
+    sources: tuple[SourceReport, ...] = ()
+    superseded: Superseded = field(default_factory=Superseded)
+    ingest_id: int | None = None
 
 
 def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
@@ -183,17 +207,29 @@ def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spoo
         yield from work_in_processes(chain(first, tasks), settings, spool, processes)
 
 
-def _written(store: Store, spool: Path, results: list[ReadResult], options: Options) -> tuple[tuple[SourceReport, ...], Superseded]:
-    """Commit the spool. Returns the counts of each source, and the sources whose old rejects were removed."""
+def _written(store: Store, spool: Path, results: list[ReadResult], options: Options, started_at: datetime) -> _Written:
+    """Commit the spool and the row of the ingest. An ingest that changed nothing has no row."""
+    labels = dict(options.labels)
     with store.writing() as writer:
-        accepted = commit(writer, spool, results, labels=dict(options.labels), replace=options.retry_rejects, prices=options.prices)
-        superseded = drop_superseded(writer, results, retried=options.retry_rejects)
+        number = next_ingest(writer.connection)
+        done = commit(writer, spool, results, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
+        superseded = drop_superseded(writer, results, number, retried=options.retry_rejects)
         stored = writer.source_counts([result.source_id for result in results if result.known])
+        reports = _reports(results, done.accepted, stored)
+        has_changed = done.changed or bool(superseded.changed or superseded.grown)
+        if has_changed:
+            template = options.template.text if options.template else None
+            prices = options.prices.text if options.prices and done.has_new_prices else None
+            note_ingest(writer, ingest_row(number, started_at, options.origin, _counts(reports), labels, template, prices))
+    return _Written(reports, superseded, number if has_changed else None)
+
+
+def _reports(results: list[ReadResult], accepted: Mapping[str, int], stored: dict[str, dict[str, Any]]) -> tuple[SourceReport, ...]:
+    """The counts of each source."""
     readings: dict[str, list[ReadResult]] = defaultdict(list)
     for result in results:
         readings[result.key.reading].append(result)
-    reports = (_report(parts, accepted.get(reading, 0), stored) for reading, parts in sorted(readings.items(), key=_by_name))
-    return tuple(reports), superseded
+    return tuple(_report(parts, accepted.get(reading, 0), stored) for reading, parts in sorted(readings.items(), key=_by_name))
 
 
 def _by_name(item: tuple[str, list[ReadResult]]) -> tuple[str, str]:

@@ -85,7 +85,7 @@ def from_parquet(body: bytes) -> Totals:
 
 
 def from_md(body: bytes) -> Totals:
-    table = body.decode().split("\n## Totals\n\n")[1].split("\n\n")[0]
+    table = body.decode().split("\n### Totals\n\n")[1].split("\n\n")[0]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
     return _by_label([(row[0], row[1]) for row in rows])
 
@@ -97,12 +97,12 @@ def from_html(body: bytes) -> Totals:
 
 
 def from_xlsx(body: bytes) -> Totals:
-    sheet = openpyxl.load_workbook(io.BytesIO(body))["Summary"]
+    sheet = openpyxl.load_workbook(io.BytesIO(body))["Totals"]
     labels = {metric.label: metric for metric in RUN_METRICS.values()}
     totals = {}
     for label, value in sheet.iter_rows(min_col=1, max_col=2, values_only=True):
         metric = labels.get(str(label).removesuffix(" (h:mm:ss)"))
-        if metric and metric.unit in EXACT and value is not None and not isinstance(value, str):  # the header has a line "Runs", too
+        if metric and metric.unit in EXACT and value is not None and not isinstance(value, str):
             totals[metric.key] = Decimal(repr(value / timedelta(milliseconds=1) if isinstance(value, timedelta) else value))
     return totals
 

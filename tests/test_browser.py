@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, expect
 
+from app.text.formatting import sortable_duration
 from tests.conftest import SAMPLES, TOTAL_COST
 from tests.reporting import READERS
 from tests.serving import PATIENCE_SECONDS, served, wait_until_drawn
@@ -25,6 +26,8 @@ pytestmark = pytest.mark.xdist_group("browser")
 Scheme = Literal["light", "dark"]
 Open = Callable[..., Page]
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
+TITLE = "I have successfully optimized the MLA attention performance in the vLLM codebase"
+FITS = "main => main.scrollWidth <= main.clientWidth"
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +82,9 @@ def visit(browser: Browser, dashboard: str) -> Iterator[Open]:
     complaints, contexts = Complaints(), list[BrowserContext]()
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 
-    def visited(path: str = "/", scheme: Scheme = "light") -> Page:
-        contexts.append(browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900}))
+    def visited(path: str = "/", scheme: Scheme = "light", *, phone: bool = False) -> Page:
+        viewport: ViewportSize = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 900}
+        contexts.append(browser.new_context(color_scheme=scheme, viewport=viewport, is_mobile=phone, has_touch=phone))
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE_SECONDS * 1000)
         complaints.watch(page, dashboard)
@@ -117,7 +121,7 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visi
     page.locator("input[type=file]").set_input_files([*sorted(SAMPLES.iterdir()), cut_log(tmp_path)])
     expect(page.get_by_role("heading", name="Upload results")).to_be_visible()
     expect(page.get_by_role("heading", name="Rejected records")).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("^Run "))).to_have_count(3)
+    expect(page.get_by_role("link", name=re.compile("^I(?: ha|'\\W?)ve? ?successfully .* · [0-9a-f]{8}…"))).to_have_count(3)
 
     page.get_by_role("link", name="See the overview").click()
     cost = page.get_by_test_id("stMetric").filter(has_text="Reported cost").first
@@ -127,13 +131,55 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visi
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
 
     page.get_by_role("link", name="Runs", exact=False).first.click()
-    choose_first_row(page, "Runs with date, model, outcome")
-    expect(page.get_by_role("heading", name="Run 5e0c031e…")).to_be_visible()
+    choose_first_row(page, "Runs with title, date, model, outcome")
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
+    expect(page.get_by_text("Run 5e0c031e…")).to_be_visible()
     assert page.url.endswith(f"/run?run={RUN}")
     expect(page.get_by_test_id("stMetric").filter(has_text="Wall time").first).to_contain_text("4m 14s")
     expect(page.get_by_role("heading", name="Performance Impact")).to_be_visible()
     claim = page.locator("strong mark", has_text="3.17x speedup")
     expect(claim).to_have_attribute("title", re.compile("claimed 3.17× .* method stated"))
+
+
+def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: None, visit: Open) -> None:
+    """In the order and under the filters of the list, which a link to the run keeps; the list is there again behind it."""
+    page = visit(f"/run?run={RUN[:8]}&order=least-expensive&outcome=completed")
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
+    expect(page.get_by_text("3 of 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    page.get_by_role("button", name="Previous").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("2 of 3")).to_be_visible()
+    assert page.url.endswith("&outcome=completed&order=least-expensive")
+    page.keyboard.press("k")
+    expect(page.get_by_text("1 of 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Previous")).to_be_disabled()
+    page.keyboard.press("j")
+    expect(page.get_by_text("2 of 3")).to_be_visible()
+    page.get_by_role("link", name="All runs").click()
+    expect(page.get_by_role("combobox", name="Sort by")).to_have_value("Cost, low to high")
+    expect(page.get_by_text("3 of 3 runs")).to_be_visible()
+
+
+def test_an_upload_gets_labels_and_is_undone(no_runs: None, visit: Open) -> None:
+    page = visit("/upload")
+    labels = page.get_by_test_id("stMultiSelect").locator("input")
+    labels.fill("team=kernels")
+    page.get_by_role("option", name=re.compile("team=kernels")).click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Upload")).to_be_visible()
+    wait_until_drawn(page)
+    page.locator("input[type=file]").set_input_files(sorted(SAMPLES.iterdir()))
+    expect(page.get_by_role("heading", name="Upload results")).to_be_visible()
+    page.get_by_role("link", name=re.compile("^Run 5e0c031e")).click()
+    expect(page.get_by_role("heading", name="Labels and note")).to_be_visible()
+    expect(page.get_by_text("team=kernels")).to_be_visible()
+    page.get_by_role("textbox", name="Note").fill("warm cache")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Upload", exact=False).first.click()
+    page.get_by_role("button", name="Undo this upload").click()
+    page.get_by_role("button", name="Undo ingest 1").first.click()
+    expect(page.get_by_text("Undid ingest 1: removed 3 runs of 3 files.")).to_be_visible()
 
 
 def choose_first_row(page: Page, name: str) -> None:
@@ -217,3 +263,27 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, vi
     assert not [word for word in ("Overview", "Upload", "Search", "Model", "More", "Sort by", "Columns", "CSV") if word not in names]
     assert "CANVAS" in [tag for tag, _, _ in reached], "the table's cells"
     assert not [name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked]
+
+
+def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, visit: Open, dashboard: str) -> None:
+    page = visit(phone=True)
+    wait_until_drawn(page)
+    menu = page.get_by_test_id("stExpandSidebarButton")
+    assert menu.evaluate("button => getComputedStyle(button, '::after').content") == '"Menu"'
+    bar = page.locator(".st-key-filter-bar")
+    assert len(set(bar.evaluate("bar => [...bar.children].map(child => Math.round(child.getBoundingClientRect().bottom))"))) == 1
+    assert page.get_by_test_id("stMain").evaluate(FITS), "overview"
+    menu.click()
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Runs").click()
+    expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
+    for screen in ("runs", f"run?run={RUN}", "cost", "duration", "claims", "compare", "quality", "reports", "upload"):
+        page.goto(f"{dashboard}/{screen}")
+        wait_until_drawn(page)
+        assert page.get_by_test_id("stMain").evaluate(FITS), screen
+
+
+def test_durations_of_a_grid_sort_by_length_in_the_browser(samples: None, visit: Open) -> None:
+    durations = [90, 3_200, 28_300, 59_000, 254_000, 1_279_000, 3_720_000, 40_000_000]
+    shuffled = [sortable_duration(duration) for duration in reversed(durations)]
+    found = visit("/runs").evaluate("texts => texts.sort((one, other) => one.localeCompare(other))", shuffled)
+    assert found == shuffled[::-1]

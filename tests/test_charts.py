@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from app.charts import CHARTS, distributions, looks, periods
 from app.charts.axes import Axis, axis_layout
+from app.charts.base import level, tick_name
+from app.charts.legend import legend_html, without_legend
 from app.charts.palette import OTHER_LOOK, OTHERS, OUTCOMES, PALETTE, TOP, group_looks
 from app.queries.filters import Filters
 from app.queries.runs import model_rows, run, runs
@@ -246,3 +249,38 @@ def test_durations_have_round_ticks(largest: float, ticks: list[str]) -> None:
 def test_logarithmic_money_has_plain_ticks() -> None:
     layout = axis_layout(Axis("x", "x", Unit.USD), [0.04, 6], logarithmic=True)
     assert layout["ticktext"] == ["$0.01", "$0.02", "$0.05", "$0.1", "$0.2", "$0.5", "$1", "$2", "$5", "$10", "$20", "$50"]
+
+
+def test_a_legend_is_below_the_plot() -> None:
+    legend = CHARTS["turns-cost"].draw(table(row(), row(2, "other"))).layout.legend
+    assert (legend.yref, legend.y, legend.yanchor) == ("container", 0, "bottom")
+
+
+def test_the_legend_of_a_screen_has_the_order_of_all_legends() -> None:
+    names = [f"model-{number:02}" for number in range(9)]
+    shown = legend_html([None, *reversed(names)], looks(names))
+    assert re.findall(r"</span> ([^<]+)</li>", shown) == [*names[:TOP], OTHERS, "unknown"]
+    assert legend_html(["m"], looks(["m"])) == ""
+    assert "<b>" not in legend_html(["<b>", "m"], looks(["<b>", "m"]))
+    assert not without_legend(CHARTS["turns-cost"].draw(table(row(), row(2, "other")))).layout.showlegend
+
+
+def test_bars_are_named_by_titles_or_ranks_up_to_the_last() -> None:
+    rows = [row(number) | {"title": f"task {number}"} for number in range(50)]
+    few, many = (CHARTS["cost-models"].draw(pa.Table.from_pylist(rows[:count], SCHEMA)) for count in (3, 50))
+    assert list(few.layout.xaxis.ticktext) == ["task 0", "task 1", "task 2"]
+    assert list(many.layout.xaxis.ticktext) == ["1", "10", "20", "30", "40", "50"]
+    assert many.data[0].hovertext[0].startswith("<b>task 0</b>")
+
+
+def test_long_names_beside_rows_have_two_lines() -> None:
+    assert tick_name("claude-opus-4-6") == "claude-opus-4-6"
+    assert tick_name("vllm-project/vllm-benchmarks-of-attention") == "vllm-project/vllm-<br>benchmarks-of-attention"
+    assert tick_name("<" * 30) == f"{'&lt;' * 26}<br>{'&lt;' * 4}"
+
+
+def test_figures_side_by_side_are_equally_high() -> None:
+    one, other = CHARTS["turns-cost"].draw(TABLES["one row"]), CHARTS["run-tokens"].draw(TABLES["one row"])
+    other.update_layout(height=700)
+    level(one, other)
+    assert one.layout.height == other.layout.height == 700

@@ -19,6 +19,8 @@ from app.charts.palette import EVIDENCE_SIZES, SCOPES
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
+from app.queries.sentences import sentence, sentence_span
+from app.text import grid_columns
 from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
 from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
 from app.text.summary_html import summary_html
@@ -27,6 +29,7 @@ from ingest.documents.contents import Source
 from ingest.findings.summary_facts import headline as headline_of
 from ingest.pipeline import ingest
 from ingest.store.database import Store
+from schemas.catalogue.caveats import caveat_sql
 from schemas.rows.claim import ClaimRow, Evidence, Scope
 from schemas.rows.source import Severity
 from schemas.rows.statement import StatementKind
@@ -57,7 +60,7 @@ def claim(**changes: Any) -> dict[str, Any]:
         "hedged": False,
         "subject": None,
     }
-    ends = {"ratio_low": None, "ratio_high": None}
+    ends = {"ratio_low": None, "ratio_high": None, "caveat": None}
     about = {"repo": None, "task": None, "model": "m", "cost_own_usd": Decimal("0.5"), "pick": "largest"}
     return known | usual | ends | about | {"claims_found": 1, "runs_found": 1, "benchmarked_found": 0} | changes
 
@@ -110,7 +113,7 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
         "Quantified claims": "2",
     }
     assert headings(app)[:4] == [
-        "16 claims (2 quantified)",
+        "2 quantified claims",
         "1 run claiming a speedup, 1 with a stated benchmark",
         "1 of 3 runs has a speedup claim with a stated benchmark",
         "Claimed speedup vs. reported cost",
@@ -119,7 +122,12 @@ def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> No
     assert list(listed["ratio"])[:2] == [3.17, 1.42]
     assert list(listed["evidence"])[:2] == ["method stated", "method stated"]
     assert set(listed["hedged"]) == {"no"}
-    assert headings(app)[0] == f"{len(listed)} claims (2 quantified)"
+    assert set(listed["caveat"]) == {"micro-benchmark only"}
+    assert listed["sentence"][0] == "3.17x speedup for torch.empty vs torch.zeros/ones when tensors are overwritten"
+    assert app.toggle[0].label == "All claims (16)"
+    every = app.toggle[0].set_value(True).run().dataframe[0].value
+    assert list(every["ratio"])[:2] == [3.17, 1.42]
+    assert every.shape[0] == 16
 
 
 def test_runs_without_claims_say_so(store: Store, open_screen: Open) -> None:
@@ -131,7 +139,7 @@ def test_runs_without_claims_say_so(store: Store, open_screen: Open) -> None:
 
 
 def test_more_claims_than_a_chart_has_lines_for_are_counted(many: Store, open_screen: Open) -> None:
-    app = open_screen("claims", many, claims="Largest")
+    app = open_screen("claims", many, claims="Largest", **{"all-claims": "true"})
     found, runs = claim_queries.count_claims(many, EVERYTHING)
     drawn = claim_queries.drawn_claims(many, EVERYTHING, "largest", 60)
     assert drawn.num_rows == 60 < found
@@ -150,16 +158,18 @@ def test_a_click_on_a_claim_opens_its_run(sample_store: Store, open_screen: Open
 
 def test_the_overview_says_what_is_claimed_and_on_what_evidence(sample_store: Store, open_screen: Open) -> None:
     labels = [link.proto.label for link in open_screen("overview", sample_store).get("page_link")]
-    assert "1 of 3 runs claims a speedup: 3.17×, with a stated benchmark" in [label.replace("\\", "") for label in labels]
+    assert "1 of 3 runs claims a speedup: 3.17× faster (micro-benchmark only), with a stated benchmark" in [
+        label.replace("\\", "") for label in labels
+    ]
 
 
 def test_a_run_shows_its_claims_where_they_stand(sample_store: Store, open_screen: Open) -> None:
     app = open_screen("run", sample_store, run=RUN)
     html = html_of(app)
-    title = r"claimed 3\.17× \(time\) · method stated · micro"
+    title = r"claimed 3\.17× \(time\) · method stated · micro-benchmark only"
     assert re.search(rf'<strong><mark style="[^"]*" title="{title}[^"]*">3\.17x speedup</mark>', html)
     assert ">method stated</mark> 2 · the summary says how the numbers were obtained" in html
-    assert "Claimed speedup: 3.17× (time) · method stated · micro" in [text.value.replace("\\", "") for text in app.markdown]
+    assert "Claims: 3.17× faster (micro-benchmark only) · time · method stated" in [text.value.replace("\\", "") for text in app.markdown]
     assert {"Claims", "Findings", "Other statements", "Files changed (per summary)"} <= set(headings(app))
     findings = next(text.value for text in app.markdown if text.value.startswith("- "))
     assert ":blue[:material/info:] **Info**" in findings
@@ -257,11 +267,8 @@ def test_hovering_tells_the_claim_and_a_hostile_one_stays_text() -> None:
     rows = claims(claim(quote=evil, subject=evil, repo=evil))
     for key in ("claims-forest", "claims-cost"):
         assert "<a" not in CHARTS[key].draw(rows, {}).to_json().replace("\\u003c", "<")
-    [text] = CHARTS["claims-cost"].draw(claims(claim(hedged=True)), {}).data[0].hovertext
-    assert (
-        text
-        == "<b>claimed 3.00× (time) · number only · micro · qualified</b><br>3x faster<br>Reported cost: $0.5<br>Run: Faster kernel (r)"
-    )
+    [text] = CHARTS["claims-cost"].draw(claims(claim(caveat="approximate")), {}).data[0].hovertext
+    assert text == "<b>claimed 3.00× (time) · number only · approximate</b><br>3x faster<br>Reported cost: $0.5<br>Run: Faster kernel (r)"
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
@@ -325,18 +332,21 @@ def test_every_claim_of_a_summary_is_marked_and_in_the_legend(many: Store) -> No
 
 
 def test_words_of_claims() -> None:
-    ranged = claim(ratio_low=2.0, ratio_high=4.0, hedged=True, origin="cited", subject="the `parser`", scope="end_to_end")
+    end_to_end = {"scope": "end_to_end", "hedged": True, "caveat": "approximate"}
+    ranged = claim(ratio_low=2.0, ratio_high=4.0, origin="cited", subject="the `parser`", **end_to_end)
     assert (
-        claim_title(ranged)
-        == "claimed 3.00× (2.00× to 4.00×) (time) · number only · end to end · qualified · quoted from others · about the parser"
+        claim_title(ranged) == "claimed 3.00× (2.00× to 4.00×) (time) · number only · approximate · quoted from others · about the parser"
     )
     assert claim_title(claim(ratio=None, kind="qualitative")) == "claimed better (time) · no number · micro"
-    known = {"claimed_speedup": 3.0, "claimed_metric": "time", "claimed_evidence": "stated", "claimed_scope": "end_to_end"}
-    assert headline(known | {"claimed_low": 2.0, "claimed_high": 4.0}) == (
-        "Claimed speedup: 3.00× (2.00× to 4.00×) (time) · number only · end to end"
-    )
-    assert headline(known | {"claimed_low": None, "claimed_high": None}) == "Claimed speedup: 3.00× (time) · number only · end to end"
+    known = {"claimed_speedup": 3.0, "claimed_metric": "time", "claimed_evidence": "stated", "claimed_caveat": None}
+    assert headline(known | {"claimed_low": 2.0, "claimed_high": 4.0}) == ("Claims: 3.00× faster (2.00× to 4.00×) · time · number only")
+    assert headline(known | {"claimed_low": None, "claimed_high": None}) == "Claims: 3.00× faster · time · number only"
     assert headline({"claimed_speedup": None}) == ""
+    partial = {"runs": 9, "runs_with_claim": 3, "runs_benchmarked": 1, "runs_partial_claim": 2, "claimed_speedup_median": 2.0}
+    assert (
+        overview_line(partial)
+        == "3 of 9 runs claim a speedup: median 2.00× (2 of 3 micro-benchmark or component only), 1 with a stated benchmark"
+    )
     assert overview_line({"runs_with_claim": 0}) == overview_line({"runs_with_claim": None}) == ""
 
 
@@ -349,3 +359,67 @@ def test_findings_and_statements_of_strangers_stay_text() -> None:
     assert "<script" not in statements_html([{"kind": "commit", "subject": evil, "count": None, "quote": evil}])
     for kind in StatementKind:
         assert statement({"kind": kind.value, "subject": None, "count": 1200, "quote": "q"})[1].startswith("1,200")
+
+
+TEXT = "## Results\n\nWe tried it. The parser is **3x faster** now (from 9 s to 3 s). All tests pass.\n- Impact: ~2x speedup for `pad`\n"
+
+
+@pytest.mark.parametrize(
+    ("quote", "said"),
+    [
+        ("3x faster", "The parser is 3x faster now (from 9 s to 3 s)."),
+        ("~2x speedup", "Impact: ~2x speedup for pad"),
+        ("Results", "Results"),
+    ],
+)
+def test_a_claim_is_listed_with_its_sentence(quote: str, said: str) -> None:
+    start = TEXT.index(quote)
+    assert sentence(TEXT, start, start + len(quote)) == said
+
+
+@given(st.text(max_size=200), st.integers(0, 200), st.integers(0, 200))
+def test_the_sentence_of_a_claim_holds_it(text: str, one: int, other: int) -> None:
+    start, end = sorted((min(one, len(text)), min(other, len(text))))
+    found = sentence_span(text, start, end)
+    assert 0 <= found.start <= start <= end <= found.end <= len(text)
+
+
+def test_a_sentence_without_an_end_is_cut_and_says_so(store: Store) -> None:
+    ingest([Source("a", record_text(result=f"{'lead ' * 90}the build is 3x faster {'and on ' * 90}").encode())], store)
+    [said] = claim_queries.claims(store, EVERYTHING)["sentence"].to_pylist()
+    assert said.startswith("… ")
+    assert said.endswith(" …")
+    assert "the build is 3x faster" in said
+
+
+def test_a_claim_opens_its_run_at_the_sentence(sample_store: Store, open_screen: Open) -> None:
+    app = open_screen("claims", sample_store)
+    app.session_state["claims-table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.run()
+    assert app.title[0].value == "I have successfully optimized the MLA attention performance in the vLLM codebase"
+    assert headings(app)[0] == "Claim in the summary"
+    assert re.search(r"<mark[^>]*>3\.17x speedup</mark></strong><mark[^>]*> for </mark>", html_of(app))
+    assert "Claim in the summary" not in headings(open_screen("run", sample_store, run=RUN, claim="99"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "caveat"),
+    [
+        ("'micro', 'benchmarked', false", "micro-benchmark only"),
+        ("'component', 'estimated', true", "one component only, projected, approximate"),
+        ("'unspecified', 'stated', false", "scope not stated"),
+        ("'end_to_end', 'benchmarked', false", None),
+        ("'end_to_end', 'figures', true", "approximate"),
+    ],
+)
+def test_a_claim_says_what_limits_it(changes: str, caveat: str | None, sample_store: Store) -> None:
+    sql = f"select {caveat_sql()} as caveat from (select unnest([struct_pack(scope := s, evidence := e, hedged := h)], recursive := true)"
+    found = run_queries.fetch(sample_store, f"{sql} from (values ({changes})) as row(s, e, h))", {})
+    assert found["caveat"].to_pylist() == [caveat]
+
+
+def test_a_speedup_is_listed_with_its_caveat_wherever_runs_are(sample_store: Store) -> None:
+    runs = run_queries.runs(sample_store, EVERYTHING)
+    chosen = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, ("run_id", "claimed_speedup", "outcome")))
+    assert chosen.rows.column_names == ["run_id", "claimed_speedup", "claimed_caveat", "outcome"]
+    assert set(chosen.rows["claimed_caveat"].to_pylist()) == {"micro-benchmark only", None}

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.cli.options import FORMATS
+from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
 from ingest.store.database import DEFAULT_WAIT_SECONDS
 from tests.conftest import SAMPLES, Run, environment, record_text
@@ -28,7 +28,8 @@ def test_every_command_explains_itself_by_example(name: str) -> None:
 
 
 def test_commands_stand_in_the_order_of_use() -> None:
-    in_order = "ingest report runs models claims findings check compare rejects sources dashboard rebuild reprice doctor"
+    in_order = "ingest report runs show models claims findings check compare label note star exclude ingests undo rejects sources"
+    in_order += " dashboard rebuild reprice doctor"
     assert " ".join(cli.commands) == in_order
 
 
@@ -40,7 +41,7 @@ def test_every_filter_is_an_option(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["report", "runs", "models", "rejects", "sources"])
 def test_every_export_is_a_choice(name: str) -> None:
-    assert f"[{'|'.join(FORMATS)}]" in CliRunner().invoke(cli, [name, "--help"]).stdout
+    assert f"[{'|'.join(OUTPUT_FORMATS)}]" in CliRunner().invoke(cli, [name, "--help"]).stdout
 
 
 def test_the_wait_is_the_stores_own() -> None:
@@ -122,6 +123,15 @@ def test_strict_makes_a_reject_a_failure(tachograph: Run, tmp_path: Path) -> Non
     assert done.stdout == ""
     assert "1 rejected" in done.stderr
     assert done.returncode == 1
+
+
+def test_nothing_but_rejects_says_what_to_ingest_and_how_to_get_it(tachograph: Run, tmp_path: Path) -> None:
+    """No failure to a script without --strict, since rejects are kept, but one to a reader."""
+    (tmp_path / "broken.json").write_text('{"type":"result","total_cost_usd":')
+    done = tachograph("ingest", "broken.json")
+    assert "\nNo runs ingested: 1 record rejected, none accepted.\nExpected: result records of Claude Code" in done.stderr
+    assert "`claude -p … --output-format json > run.json`" in done.stderr
+    assert done.returncode == 0
 
 
 @pytest.mark.slow

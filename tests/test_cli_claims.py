@@ -84,7 +84,8 @@ def test_runs_grouped_by_evidence_are_those_the_filter_finds(claiming: Store) ->
 
 def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     shown = ask(claiming, "claims", "--repo", "vllm", "--kind", "quantified")
-    assert shown.stderr.startswith(f"2 claims of 1 run, from the agents' summaries, not verified · --repo vllm · {claiming.location}\n")
+    told = "2 claims of 1 run, from the agents' summaries, not verified (14 without a number: --all)"
+    assert shown.stderr.startswith(f"{told} · --repo vllm · {claiming.location}\n")
     assert "Claimed" in shown.stdout
     assert "3.17×" in shown.stdout
     cut = ask(claiming, "claims", "--kind", "quantified", "--limit", "1")
@@ -136,3 +137,13 @@ def test_every_format_holds_the_same_rows(claiming: Store, tmp_path: Path, comma
 def test_the_words_of_the_options_are_those_of_the_rows() -> None:
     assert set(KINDS) == {*ClaimKind}
     assert set(SEVERITIES) == {*Severity}
+
+
+def test_a_table_lists_claims_with_a_number_and_files_all_of_them(claiming: Store) -> None:
+    table = ask(claiming, "claims")
+    assert "Reduced allocations" not in table.stdout
+    assert "Reduced allocations" in ask(claiming, "claims", "--all").stdout
+    assert "Reduced allocations" in ask(claiming, "claims", "--kind", "qualitative").stdout
+    kinds = [row["kind"] for row in rows(claiming, "claims")]
+    assert kinds == sorted(kinds, reverse=True)
+    assert set(kinds) == {*KINDS}

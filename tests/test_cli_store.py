@@ -55,6 +55,7 @@ def test_a_store_in_use_is_waited_for_and_then_given_up(tachograph: Run, filled:
     with held(filled / "tachograph.duckdb"):
         done = tachograph("report", "--wait", "0.5")
     assert done.stdout == ""
+    assert "Waiting up to 0.5 s for tachograph.duckdb: another process is " in done.stderr
     assert "tachograph.duckdb is locked" in done.stderr
     assert "--wait SECONDS" in done.stderr
     assert done.returncode == 4

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from app.cli.main import cli
-from app.cli.options import FORMATS
+from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
 from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode
@@ -81,7 +81,7 @@ def test_the_page_of_commands_names_every_filter_and_exit_code() -> None:
 
 
 def test_the_pages_name_every_format_and_limit() -> None:
-    assert not [name for name in FORMATS if f"`{name}`" not in PAGES["reports.md"]]
+    assert not [name for name in OUTPUT_FORMATS if f"`{name}`" not in PAGES["reports.md"]]
     assert not [key for key in LIMITS if f"`--{key}`" not in PAGES["budgets.md"]]
 
 

@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 import zipfile
+from datetime import datetime
 from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,7 +20,7 @@ import simplejson
 from hypothesis import given
 from playwright.sync_api import Browser
 
-from app.cli.options import FORMATS
+from app.cli.options import OUTPUT_FORMATS
 from app.cli.report_text import report_text
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
@@ -29,6 +30,7 @@ from app.text.columns import columns
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
+from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import one_line
 from tests.conftest import StoreOnce, record_text
 from tests.examples import examples
@@ -57,7 +59,7 @@ def written(made: Report, name: str) -> bytes:
 
 
 def test_every_format_is_read_back() -> None:
-    assert set(READERS) == set(FORMATS)
+    assert set(READERS) == set(OUTPUT_FORMATS)
 
 
 @pytest.mark.slow
@@ -94,7 +96,7 @@ def test_parquet_says_what_it_covers(grouped: Report) -> None:
 
 def test_json_has_every_section_and_the_header(grouped: Report) -> None:
     answer = simplejson.loads(written(grouped, "json"), use_decimal=True)
-    assert list(answer) == ["report", *(section.key for section in grouped.sections)]
+    assert list(answer) == ["report", "summary", *(section.key for section in grouped.sections)]
     assert {row["task"] for row in answer["groups"]} == {*HOSTILE, None}
     assert len(answer["runs"]) == len(HOSTILE) + 2
 
@@ -105,9 +107,9 @@ def book(made: Report) -> openpyxl.Workbook:
 
 def test_a_workbook_has_its_sheets_headers_filters_and_a_chart(grouped: Report) -> None:
     workbook = book(grouped)
-    assert workbook.sheetnames == ["Summary", "Groups", "Models", "Runs", "Unpriced", "Findings"]
-    for name in workbook.sheetnames[1:]:
-        assert workbook[name].freeze_panes == "A2"
+    assert workbook.sheetnames == ["Summary", "Totals", "Groups", "Models", "Runs", "Unpriced", "Findings", "About"]
+    for name in workbook.sheetnames[2:-1]:
+        assert workbook[name].freeze_panes == ("D2" if name == "Runs" else "A2")
         assert workbook[name].auto_filter.ref
     assert "xl/charts/chart1.xml" in zipfile.ZipFile(io.BytesIO(written(grouped, "xlsx"))).namelist()
 
@@ -122,6 +124,39 @@ def test_a_workbook_has_money_as_numbers_and_text_as_text(grouped: Report) -> No
     groups = [Decimal(repr(cell.value)) for cell in costs[:-1] if cell.value is not None]
     assert sum(groups) == Decimal(repr(costs[-1].value)) == grouped.section("totals").table["cost_usd"][0].as_py()
     assert {row[0].value for row in cells} >= {text for text in HOSTILE if text.isprintable() and not text.startswith("<r>")}
+
+
+def test_a_workbook_has_days_and_months_as_dates_and_causes_as_words(store: Store) -> None:
+    ingest([Source("undated", record_text(uuid="undated", session_id="undated", total_cost_usd=2).encode())], store)
+    run = record_text(uuid="dated", session_id="dated", total_cost_usd=1)
+    ingest([Source("dated", f'{{"type":"user","timestamp":"2026-03-05T12:00:00Z","session_id":"dated"}}\n{run}'.encode())], store)
+    for by, number_format, day in (("day", "yyyy-mm-dd", 5), ("month", "yyyy-mm", 1)):
+        column = [row[0] for row in book(report(store, Request(by=(by,))))["Groups"].iter_rows(min_row=2)]
+        assert (column[0].value, column[0].number_format) == (datetime(2026, 3, day), number_format)  # noqa: DTZ001  a workbook has no zones
+        assert [cell.value for cell in column[1:]] == ["unknown", "Total"]
+    causes = [row[0].value for row in book(report(store, Request(by=("cause",))))["Groups"].iter_rows(min_row=2)]
+    assert (
+        {CAUSES[CostCause.HELPER_MODEL_MISSING].label} <= set(causes) <= {*(cause.label for cause in CAUSES.values()), "unknown", "Total"}
+    )
+
+
+def test_runs_of_a_workbook_begin_with_what_identifies_them_and_fold_the_rest_away(grouped: Report) -> None:
+    sheet = book(grouped)["Runs"]
+    header = [cell.value for cell in sheet[1]]
+    assert header[:3] == ["Task", "Main model", "Outcome"]
+    folded = {place for letters in sheet.column_dimensions.values() if letters.hidden for place in range(letters.min, letters.max + 1)}
+    visible = [name for place, name in enumerate(header, 1) if place not in folded]
+    assert len(visible) <= 18
+    assert {"Reported cost", "Run"} <= set(visible)
+    assert folded == set(range(len(visible) + 1, len(header) + 1))
+    assert set(header) >= {"Cache reads", "Agent version"}
+
+
+def test_a_workbook_leads_with_the_figures_of_the_first_page_as_numbers(grouped: Report) -> None:
+    rows = {row[0]: row for row in book(grouped)["Summary"].iter_rows(values_only=True)}
+    assert Decimal(repr(rows["Total reported cost"][1])) == grouped.first.totals["cost_usd"]
+    assert rows["Failure rate"][1] == grouped.first.totals["error_rate"]
+    assert list(rows).index("Total reported cost") < 5
 
 
 def test_no_cell_of_a_workbook_is_a_formula_not_even_when_it_is_edited(grouped: Report) -> None:
@@ -156,7 +191,7 @@ def test_any_workbook_reads_back(table: pa.Table) -> None:
 def test_a_total_of_more_digits_than_a_cell_holds_stands_beside_it(store: Store) -> None:
     runs = [record_text(uuid=cost, session_id=cost, total_cost_usd=float(cost)) for cost in ("87654321", "0.123456789")]
     ingest([Source("two", "\n".join(runs).encode())], store)
-    rows = {row[0]: row for row in book(report(store, Request()))["Summary"].iter_rows(values_only=True)}
+    rows = {row[0]: row for row in book(report(store, Request()))["Totals"].iter_rows(values_only=True)}
     assert rows["Reported cost"][3] == "$87,654,321.123456789"
     assert rows["Turns"][3] is None
 

@@ -28,6 +28,8 @@ OF_KIND = {
     Kind.USD: st.sampled_from(["0.5", "12"]),
     Kind.FACTOR: st.sampled_from(["1.5", "2"]),
     Kind.TEXT: st.just("two words"),
+    Kind.CHOICE: st.sampled_from(["no", "only", "all"]),
+    Kind.FLAG: st.just("yes"),
 }
 
 

@@ -169,4 +169,4 @@ def test_a_name_that_no_run_has_is_noted_with_those_that_come_near(filled: Path,
 def test_a_number_that_is_none_is_called_a_number() -> None:
     done = CliRunner().invoke(cli, ["dashboard", "--port", "80x"])
     assert done.exit_code == 2
-    assert "'80x' is not a valid number." in done.stderr
+    assert "Invalid value for '--port': '80x' is not a whole number from 1 to 65535." in done.stderr

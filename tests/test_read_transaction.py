@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import duckdb
 import pytest
 
+from app.cli.unmatched import CheckedStore
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from app.queries.read_transaction import ReadTransaction, read_transaction
@@ -71,3 +72,17 @@ def test_an_error_of_the_database_is_told_as_one_of_the_store(sample_store: Stor
         count(transaction)
         raise duckdb.IOException("Could not read from file")
     ingest([LATE], sample_store)  # it is closed all the same
+
+
+def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(sample_store: Store) -> None:
+    """A second one could see another state of the store, or wait for it."""
+    filters = Filters((("model", ("gpt-9", "claude-sonnet-4-5")), ("repo", ("x",))))
+    checked = CheckedStore(sample_store.location, 0, lambda _: None, filters)
+    with read_transaction(checked) as transaction:
+        count(transaction)
+        assert checked.unmatched == []
+    models = ["claude-opus-4-5", "claude-sonnet-4-5"]
+    assert [(found.key, found.value, sorted(found.known)) for found in checked.unmatched] == [("model", "gpt-9", models), ("repo", "x", [])]
+    with checked.reading():
+        pass
+    assert len(checked.unmatched) == 2, "once is enough"

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.cli.main import cli
 from app.queries import runs as run_queries
@@ -21,6 +23,7 @@ from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from app.text.columns import columns
 from app.text.formatting import human
+from app.text.text_tables import MOST_COLUMNS, broken
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
@@ -118,6 +121,7 @@ def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
 def test_every_filter_filters_every_section(five: Store, key: str) -> None:
     """A condition is about runs: a table of something else that it is put on may lack the column."""
     values = {Kind.LABELS: "team=red", Kind.TIME: "2026-03-02", Kind.USD: "2", Kind.FACTOR: "2"}
+    values |= dict.fromkeys((Kind.CHOICE, Kind.FLAG), next(reversed(FILTERS[key].words), ""))
     filters = choose({key: values.get(FILTERS[key].kind, "red")})
     made = report(five, Request(filters, ("outcome",), reprice="claude-opus-4-6"))
     counted = sum(row["runs"] for row in made.section("groups").table.to_pylist())
@@ -193,11 +197,16 @@ def test_a_report_is_of_one_moment(sample_store: Store) -> None:
     ingest([Source("late", record_text(uuid="late").encode())], sample_store)
 
 
-def test_the_terminal_shows_the_whole_report_and_brief_its_groups(tachograph: Run, filled: Path) -> None:
-    whole = tachograph("report", "--by", "model")
-    assert whole.returncode == 0
-    headings = ["Cost report", "Totals", "By main model", "Models", "Most expensive runs"]
+def test_the_terminal_shows_what_matters_the_whole_report_with_all_and_brief_its_groups(tachograph: Run, filled: Path) -> None:
+    short, whole = tachograph("report", "--by", "model"), tachograph("report", "--by", "model", "--all")
+    assert (short.returncode, whole.returncode) == (0, 0)
+    headings = ["Cost report", "Totals", "By main model", "Models", "Most expensive runs", "About this report"]
     assert [line for line in whole.stdout.splitlines() if line in headings] == headings
+    assert [line for line in short.stdout.splitlines() if line in headings] == headings[:3]
+    assert "add --all" in short.stderr
+    assert "add --all" not in whole.stderr
+    assert "Cost per hour" in whole.stdout
+    assert "Cost per hour" not in short.stdout
     assert human(Decimal(TOTAL_COST), Unit.USD) in whole.stdout
     brief = CliRunner().invoke(cli, ["report", "--by", "model", "--brief", "--db", str(filled / "tachograph.duckdb")])
     assert brief.stdout.splitlines()[-1].startswith("Total")
@@ -217,3 +226,37 @@ def test_a_workbook_is_nothing_for_a_terminal(filled: Path) -> None:
     os.close(controlling)
     assert done.stderr == "Error: xlsx is binary.\nWrite it to a file: -o FILE.xlsx\n"
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize("width", ["80", "100"])
+def test_a_terminal_of_usual_width_has_seven_columns_at_most_and_names_the_others(
+    tachograph: Run, filled: Path, width: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    lines = tachograph("report", "--by", "model", "--all", cwd=filled).stdout.splitlines()
+    rules = [place for place, line in enumerate(lines) if line.startswith("──")]
+    assert rules
+    assert max(len(line.split("  ")) - line.split("  ").count("") for place in rules for line in [lines[place + 1]]) <= MOST_COLUMNS
+    assert max(map(len, lines)) <= int(width)
+    assert [line for line in lines if line.startswith("Hidden columns: ")]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("claude-sonnet-latest", ["claude-sonnet-latest"]),
+        ("AlphaBravoCompany/hauler-ui-and-more", ["AlphaBravoCompany/", "hauler-ui-and-more"]),
+        ("Over by $0.86; on 2026-03-19.", ["Over by $0.86; on", "2026-03-19."]),
+        ("x" * 50, [f"{'x' * 9}…{'x' * 10}"]),
+    ],
+)
+def test_a_name_is_broken_behind_a_sign_or_cut_and_never_within_a_word(name: str, lines: list[str]) -> None:
+    assert broken(name, 20).split("\n") == lines
+
+
+@given(st.text(alphabet="ab-/ .", max_size=60), st.integers(4, 30))
+def test_a_broken_name_fits_and_loses_nothing_but_blanks_and_what_is_cut(name: str, width: int) -> None:
+    lines = broken(name, width).split("\n")
+    assert max(map(len, lines)) <= max(width, len(name) if len(name) <= width else 0)
+    if "…" not in broken(name, width):
+        assert "".join(lines).replace(" ", "") == name.replace(" ", "")

@@ -45,7 +45,7 @@ def awkward(store_once: StoreOnce) -> Store:
 
 def totals(app: AppTest) -> dict[str, str]:
     """Each figure of the preview, to its last digit."""
-    frame = app.dataframe[0].value
+    frame = next(grid.value for grid in app.dataframe if "figure" in grid.value)
     return {row["figure"]: row["exactly"] or row["value"] for row in frame.to_dict("records")}
 
 
@@ -82,6 +82,26 @@ def test_a_model_without_a_price_is_told_and_can_be_corrected(sample_store: Stor
     assert not app.exception
     assert not app.error
     assert [heading for heading in app.header if heading.value.replace("\\", "") == "Repriced as claude-opus-4-5"]
+
+
+def test_title_owner_and_budget_are_on_the_first_page_and_in_the_command(
+    sample_store: Store, screen: Open, tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TACHOGRAPH_BUDGETS", "max-total-usd=3 max-run-usd=0.5")
+    app = screen(sample_store, owner="Finance")
+    assert app.number_input(key="budget").value == 3
+    app.text_input(key="report-title").set_value("Agents -- it's March").run()
+    app.number_input(key="budget").set_value(2.5).run()
+    shown = {metric.label: (metric.value, metric.delta) for metric in app.metric}
+    assert shown["Total reported cost"][0] == "$2.83"
+    assert shown["Budget left"] == ("−$0.3251", "FAIL, of $2.50")
+    assert shown["Max cost per run"][1] == "FAIL, at most $0.5000"
+    assert [heading.value.replace("\\", "") for heading in app.subheader] == ["Agents -- it's March"]
+    words = shlex.split(str(app.code[0].value))
+    assert tachograph(*words[1:], cwd=tmp_path).returncode == 0
+    page = (tmp_path / "cost-report-by-model.html").read_text()
+    assert "<dt>Prepared for</dt><dd>Finance</dd>" in page
+    assert "−$0.3251" in page
 
 
 def test_groupings_are_two_at_most_and_none_is_fine(sample_store: Store, screen: Open) -> None:

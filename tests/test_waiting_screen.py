@@ -54,9 +54,19 @@ def impatient(tmp_path: Path, samples_read: Callable[..., Path]) -> Iterator[tup
     assert "Traceback" not in log.read_text(), log.read_text()
 
 
-def held(store: Path) -> subprocess.Popen[str]:
+WRITER = """
+import sys
+from ingest.store.database import Store
+with Store(sys.argv[1]).writing():
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+"""A long ingest."""
+
+
+def held(store: Path, code: str = HOLDER) -> subprocess.Popen[str]:
     """Another process that has the store open for writing until its input ends."""
-    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", code, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
@@ -71,13 +81,21 @@ def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tup
         expect(page.get_by_text(f"another process is writing (pid {other.pid}")).to_be_visible()
         other.communicate()
     expect(page.get_by_test_id("stMetric").first).to_be_visible()
-    expect(page.get_by_text("Waiting for")).to_have_count(0)
+    expect(page.get_by_text("Waiting up to")).to_have_count(0)
 
     with held(store) as other:
         page.goto(f"{address}/cost")
         expect(page.get_by_text(f"is locked by pid {other.pid}")).to_be_visible()
-        expect(page.get_by_text("Waiting for")).to_have_count(0)
+        expect(page.get_by_text("This page continues automatically")).to_be_visible()
+        expect(page.get_by_text("--wait")).to_have_count(0)  # the dashboard has no such option
+        expect(page.get_by_text("Waiting up to")).to_have_count(0)
         other.communicate()
     expect(page.get_by_test_id("stMetric").first).to_be_visible()
     expect(page.get_by_text("is locked by")).to_have_count(0)
+
+    with held(store, WRITER) as other:
+        page.goto(f"{address}/duration")
+        expect(page.get_by_text(f"Waiting up to 2 s for {store}: another process is writing (pid {other.pid}, tachograph)")).to_be_visible()
+        other.communicate()
+    expect(page.get_by_test_id("stMetric").first).to_be_visible()
     page.close()

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import figure, hover, inked, left_out, nothing, run_line, safe
-from app.charts.palette import PLAIN, Look, Looks, in_legend, name
+from app.charts.palette import MANY, PLAIN, Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
 from schemas.unit_names import Unit
@@ -37,11 +37,12 @@ def points(table: pa.Table, measure: Figure, axis: str, looks: Looks, page: str 
         return nothing(f"No run has both a {measure.label.lower()} and a date.")
     logarithmic = is_wide([row["value"] for row in rows])
     drawn = [row for row in rows if row["value"] > 0] if logarithmic else rows
+    kind = go.Scattergl if len(drawn) > MANY else go.Scatter
     groups: dict[str | None, list[dict[str, Any]]] = {}
     for row in drawn:
         groups.setdefault(row["model"], []).append(row)
-    traces: list[Any] = [_model(*entry, measure) for entry in in_legend(groups, looks)]
-    traces += [_trend(drawn)] if len(drawn) >= LONG else []
+    traces: list[Any] = [_model(kind, *entry, measure) for entry in in_legend(groups, looks)]
+    traces += [_trend(kind, drawn)] if len(drawn) >= LONG else []
     return inked(
         figure(
             traces,
@@ -111,8 +112,8 @@ def undrawn_note(table: pa.Table, measure: Figure, axis: str, runs: int) -> str:
     return left_out(runs - drawn, 0, lacks)
 
 
-def _model(label: str, look: Look, rows: Sequence[dict[str, Any]], measure: Figure) -> go.Scattergl:
-    return go.Scattergl(
+def _model(kind: Any, label: str, look: Look, rows: Sequence[dict[str, Any]], measure: Figure) -> Any:
+    return kind(
         x=[row["x"] for row in rows],
         y=[row["value"] for row in rows],
         mode="markers",
@@ -131,8 +132,8 @@ def _hover(row: dict[str, Any], measure: Figure) -> str:
     return f"{text}<br>Outcome: {safe(row['outcome'].replace('_', ' '))}<br>{safe(run_line(row))}"
 
 
-def _trend(rows: Sequence[dict[str, Any]]) -> go.Scattergl:
-    return go.Scattergl(
+def _trend(kind: Any, rows: Sequence[dict[str, Any]]) -> Any:
+    return kind(
         x=[row["x"] for row in rows],
         y=[row["trend"] for row in rows],
         mode="lines",

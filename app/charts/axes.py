@@ -22,7 +22,7 @@ _STEPS = [factor * unit for unit in (1, 10, 100) for factor in (1, 2, 5)] + [
 _HOURS = [factor * 10**power * _HOUR for power in range(8) for factor in (1, 2, 5)]
 _POWERS = (1, 10, 100, _SECOND, 10 * _SECOND, _MINUTE, 10 * _MINUTE, _HOUR, 10 * _HOUR, 100 * _HOUR, 1000 * _HOUR, 10_000 * _HOUR)
 _MOST_TICKS = 6
-_FEW_DECADES = 3
+_FEW_DECADES, _MANY_DECADES = 3, 6
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,11 @@ def _ticks(unit: Unit, values: Sequence[float], *, logarithmic: bool) -> dict[st
 
 
 def _round_values(values: Sequence[float]) -> list[float]:
-    """1, 2, 5, 10, … over the values; over many orders of magnitude the powers of ten only."""
+    """1, 2, 5, 10, … over the values; over many orders of magnitude the powers of ten only, or every second of them."""
     first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     factors = (1, 2, 5) if last - first <= _FEW_DECADES else (1,)
-    return [float(f"{factor}e{power}") for power in range(first, last + 1) for factor in factors]
+    step = 1 if last - first <= _MANY_DECADES else 2
+    return [float(f"{factor}e{power}") for power in range(first, last + 1, step) for factor in factors]
 
 
 def _tick(value: float, unit: Unit) -> str:

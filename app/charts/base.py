@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from app.charts.palette import Looks, looks
+from app.charts.palette import Looks, looks, name
 from app.text.formatting import exact, short_id
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, plural
@@ -20,6 +21,11 @@ HEIGHT = 380
 LEGEND_ROW = 20
 """Pixels of a row of the legend; on half a page, a row has two names."""
 
+
+LONGEST_LINE = 26
+"""The most characters of a line of a name beside a row."""
+
+_LINE = re.compile(r".*[-/_@ ·]")
 
 INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
 """Colour of axis texts: on a light page, Streamlit's own has a contrast of 3.6:1 only."""
@@ -89,8 +95,10 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
             "orientation": "h",
             "x": 0,
             "xanchor": "left",
-            "y": 1.02,
+            "yref": "container",  # below the title of the axis, however high the plot is
+            "y": 0,
             "yanchor": "bottom",
+            "font": {"size": 12},
             "traceorder": "normal",
             "title": {"text": ""},
         },
@@ -113,6 +121,23 @@ def inked(drawn: go.Figure, page: str | None) -> go.Figure:
     for note in drawn.layout.annotations:
         note.font.color = ink
     return drawn.update_layout(hoverlabel=_HOVERED[page]) if page in _HOVERED else drawn
+
+
+def tick_name(text: str | None) -> str:
+    """A name beside a row of a chart. A long one has two lines, broken behind a sign where it has one: a phone is narrow."""
+    whole = name(text)
+    if len(whole) <= LONGEST_LINE:
+        return safe(whole)
+    found = _LINE.match(whole[:LONGEST_LINE])
+    end = found.end() if found else LONGEST_LINE
+    return f"{safe(whole[:end].rstrip())}<br>{safe(whole[end:])}"
+
+
+def level(*figures: go.Figure) -> None:
+    """Figures side by side get the height of the highest."""
+    height = max(one.layout.height for one in figures)
+    for one in figures:
+        one.update_layout(height=height)
 
 
 def nothing(why: str) -> go.Figure:

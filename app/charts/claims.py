@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import Words, chart, figure, nothing, run_line, safe
+from app.charts.base import Words, chart, figure, nothing, run_line, safe, tick_name
 from app.charts.palette import EVIDENCE_SIZES, SCOPES, Looks, name
 from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, words
 from app.text.formatting import exact, human
@@ -23,13 +23,13 @@ from schemas.catalogue.columns import RUNS
 from schemas.text import plural
 from schemas.unit_names import Unit
 
-ROW = 24
+ROW, LEAST_ROWS = 28, 2
 HALVES = 10
 """The fewest runs for a finding on the less and the more expensive half."""
 
 COST = axis_of(RUNS["cost_own_usd"])
 RATIO = "Claimed ratio (log scale)"
-_LONGEST_QUOTE = 40
+_LONGEST_QUOTE = 50
 _MOST_TICKS = 5
 _HOVERED, _HOVER_WIDTH = 300, 60
 """The most characters of a quote in hover text, and of a line of it."""
@@ -79,8 +79,8 @@ def claims_forest(table: pa.Table, _: Looks) -> go.Figure:
     values = [row[key] for _, row in rows for key in ("ratio", "ratio_low", "ratio_high") if row[key]]
     quotes = {
         "tickvals": [place for place, _ in rows],
-        "ticktext": [safe(_short(row["quote"])) for _, row in rows],
-        "range": [max(table.num_rows, 4) - 0.4, -1.2],
+        "ticktext": [tick_name(_short(row["quote"])) for _, row in rows],
+        "range": [max(table.num_rows, LEAST_ROWS) - 0.4, -1.2],
         "tickfont": {"size": 11},
         "automargin": True,
         "showgrid": False,
@@ -90,7 +90,7 @@ def claims_forest(table: pa.Table, _: Looks) -> go.Figure:
     groups = [(evidence, [(place, row) for place, row in rows if row["evidence"] == evidence]) for evidence in EVIDENCE]
     traces = [make(evidence, found) for make in (_ranges, _forest_points) for evidence, found in groups if found]
     drawn = figure([*traces, *_legend([row for _, row in rows])], xaxis=_ratio_axis(values) | {"title": {"text": RATIO}}, yaxis=quotes)
-    drawn.update_layout(height=130 + ROW * max(table.num_rows, 4), showlegend=True)
+    drawn.update_layout(height=150 + ROW * max(table.num_rows, LEAST_ROWS), showlegend=True)
     return drawn.add_shape(_no_change("x")).add_annotation(
         x=0, y=-1, text="no change", showarrow=False, xanchor="left", xshift=4, font={"size": 12}
     )
@@ -177,7 +177,7 @@ def _ratio_axis(values: Sequence[float]) -> dict[str, Any]:
 
 
 def _claim_hover(row: Row) -> str:
-    about = " · ".join(row[key] for key in ("repo", "task", "model") if row[key])
+    about = " · ".join(row[key] for key in ("title", "repo", "model") if row.get(key))
     quote = textwrap.shorten(row["quote"], _HOVERED, placeholder=" …") or row["quote"][:_HOVERED]
     return _lines(quote, claim_title(row), about, run_line(row))
 
@@ -226,15 +226,15 @@ def claims_evidence(table: pa.Table, _: Looks) -> go.Figure:
         traces[0].update(texttemplate=f"%{{text}} {traces[0].name}")
     names = {
         "tickvals": list(range(len(rows))),
-        "ticktext": [f"{safe(_group(row))} · {row['claiming']:,} of {row['runs']:,}" for row in rows],
-        "range": [max(len(rows), 3) - 0.4, -0.6],
+        "ticktext": [f"{tick_name(row['group'])} · {row['claiming']:,} of {row['runs']:,}" for row in rows],
+        "range": [len(rows) - 0.4, -0.6],
         "automargin": True,
         "ticklabelstandoff": 6,
         "title": {"text": ""},
     }
     share = {"title": {"text": "Share of runs with a claim"}, "tickformat": ",.0%", "range": [0, 1]}
     drawn = figure(traces, barmode="stack", bargap=0.35, xaxis=share, yaxis=names)
-    return drawn.update_layout(height=120 + 32 * max(len(rows), 3), showlegend=len(traces) > 1)
+    return drawn.update_layout(height=(130 if len(traces) > 1 else 105) + 34 * len(rows), showlegend=len(traces) > 1)
 
 
 def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:
@@ -290,7 +290,7 @@ def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
     traces = [_cost_points(evidence, found) for evidence, found in groups if found]
     x, y = axis_layout(COST, costs, logarithmic=logarithmic), _ratio_axis([row["ratio"] for row in rows])
     drawn = figure([*traces, *_legend(rows)], xaxis=x, yaxis=y | {"title": {"text": "Claimed speedup (log scale)"}})
-    return drawn.update_layout(height=460 if len(rows) >= HALVES else 300, showlegend=True).add_shape(_no_change("y"))
+    return drawn.update_layout(height=460 if len(rows) >= HALVES else 240, showlegend=True).add_shape(_no_change("y"))
 
 
 def _cost_points(evidence: str, rows: Sequence[Row]) -> go.Scatter:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of
-from app.charts.base import HEIGHT, figure, hover, inked, nothing, safe
+from app.charts.base import HEIGHT, figure, hover, inked, nothing, safe, tick_name
 from app.charts.palette import OTHER_LOOK, OTHERS, TOKENS, Look, Looks, name
 from app.charts.periods import filled, labels
 from app.queries.cost import Groups
@@ -106,7 +106,7 @@ def _bar(places: Sequence[int], values: Sequence[float], *, upright: bool, **loo
 
 
 def _bars(traces: Sequence[go.Bar], names: Sequence[str], axis: Axis, page: str | None, *, upright: bool) -> go.Figure:
-    texts = [safe(name(text)) for text in names]
+    texts = [safe(name(text)) if upright else tick_name(text) for text in names]
     places: dict[str, Any] = labels(texts) if upright else {"tickvals": list(range(len(texts))), "ticktext": texts}
     places |= {"title": {"text": ""}, "automargin": True, "showgrid": False, "ticklabelstandoff": 6}
     places |= {"range": [-0.6, len(texts) - 0.4]} if upright else {}

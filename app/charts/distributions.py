@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, count_axis, is_wide
-from app.charts.base import figure, hover, inked, left_out, nothing, safe
+from app.charts.base import figure, hover, inked, left_out, nothing, safe, tick_name
 from app.charts.palette import COHORTS, PLAIN, Looks, name
 from app.queries.distributions import Scale
 from app.text.formatting import human
@@ -141,7 +141,7 @@ def _summary(row: Mapping[str, Any], measure: Figure) -> str:
 
 
 def _called(row: Mapping[str, Any]) -> str:
-    return safe(name(row["group"]))
+    return tick_name(row["group"])
 
 
 def spread_finding(measure: Figure, whole: Mapping[str, Any] | None) -> str:

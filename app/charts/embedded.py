@@ -15,6 +15,9 @@ from app.charts.spending import bars_note, cost_bars
 from app.queries.grouping import group
 from schemas.text import in_json, one_line
 
+LEGEND = {"y": -0.16, "yanchor": "top"}
+"""Beneath the plot and the title of its axis: on paper one reads from the top."""
+
 MODEL_KEYS = ("model", "provider", "region")
 
 
@@ -70,6 +73,6 @@ def _runs(model_rows: pa.Table, looks: Looks) -> Embedded | None:
 
 def _embedded(drawn: go.Figure, alt: str, note: str) -> Embedded:
     ink = {"color": INKS["light"]}
-    drawn.update_layout(font={"family": "system-ui, sans-serif", "size": 12} | ink)
+    drawn.update_layout(font={"family": "system-ui, sans-serif", "size": 12} | ink, legend=LEGEND)
     text = in_json(str(drawn.to_json())).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     return Embedded(text, one_line(alt), one_line(note), int(drawn.layout.height))

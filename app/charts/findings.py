@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import count_axis
-from app.charts.base import figure, figures_of, hover, inked, safe
+from app.charts.base import figure, figures_of, hover, inked, tick_name
 from app.charts.palette import SEVERITIES
 from schemas.catalogue.columns import RULES
 from schemas.text import plural
@@ -23,7 +23,7 @@ def rules(table: pa.Table, page: str | None) -> go.Figure:
     traces = [
         _severity(severity, [(place, row) for place, row in enumerate(rows) if row["severity"] == severity]) for severity in SEVERITIES
     ]
-    places = {"tickvals": list(range(len(rows))), "ticktext": [safe(name) for name in names], "automargin": True, "showgrid": False}
+    places = {"tickvals": list(range(len(rows))), "ticktext": [tick_name(name) for name in names], "automargin": True, "showgrid": False}
     x = count_axis("Runs", max((row["runs"] for row in rows), default=0))
     drawn = figure([trace for trace in traces if trace.x], xaxis=x, yaxis=places | {"title": {"text": ""}}, bargap=0.35)
     return inked(drawn.update_layout(height=130 + ROW * max(len(rows), 3)), page)

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of, is_wide
-from app.charts.base import figure, figures_of, hover, inked, nothing, safe
-from app.charts.palette import ON_COLOUR, OTHER_LOOK, PLAIN, SEVERITIES, Looks, name
+from app.charts.base import figure, figures_of, hover, inked, nothing, tick_name
+from app.charts.palette import ON_COLOUR, OTHER_LOOK, PLAIN, SEVERITIES, Looks
 from app.charts.periods import filled, labels
 from app.queries.cost import Groups
 from app.text.cost_words import comparable, group_names
@@ -23,7 +23,8 @@ from schemas.unit_names import Unit
 ROW = 34
 HOVER_WIDTH = 60
 BOTH = Axis("cost_usd", "Cost (USD)", Unit.USD)
-DELTA, LISTED = axis_of(GROUPS["cost_delta_usd"]), axis_of(GROUPS["cost_list_usd"])
+DELTA = Axis("cost_delta_usd", "List-price difference (USD)", Unit.USD)  # the caption says what is subtracted: a phone is narrow
+LISTED = axis_of(GROUPS["cost_list_usd"])
 SIGNED = {"zeroline": True, "zerolinecolor": "#7A7A7A", "rangemode": "normal", "tickprefix": "", "tickformat": "$,~f"}
 """Layout of an axis with negative amounts: `−$20`."""
 
@@ -58,6 +59,7 @@ def _points(rows: Sequence[Mapping[str, Any]], names: Sequence[str], side: str, 
         y=list(range(len(rows))),
         mode="markers",
         marker={"color": colours, "symbol": SIDES[side][1], "size": 11, "line": {"width": 2, "color": colours}},
+        cliponaxis=False,  # a point at $0 is on the axis
         text=[_both_hover(group, row) for group, row in zip(names, rows, strict=True)],
         hoverinfo="text",
         showlegend=False,
@@ -91,6 +93,7 @@ def causes(table: pa.Table, page: str | None) -> go.Figure:
             marker={"color": SEVERITIES[severity]},
             text=[human(row["cost_delta_usd"], Unit.USD) for row, word in zip(rows, words, strict=True) if word.severity == severity],
             textposition="auto",
+            textangle=0,
             insidetextfont={"color": ON_COLOUR},
             hovertext=[_cause_hover(row) for row, word in zip(rows, words, strict=True) if word.severity == severity],
             hoverinfo="text",
@@ -166,7 +169,7 @@ def _places(names: Sequence[str]) -> dict[str, Any]:
     """The axis of names beside horizontal bars and lines, the first on top."""
     return {
         "tickvals": list(range(len(names))),
-        "ticktext": [safe(name(text)) for text in names],
+        "ticktext": [tick_name(text) for text in names],
         "autorange": "reversed",
         "automargin": True,
         "showgrid": False,

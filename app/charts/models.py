@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -10,10 +11,10 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import Words, chart, figure, figures_of, hover, nothing, run_line, safe
+from app.charts.base import Words, chart, figure, hover, nothing, run_line, safe, tick_name
 from app.charts.palette import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
 from app.text.cost_words import TOKEN_CLASSES, percent
-from app.text.formatting import human
+from app.text.formatting import exact, human
 from schemas.catalogue.columns import GROUPS, RUNS
 from schemas.text import plural
 from schemas.unit_names import Unit
@@ -25,7 +26,13 @@ MOST_MODELS = 40
 """The most models of a run that are drawn: those with the most tokens."""
 
 NAMED_BARS = 12
-"""The most bars that are labelled with the id of their run."""
+"""The most bars that are labelled with the title of their run."""
+
+FEW_BARS = 6
+"""The most bars below which a title has two lines."""
+
+LONGEST_TICK, LONGEST_TITLE = 20, 80
+"""The most characters of a title below one of many bars, and in hover text."""
 
 COST, TOKENS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
 
@@ -87,7 +94,8 @@ def cost_models(table: pa.Table, models: Looks) -> go.Figure:
         of_model.setdefault(row["model"], []).append(row)
     traces = [_bars(*entry, places, dict(runs)) for entry in in_legend(of_model, models)]
     cost = axis_layout(COST, [], logarithmic=False)
-    return figure(traces, barmode="stack", bargap=0.25, xaxis=_run_axis(list(places)), yaxis=cost)
+    titles = {row["run_id"]: row.get("title") or row["run_id"][:8] for row in drawn}
+    return figure(traces, barmode="stack", bargap=0.25, xaxis=_run_axis([titles[run_id] for run_id in places]), yaxis=cost)
 
 
 def _bars(label: str, look: Look, rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, Decimal]) -> go.Bar:
@@ -110,19 +118,26 @@ def _bars(label: str, look: Look, rows: Sequence[Row], places: Mapping[str, int]
 
 def _cost_hover(row: Row, totals: Mapping[str, Decimal]) -> str:
     whole = {"Whole run": (totals[row["run_id"]], Unit.USD)}
-    figures = hover(name(row["model"]), figures_of(row, GROUPS, "cost_usd") | whole)
-    return f"{figures}<br>{safe(run_line(row))}"
+    title = textwrap.shorten(row["title"], LONGEST_TITLE, placeholder=" …") or row["title"][:LONGEST_TITLE]
+    model = f"{safe(name(row['model']))}: {exact(row['cost_usd'], Unit.USD)}"
+    return f"{hover(title, whole)}<br>{model}<br>{safe(run_line(row))}"
 
 
-def _run_axis(run_ids: Sequence[str]) -> dict[str, Any]:
-    """The axis of runs: few runs with their ids, many by rank. A fixed range keeps a single bar from filling the plot."""
-    width = max(len(run_ids), 5)
-    middle = (len(run_ids) - 1) / 2
+def _run_axis(titles: Sequence[str]) -> dict[str, Any]:
+    """The axis of runs: few runs with their titles, many by rank. A fixed range keeps a single bar from filling the plot."""
+    width = max(len(titles), 5)
+    middle = (len(titles) - 1) / 2
     layout: dict[str, Any] = {"range": [middle - width / 2, middle + width / 2], "showgrid": False, "zeroline": False}
-    if len(run_ids) > NAMED_BARS:
-        return layout | {"title": {"text": "Runs, most expensive first"}, "showticklabels": False}
-    ticks = [safe(run_id[:8]) for run_id in run_ids]
+    if len(titles) > NAMED_BARS:
+        places = [0, *range(9, len(titles) - 5, 10), len(titles) - 1]
+        ranks = {"tickvals": places, "ticktext": [str(place + 1) for place in places]}
+        return layout | ranks | {"title": {"text": "Runs, most expensive first"}, "automargin": True}
+    ticks = [tick_name(title) if len(titles) <= FEW_BARS else _short_tick(title) for title in titles]
     return layout | {"title": {"text": "Run"}, "tickvals": list(range(len(ticks))), "ticktext": ticks, "automargin": True}
+
+
+def _short_tick(title: str) -> str:
+    return safe(title if len(title) <= LONGEST_TICK else f"{title[: LONGEST_TICK - 1]}…")
 
 
 def _token_words(table: pa.Table) -> Words:

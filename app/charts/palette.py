@@ -18,6 +18,9 @@ SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "pentagon", "s
 TOP = 6
 """Models with a colour of their own; where there are more than PALETTE has colours, the others are one entry of every legend."""
 
+MANY = 2_000
+"""Above so many points, the graphics card draws them: as page elements they would take seconds."""
+
 OTHERS = "other"
 
 OUTCOMES = {

@@ -15,13 +15,10 @@ import pyarrow as pa
 
 from app.charts.axes import Axis, axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, hover, inked, left_out, nothing, run_line, safe
-from app.charts.palette import Look, Looks, in_legend, name
+from app.charts.palette import MANY, Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.metrics import RUN_METRICS
-
-MANY = 2_000
-"""Above so many points, the graphics card draws them: as page elements they would take seconds."""
 
 CELLS = 16
 """Squares to a power of ten: a few hundred in all, whatever the number of runs."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of
-from app.charts.base import figure, figures_of, hover, safe
-from app.charts.palette import PALETTE, name
+from app.charts.base import INKS, figure, figures_of, hover, safe
+from app.charts.palette import PALETTE, PLAIN, name
 from app.charts.periods import filled, labels
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
@@ -19,6 +20,9 @@ from schemas.unit_names import Unit
 
 MOST_BARS = 24
 """The most bars that fit on a printed page."""
+
+LEAST_SEEN = 500
+"""A bar of less than this part of the longest one is too short to be seen."""
 
 COST = axis_of(GROUPS["cost_usd"])
 _ROW = 26
@@ -40,6 +44,20 @@ def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False) -
     return _upright(drawn, names, [periods.index(row[keys[0]]) for row in drawn], [_name({keys[0]: period}, keys) for period in periods])
 
 
+def with_budget(drawn: go.Figure, allowed: Decimal | None, page: str | None) -> go.Figure:
+    """The figure of costs with a dashed line at the budget; as it is without one, or where nothing is drawn."""
+    if allowed is None or not drawn.data:
+        return drawn
+    ink = INKS.get(page or "", PLAIN)
+    drawn.add_hline(y=float(allowed), line={"dash": "dash", "width": 1.5, "color": ink})
+    name = {"text": f"Budget {human(allowed, Unit.USD)}", "showarrow": False, "font": {"color": ink, "size": 12}}
+    # the range of an axis minds data alone: an invisible point keeps the line in sight
+    x = next((trace.x[-1] for trace in drawn.data if trace.x is not None and len(trace.x)), None)
+    point = go.Scatter(x=[x], y=[float(allowed) * 1.06], mode="markers", marker={"opacity": 0}, hoverinfo="skip", showlegend=False)
+    drawn.add_trace(point)
+    return drawn.add_annotation(name | {"x": 0, "xref": "paper", "xanchor": "left", "y": float(allowed), "yanchor": "bottom"})
+
+
 def bars_note(table: pa.Table, *, in_order: bool = False) -> str:
     """The note on groups that are not drawn; empty if all are."""
     costs = table["cost_usd"].to_pylist()
@@ -55,27 +73,43 @@ def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
 def _lying(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> go.Figure:
     """Horizontal bars, most expensive group on top, with the amounts at their ends."""
     bars = go.Bar(x=[float(row["cost_usd"]) for row in rows], y=list(range(len(rows))), orientation="h", **_marks(rows, names))
+    small = _small_amounts(rows)
     groups = {
         "tickvals": list(range(len(rows))),
         "ticktext": list(names),
         "autorange": "reversed",
-        "automargin": True,
         "title": {"text": ""},
-    }
-    drawn = figure([bars], xaxis=axis_layout(COST, [], logarithmic=False), yaxis=groups)
+    } | _SPACED
+    drawn = figure([bars, small], xaxis=axis_layout(COST, [], logarithmic=False), yaxis=groups)
     return drawn.update_layout(height=90 + _ROW * len(rows), bargap=0.3)
 
 
+def _small_amounts(rows: Sequence[dict[str, Any]]) -> go.Scatter:
+    """The amounts of bars that are too short to be seen: Plotly writes none at a bar without a length."""
+    most = max(row["cost_usd"] for row in rows)
+    small = [(place, row) for place, row in enumerate(rows) if row["cost_usd"] * LEAST_SEEN < most]
+    return go.Scatter(
+        x=[float(row["cost_usd"]) for _, row in small],
+        y=[place for place, _ in small],
+        text=[human(row["cost_usd"], Unit.USD) for _, row in small],
+        mode="text",
+        textposition="middle right",
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
 def _upright(rows: Sequence[dict[str, Any]], names: Sequence[str], places: Sequence[int], ticks: Sequence[str]) -> go.Figure:
-    bars = go.Bar(x=list(places), y=[float(row["cost_usd"]) for row in rows], **_marks(rows, names))
+    bars = go.Bar(x=list(places), y=[float(row["cost_usd"]) for row in rows], **_marks(rows, names, upright=True))
     groups = labels(ticks, MOST_BARS) | {"title": {"text": ""}, "range": [-0.6, len(ticks) - 0.4]} | _SPACED
     return figure([bars], xaxis=groups, yaxis=axis_layout(COST, [], logarithmic=False)).update_layout(height=320, bargap=0.3)
 
 
-def _marks(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, Any]:
+def _marks(rows: Sequence[dict[str, Any]], names: Sequence[str], *, upright: bool = False) -> dict[str, Any]:
+    most = max(row["cost_usd"] for row in rows)
     return {
         "marker": {"color": PALETTE[0]},
-        "text": [human(row["cost_usd"], Unit.USD) for row in rows],
+        "text": [human(row["cost_usd"], Unit.USD) if row["cost_usd"] * LEAST_SEEN >= most or upright else "" for row in rows],
         "textposition": "auto",
         "hovertext": [_hover(row, label) for row, label in zip(rows, names, strict=True)],
         "hoverinfo": "text",

@@ -29,7 +29,8 @@ def _table(check: Check) -> pa.Table:
 
 def _markdown(check: Check, _encoding: str) -> bytes:
     sign = "✅" if check.passed else "❌"
-    return f"### {sign} {check.headline}\n\n{escaped(check.covers)}\n\n".encode() + write_markdown(_table(check), of=CHECKS)
+    covers = " ".join(filter(None, (check.covers, check.left_out)))
+    return f"### {sign} {check.headline}\n\n{escaped(covers)}\n\n".encode() + write_markdown(_table(check), of=CHECKS)
 
 
 _WRITERS: dict[str, Callable[[Check, str], bytes]] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from ingest.prices.price_file import read_price_file
 from ingest.reading.retries import retried
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
+from ingest.store.history.ingests import Origin
 from schemas.errors import InputUnreadable
 from schemas.text import one_line
 
@@ -33,10 +36,15 @@ def ingest_paths(
     """Ingest files, folders, archives and the standard input, with a bar on the terminal. Raises UsageError, StoreError."""
     template = PathTemplate.parse(path_template) if path_template else None
     own = read_price_file(prices) if prices else None
-    options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects, own)
+    options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects, own, origin=Origin(command=_command()))
     wanted = [*paths, *(_rejected(store) if retry_rejects else ())]
     with terminal.reading_progress() as bar:
         return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
+
+
+def _command() -> str:
+    """This command, for the list of ingests."""
+    return shlex.join(["tachograph", *sys.argv[1:]]).encode(errors="replace").decode()
 
 
 def _rejected(store: Store) -> tuple[Path, ...]:

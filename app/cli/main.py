@@ -8,26 +8,31 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from app.cli import terminal
+from app.cli.commands.annotate import exclude, label, note, star
 from app.cli.commands.check import check
 from app.cli.commands.claims import claims, findings
 from app.cli.commands.compare import compare
 from app.cli.commands.reprice import prices_option, reprice
 from app.cli.commands.show import show
+from app.cli.commands.undo import ingests, undo
 from app.cli.options import (
     Output,
     Rows,
     Whole,
+    budgets_on_screens,
     by_option,
     db_option,
     examples,
     keys_option,
     utf8,
+    with_budgets,
     with_filters,
     with_limit,
     with_output,
@@ -118,6 +123,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
         "report --by model,outcome --since 2026-11-01",
         "report --by day --tz Europe/Berlin -o cost.html",
         "report --by label:team -o cost.xlsx",
+        "report --since 2026-03 --until 2026-04 --owner Finance --max-total-usd 500 -o cost.html",
         "report --by repo --metrics cost_usd,turns --format csv",
     )
 )
@@ -126,12 +132,19 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days and times.")
 @click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Number of runs to list.  [default: 10; in xlsx 10,000]")
 @click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="Also price the same tokens as MODEL[@PROVIDER].")
+@click.option("--title", default="", metavar="TEXT", callback=utf8, help="Title of the report.  [default: Cost report]")
+@click.option("--owner", default="", metavar="TEXT", callback=utf8, help="Who the report is prepared for.")
+@with_budgets
+@click.option("--all", "whole", is_flag=True, help="In a table: all metrics, models, most expensive runs and findings, too.")
 @click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
 @with_filters
 @with_output
 @with_store
 def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store: Store, **options: Any) -> None:
-    """Report cost, time and outcome of runs: totals, groups, models, most expensive runs, findings.
+    """Report what runs cost: one page for who pays, then groups; with --all and in files all metrics, models, runs and findings.
+
+    The first page has the period, the total, the change against the period before, the failure rate, top models and repositories, and
+    what is left of a budget.
 
     A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet have one table: the groups,
     or the totals without --by. They have no total row, so a column adds up to its total.
@@ -139,16 +152,18 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
     from app.cli.output import deliver, deliver_report
     from app.reports.cost_report import Request
     from app.reports.cost_report import report as make_report
+    from app.reports.first_page import Request as FirstPage
 
     listed, brief = options["listed"], options["brief"]
     runs = output.runs if listed is None else listed
-    made = make_report(store, Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"]))
+    first = FirstPage(options["title"], options["owner"], options["budgets"])
+    made = make_report(store, Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"], first))
     if made.header.undated and any(group.in_order for group in groups(by)):
         terminal.note(made.header.undated)
     if brief:
-        deliver(made.main_answer, output)
+        deliver(replace(made.main_answer, shown=()) if options["whole"] else made.main_answer, output)
     else:
-        deliver_report(made, output)
+        deliver_report(made, output, whole=options["whole"])
 
 
 @cli.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
@@ -183,6 +198,12 @@ cli.add_command(claims)
 cli.add_command(findings)
 cli.add_command(check)
 cli.add_command(compare)
+cli.add_command(label)
+cli.add_command(note)
+cli.add_command(star)
+cli.add_command(exclude)
+cli.add_command(ingests)
+cli.add_command(undo)
 
 
 @cli.command(epilog=examples("rejects", "rejects --format csv -o rejects.csv"))
@@ -207,18 +228,21 @@ def sources(output: Output, store: Store) -> None:
     deliver(results.sources(store), output)
 
 
-@cli.command(epilog=examples("dashboard", "dashboard --db runs.duckdb --port 8600 --headless"))
+@cli.command(
+    epilog=examples("dashboard", "dashboard --db runs.duckdb --port 8600 --headless", "dashboard --max-total-usd 500 --max-day-usd 50")
+)
 @db_option
 @click.option("--port", type=Whole(1, 65535), default=8501, show_default=True, help="Port to serve on.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on. 0.0.0.0: all interfaces.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", callback=utf8, help="Host name used by a proxy. Repeatable.")
-@click.option("--read-only", is_flag=True, help="Disable uploads.")
+@click.option("--read-only", is_flag=True, help="Disable uploads and changes.")
 @click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Require OIDC sign-in (TOML config).")
 @click.option("--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]")
+@budgets_on_screens
 def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], *, browser: bool, read_only: bool, sign_in: Path | None) -> None:
     """Serve the dashboard on this machine until Ctrl-C.
 
-    It answers only to the names localhost, --host and --allow-host.
+    It answers only to the names localhost, --host and --allow-host. Budgets show on the screens Cost and Reports.
     """
     from app.server.serve import Access, serve
     from ingest.store.database import Store

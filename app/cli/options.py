@@ -19,10 +19,12 @@ from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from ingest.system.command_lines import DEFAULT_STORE
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
+from schemas.catalogue.limits import LIMITS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
+    from app.cli.unmatched import Unmatched
     from ingest.store.database import Store
 
 Command = Callable[..., Any]
@@ -30,7 +32,7 @@ Command = Callable[..., Any]
 TABLE = "table"
 """The format for a terminal; the others are EXPORTS."""
 
-FORMATS = (TABLE, *EXPORTS)
+OUTPUT_FORMATS = (TABLE, *EXPORTS)
 
 ROWS_IN_A_TABLE = 50
 """Rows a list in a terminal has unless --limit says otherwise; files and programs get all."""
@@ -39,13 +41,21 @@ MOST_ROWS = 2**63 - 1
 """What a number of rows may be to DuckDB."""
 
 _METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.FACTOR: "FACTOR", Kind.TEXT: "TEXT"}
+"""CHOICE and FLAG have none."""
 
 
 class Whole(click.IntRange):
     """A whole number within bounds."""
 
     name = "number"
-    """As errors call it: 'x' is not a valid number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            bounds = f"from {self.min} to {self.max}" if self.max is not None else f"of {self.min} or more"
+            self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
 
 
 class Seconds(click.FloatRange):
@@ -106,19 +116,20 @@ def with_store(command: Command) -> Command:
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
+        from app.cli.unmatched import CheckedStore
         from ingest.reading.arrow_without_pandas import spare_pandas
-        from ingest.store.database import Store
 
         spare_pandas()
-        store = Store(_location(db), wait, _told_once())
+        store = CheckedStore(_location(db), wait, _told_once(), options.get("filters", Filters()))
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
         if filters := options.get("filters"):
             options["filters"] = _with_run_ids(store, filters)
         done = command(*arguments, store=store, **options)
-        if filters := options.get("filters"):
-            _tell_unmatched(store, filters)
+        if "filters" in options and click.get_current_context().invoked_subcommand is None:  # `claims extract` needs no store
+            tell_excluded(store, options["filters"])
+        _tell_unmatched(store.unmatched)
         return done
 
     waits = "Seconds to wait while another process locks the store."
@@ -134,13 +145,20 @@ def _with_run_ids(store: Store, filters: Filters) -> Filters:
     return with_run_ids(store, filters)
 
 
-def _tell_unmatched(store: Store, filters: Filters) -> None:
+def _tell_unmatched(unmatched: Sequence[Unmatched]) -> None:
     """Note each name in the filters that no run has, with those that come near: more often a typing mistake than a question."""
-    from app.cli.unmatched import unmatched
-
-    for found in unmatched(store, filters):
+    for found in unmatched:
         meant = did_you_mean(found.value, found.known)
         note(short(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip()))
+
+
+def tell_excluded(store: Store, *filters: Filters) -> None:
+    """Note how many runs are not counted because somebody excluded them."""
+    from app.queries.runs import excluded
+    from app.text.answers import excluded_words
+
+    if words := excluded_words(max(excluded(store, chosen) for chosen in filters)):
+        note(f"{words} Count them with --excluded all.")
 
 
 def _told_once() -> Callable[[str], None]:
@@ -191,6 +209,42 @@ def by_option(command: Command) -> Command:
     return click.option("--by", metavar="DIMENSION[,DIMENSION]", callback=checked, help=listed)(command)
 
 
+def with_budgets(command: Command) -> Command:
+    """One option per limit and `--budgets FILE`, handed on as `budgets` (`app.reports.budget_file`)."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, budget_file: Path | None, **options: Any) -> Any:
+        given = {key: text for key in LIMITS if (text := options.pop(key.replace("-", "_"))) is not None}
+        return command(*arguments, budgets=_budgets(given, budget_file), **options)
+
+    file = "TOML file of budgets, e.g. max-total-usd = 50. Options replace its values."
+    packed = click.option("--budgets", "budget_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help=file)(packed)
+    for limit in reversed(LIMITS.values()):
+        packed = click.option(f"--{limit.key}", limit.key.replace("-", "_"), metavar="X", help=limit.help, callback=utf8)(packed)
+    return packed
+
+
+def budgets_on_screens(command: Command) -> Command:
+    """The same options, handed on to the dashboard's process in the environment."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, budgets: Any, **options: Any) -> Any:
+        from app.reports.budget_file import to_environment
+
+        os.environ |= to_environment(budgets)
+        return command(*arguments, **options)
+
+    return with_budgets(packed)
+
+
+def _budgets(given: Mapping[str, str], file: Path | None) -> Any:
+    if not given and file is None:
+        return ()
+    from app.reports.budget_file import budgets_of
+
+    return budgets_of(given, file)
+
+
 def with_filters(command: Command) -> Command:
     """One option per filter, handed on as `filters`."""
 
@@ -199,10 +253,14 @@ def with_filters(command: Command) -> Command:
         words = {key: options.pop(_parameter(key)) for key in FILTERS}
         return command(*arguments, filters=with_known_words(choose(words)), **options)
 
-    packed: Command = chosen
+    return filter_options(chosen)
+
+
+def filter_options(command: Command) -> Command:
+    """One option per filter, each handed on by itself."""
     for filter_ in reversed(FILTERS.values()):
-        packed = _filter_option(filter_)(packed)
-    return packed
+        command = _filter_option(filter_)(command)
+    return command
 
 
 def with_output(command: Command) -> Command:
@@ -215,7 +273,7 @@ def with_output(command: Command) -> Command:
     to = "Output file; format from the extension."
     packed = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(packed)
     kinds = f"Default: {TABLE}. All formats but {TABLE}, md and html have all columns and exact numbers."
-    return click.option("--format", "format_", type=Word(FORMATS), help=kinds)(packed)
+    return click.option("--format", "format_", type=Word(OUTPUT_FORMATS), help=kinds)(packed)
 
 
 def with_limit(noun: str) -> Callable[[Command], Command]:
@@ -234,6 +292,10 @@ def with_limit(noun: str) -> Callable[[Command], Command]:
 
 
 def _filter_option(filter_: Filter) -> Callable[[Command], Command]:
+    if filter_.kind is Kind.FLAG:
+        return click.option(f"--{filter_.key}", _parameter(filter_.key), flag_value=filter_.words[0], help=filter_.help)
+    if filter_.kind is Kind.CHOICE:
+        return click.option(f"--{filter_.key}", _parameter(filter_.key), type=Word(filter_.words), help=filter_.help)
     is_repeatable = filter_.kind in (Kind.NAMES, Kind.LABELS)
     more = {Kind.NAMES: " Repeatable (OR).", Kind.LABELS: " Repeatable (AND)."}.get(filter_.kind, "")
     return click.option(

@@ -39,17 +39,23 @@ def deliver(answer: Answer, output: Output) -> None:
         _put(_export(answer, output.format), output.format)
 
 
-def deliver_report(report: Report, output: Output) -> None:
-    """Write a whole report where it was asked for."""
+ALL = "For all metrics, models, the most expensive runs and findings, add --all."
+
+
+def deliver_report(report: Report, output: Output, *, whole: bool = False) -> None:
+    """Write a report where it was asked for. As a table it has the first page, the most important totals and the groups, unless `whole`."""
     if output.path is not None:
-        body = report_text(report, FILE_WIDTH, exact=True) if output.format == TABLE else EXPORTS[output.format].write_report(report)
+        is_table = output.format == TABLE
+        body = report_text(report, FILE_WIDTH, exact=True, whole=whole) if is_table else EXPORTS[output.format].write_report(report)
         write_file(output.path, body)
         covered = plural(report.header.coverage["runs"], "run")
         terminal.note(f"Wrote {one_line(str(output.path))}: {covered}, {len(body):,} bytes")
     elif output.format == TABLE and not report.header.coverage["runs"]:
         terminal.note(no_runs(report))
     elif output.format == TABLE:
-        terminal.put(report_text(report, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
+        terminal.put(report_text(report, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty(), whole=whole))
+        if not whole:
+            terminal.note(ALL)
     else:
         _put(EXPORTS[output.format].write_report(report), output.format)
 
@@ -59,6 +65,8 @@ def no_runs(report: Report) -> str:
     header = report.header
     if not header.coverage["stored_runs"]:
         return one_line(f"No runs. Ingest with: {command_line('ingest PATH', header.store)}")
+    if not header.filters:
+        return f"{header.excluded} Count them with --excluded all."
     return one_line(f"No runs match {header.filters.as_words()}. The store has {plural(header.coverage['stored_runs'], 'run')}.")
 
 

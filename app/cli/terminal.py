@@ -205,7 +205,7 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
     if earlier := sum(source.rejected for source in report.sources if source.known):
         note(f"{plural(earlier, 'earlier reject')}. List them: {one_line(command_line('rejects', location))}")
-    if not report.has_runs and not report.total("rejected"):
+    if not report.has_runs:
         _tell_nothing_found(report)
 
 
@@ -214,7 +214,10 @@ def _tell_nothing_found(report: IngestReport) -> None:
 
     [first, *others] = report.sources
     is_alone = not others and first.kind in file_kinds.WORDS
-    note(f"\nNo runs in {one_line(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo runs found.")
+    if rejected := report.total("rejected"):
+        note(f"\nNo runs ingested: {plural(rejected, 'record')} rejected, none accepted.", fg="red")
+    else:
+        note(f"\nNo runs in {one_line(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo runs found.")
     note(file_kinds.WHAT_IS_READ)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from app.queries.filters import FILTERS, Filters, Kind, where
-from app.queries.read_transaction import read_transaction
-from app.queries.runs import fetch
+import duckdb
+
+from app.queries.filters import EXCLUDED, FILTERS, Filters, Kind, where
 from ingest.store.database import Store
 
 MOST_KNOWN = 10_000
@@ -22,24 +24,38 @@ class Unmatched:
     known: list[str]
 
 
-def unmatched(store: Store, filters: Filters) -> list[Unmatched]:
-    """The names in the filters that no run of the store has. Raises StoreError."""
-    names = [(key, value) for key, values in filters.chosen if FILTERS[key].kind is Kind.NAMES and FILTERS[key].options for value in values]
-    if not names:
-        return []
-    with read_transaction(store) as transaction:
-        missing = [(key, value) for key, value in names if not _is_there(transaction, key, value)]
-        return [Unmatched(key, value, _known(transaction, key)) for key, value in missing]
+class CheckedStore(Store):
+    """A store that looks for the names in filters when it is read: at the end of the first reading, in its transaction.
+
+    `unmatched`: the names that no run has.
+    """
+
+    def __init__(self, location: str, wait_seconds: float, on_wait: Callable[[str], object], filters: Filters) -> None:
+        super().__init__(location, wait_seconds, on_wait)
+        self.unmatched: list[Unmatched] = []
+        self._names = [(key, value) for key, values in filters.chosen if _is_of_names(key) for value in values]
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """As that of any store. Raises StoreError."""
+        with super().reading() as connection:
+            yield connection
+            names, self._names = self._names, []
+            missing = [(key, value) for key, value in names if not _is_there(connection, key, value)]
+            self.unmatched += [Unmatched(key, value, _known(connection, key)) for key, value in missing]
 
 
-def _is_there(store: Store, key: str, value: str) -> bool:
-    condition = where(Filters(((key, (value,)),)))
-    found = fetch(store, f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters)
-    return bool(found.num_rows)
+def _is_of_names(key: str) -> bool:
+    return FILTERS[key].kind is Kind.NAMES and bool(FILTERS[key].options)
 
 
-def _known(store: Store, key: str) -> list[str]:
+def _is_there(connection: duckdb.DuckDBPyConnection, key: str, value: str) -> bool:
+    condition = where(Filters(((key, (value,)), (EXCLUDED, ("all",)))))
+    return bool(connection.execute(f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters).fetchall())
+
+
+def _known(connection: duckdb.DuckDBPyConnection, key: str) -> list[str]:
     values = f"select {FILTERS[key].options} as value from v_runs"
     ranked = "group by value order by count(*) desc, value limit $most"
-    found = fetch(store, f"select value from ({values}) where value is not null {ranked}", {"most": MOST_KNOWN})
-    return [str(value) for value in found["value"].to_pylist()]
+    found = connection.execute(f"select value from ({values}) where value is not null {ranked}", {"most": MOST_KNOWN})
+    return [str(value) for (value,) in found.fetchall()]

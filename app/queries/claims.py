@@ -10,24 +10,27 @@ import pyarrow as pa
 from app.queries.filters import Filters, where, where_claims
 from app.queries.grouping import group
 from app.queries.runs import fetch
+from app.queries.sentences import WINDOW, sentence
 from ingest.store.database import Store
+from schemas.catalogue.caveats import caveat_sql
 from schemas.rows.claim import Evidence
 
 CLAIM_COLUMNS = (
-    "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "claim_no", "quote", "kind", "metric", "direction",
-    "ratio", "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "origin", "subject", "start", "end",
+    "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "dated_at", "claim_no", "quote", "kind", "metric",
+    "direction", "ratio", "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "caveat", "origin",
+    "subject", "start", "end",
 )  # fmt: skip
-"""What a list of claims holds: the claim, and what it is about in its run."""
+"""What a list of claims holds: the claim, and what it is about in its run. Its `sentence` is found in the summary."""
 
 DRAWN_COLUMNS = (
     "run_id", "title", "repo", "task", "model", "quote", "kind", "metric", "direction", "ratio", "ratio_low", "ratio_high", "evidence",
-    "scope", "hedged", "origin", "subject",
+    "scope", "hedged", "caveat", "origin", "subject",
 )  # fmt: skip
 """What a drawn claim tells of itself."""
 
 _OF_RUNS = {
     "metric": "metric", "evidence": "evidence", "scope": "scope", "ratio_low": "low", "ratio_high": "high", "hedged": "hedged",
-    "subject": "subject", "quote": "quote",
+    "caveat": "caveat", "subject": "subject", "quote": "quote",
 }  # fmt: skip
 """What a claim's columns are called with the run whose headline it is, after `claimed_`."""
 
@@ -57,19 +60,44 @@ PICKS = {
 }
 
 
+_CAVEAT = f"case when kind = 'quantified' then {caveat_sql()} end as caveat"
 _FINDINGS = "findings join v_runs using (run_id)"
-_LARGEST_FIRST = "ratio desc nulls last, run_id, claim_no"
+_LARGEST_FIRST = "kind desc, ratio desc nulls last, run_id, claim_no"
+"""Quantified claims come first: `quantified` follows `qualitative`."""
+
+_ABOUT_RUNS = "run_id, title, repo, task, experiment, agent, model, outcome, dated_at"
 _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
 
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int | None = None) -> pa.Table:
-    """Claims with CLAIM_COLUMNS, largest ratio first. `--evidence` and `--min-claim` choose claims, other filters runs."""
+    """Claims with CLAIM_COLUMNS and their `sentence`, quantified ones first, then by ratio, largest first.
+
+    `--evidence` and `--min-claim` choose claims, other filters runs.
+    """
     chosen, parameters = _chosen(filters, kinds)
     keys = _cut(f"select run_id, claim_no {chosen} order by {_LARGEST_FIRST}", limit)
     sql = f"""
-        select {_listed(CLAIM_COLUMNS)}
-        from claims join ({keys}) using (run_id, claim_no) join v_runs using (run_id) order by {_LARGEST_FIRST}"""
-    return fetch(store, sql, parameters)
+        with wanted as ({keys}),
+        about as (select {_ABOUT_RUNS} from v_runs semi join wanted using (run_id)),
+        texts as (select run_id, result from runs semi join wanted using (run_id))
+        select {_listed(CLAIM_COLUMNS)}, substring(result, greatest("start" - $window, 0) + 1, "end" - "start" + 2 * $window) as around
+        from (select *, {_CAVEAT} from claims) semi join wanted using (run_id, claim_no)
+            join about using (run_id) join texts using (run_id)
+        order by {_LARGEST_FIRST}"""
+    return _with_sentences(fetch(store, sql, parameters | {"window": WINDOW}))
+
+
+def _with_sentences(found: pa.Table) -> pa.Table:
+    """Claims with the sentence that each stands in, in place of the text around it."""
+    said = [_sentence(*row.values()) for row in found.select(["around", "start", "end"]).to_pylist()]
+    return found.drop_columns(["around"]).add_column(CLAIM_COLUMNS.index("quote"), "sentence", pa.array(said, pa.string()))
+
+
+def _sentence(around: str | None, start: int, end: int) -> str | None:
+    if around is None:
+        return None
+    first = min(start, WINDOW)
+    return sentence(around, first, first + end - start, is_cut=(start > WINDOW, len(around) == end - start + first + WINDOW))
 
 
 def count_claims(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> tuple[int, int]:
@@ -117,7 +145,7 @@ def _headlines(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str,
         shown as (
             select run_id, claimed_speedup as ratio, {", ".join(f"claimed_{field} as {column}" for column, field in _OF_RUNS.items())},
                    'quantified' as kind, 'better' as direction, 'own' as origin
-            from runs semi join first using (run_id)
+            from v_runs semi join first using (run_id)
         )
     """,
         condition.parameters,
@@ -135,7 +163,7 @@ def _picked(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, An
             from chosen
         ),
         first as (select run_id, claim_no from chosen order by {pick.order} limit {limit}),
-        shown as (select claims.* from claims semi join first using (run_id, claim_no))
+        shown as (select claims.*, {_CAVEAT} from claims semi join first using (run_id, claim_no))
     """,
         parameters,
     )
@@ -182,7 +210,7 @@ class RunFacts(NamedTuple):
 def of_run(store: Store, run_id: str) -> RunFacts:
     """Claims, statements, file changes and findings of one run; empty tables where there are none."""
     bound = {"run_id": run_id}
-    claims = "select * exclude (run_id) from claims where run_id = $run_id order by claim_no"
+    claims = f"select * exclude (run_id), {_CAVEAT} from claims where run_id = $run_id order by claim_no"
     statements = f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by statement_no"
     changes = "select path, insertions, deletions from file_changes where run_id = $run_id"
     found = f"select severity, rule, message, expected, actual from findings where run_id = $run_id order by {_WORST_FIRST}"

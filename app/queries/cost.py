@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters import Filters, where
+from app.queries.filters import COUNTED, Filters, where
 from app.queries.grouping import group
 from app.queries.runs import fetch, model_shares, summary
 from ingest.store.database import Store
@@ -108,9 +108,10 @@ def models(store: Store, filters: Filters) -> pa.Table:
     """
     condition = where(filters)
     figures = ", ".join(f"{MODEL_METRICS[key].sql} as {key}" for key in MODEL_FIGURES)
+    chosen = f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)" if filters else f"where {COUNTED}"
     sql = f"""
         select model, provider, region, count(*) as uses, {figures}, count(cost_list_usd) as priced_uses
-        from model_usage {f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)" if filters else ""}
+        from model_usage {chosen}
         group by model, provider, region order by cost_usd desc nulls last, model, provider, region"""
     return fetch(store, sql, condition.parameters)
 

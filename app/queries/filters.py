@@ -21,7 +21,10 @@ from schemas.text import did_you_mean
 
 
 class Kind(StrEnum):
-    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text."""
+    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text.
+
+    A choice is one word of a list; a flag is there or not.
+    """
 
     NAMES = "names"
     LABELS = "labels"
@@ -29,6 +32,8 @@ class Kind(StrEnum):
     USD = "usd"
     FACTOR = "factor"
     TEXT = "text"
+    CHOICE = "choice"
+    FLAG = "flag"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Filter:
 
     `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
     `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run. `link` is its word in
-    addresses, where that is not the key.
+    addresses, where that is not the key. `words` are all values that a CHOICE or FLAG takes, the usual one first.
     """
 
     key: str
@@ -48,6 +53,7 @@ class Filter:
     label: str = ""
     claim_sql: str = ""
     link: str = ""
+    words: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -69,6 +75,13 @@ _RUN = (  # a whole id is that run, even where it begins another id
     f"(run_id = $each or starts_with(run_id, $each) and length($each) >= {LEAST_OF_AN_ID}"
     " and not exists (select 1 from runs as named where named.run_id = $each))"
 )
+EXCLUDED = "excluded"
+YES = "yes"
+"""The value of a FLAG."""
+
+COUNTED = "run_id not in (select run_id from annotations where excluded)"
+"""The condition that leaves out excluded runs, on any rows that have a run's id: what holds where no filter is chosen."""
+
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
 FILTERS = {
@@ -114,6 +127,15 @@ FILTERS = {
         ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
         Filter(RUN, Kind.NAMES, _RUN, f"Filter by run: its id, or the first {LEAST_OF_AN_ID} or more characters of it.", link="run-id"),
+        Filter("starred", Kind.FLAG, "starred = ($value = 'yes')", "Starred runs only.", words=(YES,)),
+        Filter(
+            EXCLUDED,
+            Kind.CHOICE,
+            "($value = 'all' or excluded = ($value = 'only'))",
+            "Excluded runs: leave them out (no), count them too (all), or show them alone (only).",
+            label="Excluded runs",
+            words=("no", "only", "all"),
+        ),
         Filter(SEARCH, Kind.TEXT, _SEARCH, "Title, prompt, id, session, repository, task, file or summary contains TEXT."),
     )
 }
@@ -154,7 +176,16 @@ class Filters:
 
     def as_words(self) -> str:
         """The filters as the command line writes them; empty for none."""
-        return " ".join(f"--{key} {shlex.quote(value)}" for key, values in self.chosen for value in values)
+        return " ".join(_words(key, value) for key, values in self.chosen for value in values)
+
+    @property
+    def choose_excluded(self) -> bool:
+        """Whether they say what becomes of excluded runs."""
+        return bool(self.values(EXCLUDED))
+
+
+def _words(key: str, value: str) -> str:
+    return f"--{key}" if key in FILTERS and FILTERS[key].kind is Kind.FLAG else f"--{key} {shlex.quote(value)}"
 
 
 NO_FILTERS = Filters()
@@ -188,6 +219,8 @@ def parse(text: str) -> Filters:
     given: dict[str, list[str]] = {}
     while words:
         key, sign, value = words.pop(0).removeprefix("--").partition("=")
+        if not sign and key in FILTERS and FILTERS[key].kind is Kind.FLAG:
+            sign, value = "=", YES
         if not sign and not words:
             raise UsageError(
                 f"the filter {key!r} of {text!r} has no value.", "Filters are written key=value, e.g. 'model=glm-5.1 repo=vllm'."
@@ -198,8 +231,12 @@ def parse(text: str) -> Filters:
 
 
 def where(filters: Filters, name: str = "f") -> Where:
-    """The filters as one condition on rows that have a run's columns; bound values are called by `name` and a number."""
-    return _where(filters, FILTERS | {FOUND.key: FOUND}, name)
+    """The filters as one condition on rows that have a run's columns; bound values are called by `name` and a number.
+
+    Excluded runs are left out, unless the filters say otherwise.
+    """
+    found = _where(filters, FILTERS | {FOUND.key: FOUND}, name)
+    return found if filters.choose_excluded else Where(f"{found.sql} and not excluded", found.parameters)
 
 
 def with_found(filters: Filters) -> Filters:
@@ -208,10 +245,14 @@ def with_found(filters: Filters) -> Filters:
 
 
 def where_claims(filters: Filters) -> tuple[Where | None, Where]:
-    """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them."""
+    """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them.
+
+    Without a condition on runs, that on claims leaves excluded runs out.
+    """
     of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS))
     of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
-    return where(of_runs) if of_runs else None, _where(of_claims, CLAIM_FILTERS, "c")
+    claims = _where(of_claims, CLAIM_FILTERS, "c")
+    return (where(of_runs), claims) if of_runs else (None, Where(f"{claims.sql} and {COUNTED}", claims.parameters))
 
 
 def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:
@@ -273,6 +314,13 @@ def _usd(text: str, key: str) -> Decimal:
     return found
 
 
+def _word(text: str, key: str) -> str:
+    words = FILTERS[key].words
+    if text not in words:
+        raise UsageError(f"--{key} takes {' or '.join(words)}, not {text!r}.", did_you_mean(text, words).strip())
+    return text
+
+
 def _factor(text: str, key: str) -> float:
     try:
         factor = float(text.strip().rstrip("x×"))
@@ -283,5 +331,11 @@ def _factor(text: str, key: str) -> float:
     return factor
 
 
-_READERS: Mapping[Kind, Callable[[str, str], Any]] = {Kind.TIME: _time, Kind.USD: _usd, Kind.FACTOR: _factor}
+_READERS: Mapping[Kind, Callable[[str, str], Any]] = {
+    Kind.TIME: _time,
+    Kind.USD: _usd,
+    Kind.FACTOR: _factor,
+    Kind.CHOICE: _word,
+    Kind.FLAG: _word,
+}
 """How the words of a kind become values to bind; the other kinds are bound as they are written."""

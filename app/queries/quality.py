@@ -30,7 +30,7 @@ def known(store: Store, filters: Filters) -> pa.Table:
     counts = ", ".join(f"count({column})" for column in FACTS.values())
     sql = f"select unnest([{counts}]) as known, count(*) as runs from v_runs where {condition.sql}"
     found = fetch(store, f"select known, known / runs as share from ({sql})", condition.parameters)
-    return found.add_column(0, "fact", pa.array(list(FACTS)))
+    return found.add_column(0, "fact", pa.array(list(FACTS), pa.string()))
 
 
 def rejects_by_reason(store: Store) -> pa.Table:

@@ -11,7 +11,7 @@ from threading import RLock
 
 import duckdb
 
-from app.queries.filters import SEARCH, Filters, where, with_found
+from app.queries.filters import EXCLUDED, SEARCH, Filters, where, with_found
 from ingest.store.database import Store
 
 
@@ -54,7 +54,7 @@ class ReadTransaction(Store):
         return with_found(filters)
 
     def _search(self, text: str) -> None:
-        condition = where(Filters(((SEARCH, (text,)),)))
+        condition = where(Filters(((SEARCH, (text,)), (EXCLUDED, ("all",)))))
         with self.reading() as connection:
             connection.execute("create temp table if not exists found (text varchar, place bigint)")
             runs = f"select $text, place from v_runs where {condition.sql}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from app.queries.filters import LEAST_OF_AN_ID, RUN, Filters, where
+from app.queries.filters import EXCLUDED, LEAST_OF_AN_ID, RUN, Filters, where
 from app.queries.runs import fetch
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -52,7 +52,7 @@ class Found:
 
 def find(store: Store, text: str) -> Found:
     """The runs that a text names, as the filter `run` does; also one that was copied with the `…` behind a short id. Raises StoreError."""
-    condition = where(Filters(((RUN, (_bare(text),)),)))
+    condition = where(Filters(((RUN, (_bare(text),)), (EXCLUDED, ("all",)))))
     sql = f"select run_id, title, count(*) over () as total from v_runs where {condition.sql} order by run_id limit {MOST_CANDIDATES}"
     rows = fetch(store, sql, condition.parameters).to_pylist()
     return Found(rows[0]["total"] if rows else 0, tuple(Candidate(row["run_id"], row["title"]) for row in rows))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from app.queries.filters import Filters, where
+from app.queries.filters import COUNTED, EXCLUDED, Filters, where
 from app.queries.grouping import UTC_ZONE, Group, groups
 from ingest.store.database import Store
 from schemas.catalogue.figures import MORE, listed
@@ -28,8 +28,10 @@ RUN_COLUMNS = listed(
     "cost_own_usd", "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
     "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_read_share", MORE,
     "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
-    "claimed_scope", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id", "started_at", "ended_at",
-    "time_source", "is_started", "is_carried_over", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
+    "claimed_scope", "claimed_caveat", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id",
+    "started_at", "ended_at",
+    "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason",
+    "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
 )  # fmt: skip
 """What a list of runs holds: every figure, no long text."""
@@ -110,6 +112,26 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
     }
 
 
+def excluded(store: Store, filters: Filters) -> int:
+    """How many runs match the filters and are not counted because they are excluded; 0 where the filters say what becomes of these."""
+    if filters.choose_excluded:
+        return 0
+    condition = where(filters.with_values(EXCLUDED, ["only"]))
+    return int(fetch(store, f"select count(*) as runs from v_runs where {condition.sql}", condition.parameters)["runs"][0].as_py())
+
+
+def ids(store: Store, filters: Filters) -> list[str]:
+    """The ids of all runs that match."""
+    condition = where(filters)
+    found = fetch(store, f"select run_id from v_runs where {condition.sql} order by run_id", condition.parameters)
+    return [str(run_id) for run_id in found["run_id"].to_pylist()]
+
+
+def ingests(store: Store) -> pa.Table:
+    """Every ingest that changed the store, newest first."""
+    return fetch(store, "select * exclude (price_file) from ingests order by ingest_id desc")
+
+
 def rejects(store: Store) -> pa.Table:
     """Every reject with the name of its source."""
     sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
@@ -147,7 +169,7 @@ def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metri
     counts = [f"count(*) filter ({metric.key}) as {metric.key}{KNOWN_SUFFIX}" for metric in metrics]
     shown = [part for metric in metrics for part in (_figure(metric), f"known.{metric.key}{KNOWN_SUFFIX}")]
     # filters are about runs: a run's cost is not that of one of its models
-    inside = f"run_id in (select run_id from v_runs where {condition.sql})" if filters else "true"
+    inside = f"run_id in (select run_id from v_runs where {condition.sql})" if filters else COUNTED
     same = " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
     order = f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics))}" if by else ""
     sql = f"""

@@ -1,4 +1,4 @@
-"""Budgets: limits on what runs cost and how they end, and a verdict on each. The command is `tachograph check`.
+"""Budgets: limits on what runs cost and how they end, and a verdict on each, for `tachograph check`, reports and screens.
 
 A figure that is known for no run cannot be checked, and what cannot be checked has not passed. A figure that is known for some runs
 is judged by these, and the verdict says how many they are. A check of no run at all fails, unless that is allowed: more often than not
@@ -17,7 +17,7 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.answers import heading
+from app.text.answers import excluded_words, heading
 from app.text.formatting import exact, human
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS, Limit
@@ -52,6 +52,16 @@ class Verdict:
     def unit(self) -> Unit:
         """The unit of the figure."""
         return RUN_METRICS[self.limit.metric].unit
+
+    @property
+    def word(self) -> str:
+        """PASS or FAIL."""
+        return "PASS" if self.passed else "FAIL"
+
+    @property
+    def left(self) -> Decimal | None:
+        """What is left of the budget, negative where it is exceeded; None where that is unknown or the limit is no maximum."""
+        return None if self.found is None or self.limit.is_least else self.allowed - self.found
 
     @property
     def note(self) -> str:
@@ -94,6 +104,7 @@ class Check:
     runs: int
     verdicts: tuple[Verdict, ...]
     allow_empty: bool = False
+    excluded: int = 0
 
     @property
     def passed(self) -> bool:
@@ -104,6 +115,11 @@ class Check:
     def covers(self) -> str:
         """What was judged."""
         return heading(plural(self.runs, "run"), self.store, self.filters)
+
+    @property
+    def left_out(self) -> str:
+        """That excluded runs are not counted; empty where there are none."""
+        return excluded_words(self.excluded)
 
     @property
     def headline(self) -> str:
@@ -119,6 +135,7 @@ class Check:
         """The check for programs."""
         chosen = {key: list(values) for key, values in self.filters.chosen}
         about = {"passed": self.passed, "store": self.store, "filters": chosen, "time_zone": self.zone, "runs": self.runs}
+        about |= {"excluded_runs": self.excluded}
         return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
 
 
@@ -128,16 +145,22 @@ def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: 
     Raises StoreError, and UsageError for a time zone that does not exist.
     """
     known_zone(zone)
-    limits = [LIMITS[key] for key in allowed]
-    metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits))))
     with read_transaction(store) as transaction:
-        [total] = run_queries.summary(transaction, filters, (), metrics).to_pylist()
-        days = {
-            per: run_queries.summary(transaction, filters, (per,), metrics, zone).to_pylist()
-            for per in {limit.per for limit in limits} - {""}
-        }
-    verdicts = [judge(limit, allowed[limit.key], total, days.get(limit.per)) for limit in limits]
-    return Check(store.location, filters, zone, total["runs"], tuple(verdicts), allow_empty)
+        excluded = run_queries.excluded(transaction, filters)
+        [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
+        judged = verdicts(transaction, filters, allowed, zone)
+    return Check(store.location, filters, zone, total["runs"], judged, allow_empty, excluded)
+
+
+def verdicts(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE) -> tuple[Verdict, ...]:
+    """A verdict per budget, key → what is allowed, on the runs that the filters leave. Raises StoreError."""
+    limits = [LIMITS[key] for key in allowed]
+    if not limits:
+        return ()
+    metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits))))
+    [total] = run_queries.summary(store, filters, (), metrics).to_pylist()
+    days = {per: run_queries.summary(store, filters, (per,), metrics, zone).to_pylist() for per in {limit.per for limit in limits} - {""}}
+    return tuple(judge(limit, allowed[limit.key], total, days.get(limit.per)) for limit in limits)
 
 
 def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
@@ -181,12 +204,11 @@ def cells(verdict: Verdict) -> dict[str, str]:
     looks_equal = verdict.found != verdict.allowed and human(verdict.found, verdict.unit) == human(verdict.allowed, verdict.unit)
     write = exact if looks_equal or verdict.unit is Unit.COUNT else human
     found = write(verdict.found, verdict.unit)
-    passed = "PASS" if verdict.passed else "FAIL"
     return {
         "limit": verdict.limit.label,
         "found": found,
         "allowed": f"{bound} {write(verdict.allowed, verdict.unit)}",
-        "verdict": passed,
+        "verdict": verdict.word,
         "note": verdict.note,
     }
 

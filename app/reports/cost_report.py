@@ -1,4 +1,4 @@
-"""What a cost report holds: a header that says what it covers, and sections of rows. Formats only lay it out.
+"""What a cost report holds: a first page, a header that says what it covers, and sections of rows. Formats only lay it out.
 
 Everything is read from one moment of the store, and every figure is one of `schemas.catalogue.metrics`, so that the parts add up.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import version
@@ -22,9 +22,11 @@ from app.queries.filters import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.what_if import what_if
+from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
-from app.reports.results import MODELS_SHOWN, RUNS_KEPT, RUNS_SHOWN
-from app.text.answers import Answer, heading
+from app.reports.first_page import FirstPage, first_page, undated_words
+from app.reports.results import RUNS_KEPT, RUNS_SHOWN
+from app.text.answers import Answer, excluded_words, heading
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
@@ -32,16 +34,29 @@ from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.text import plural
 from schemas.unit_names import Unit
 
-TITLE = "Cost report"
 DRAWN_RUNS = 50
 """Runs that its chart draws."""
 
 TOTALS = tuple(key for key in RUN_METRICS if key != "cost_share")
 """Every figure but the share of the whole in the whole."""
 
-MODELS_LISTED = tuple(
-    name for name in MODELS_SHOWN if name not in ("web_search_requests", "cost_uncached_usd", "cost_cache_write_usd", "assumed_5m_tokens")
-)
+KEY_TOTALS = (
+    "runs", "completed", "cost_usd", "cost_median_usd", "cost_p90_usd", "cost_per_completed_usd", "cost_list_usd", "cost_delta_usd",
+    "cost_compared_usd", "cache_saved_usd", "duration_ms",
+)  # fmt: skip
+"""The totals that matter most: what a terminal shows unless it is asked for all."""
+
+GROUPS_SHOWN = (
+    "runs", "cost_usd", "cost_share", "cost_median_usd", "duration_ms", "error_rate", "cost_delta_usd", "cost_compared_usd",
+    "cost_per_completed_usd",
+)  # fmt: skip
+"""Figures of groups for people, as many as a page of paper is wide; formats for programs have DEFAULT_REPORT."""
+
+MODELS_LISTED = (
+    "model", "provider", "region", "runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "causes", "output_tokens",
+    "cache_hit_ratio",
+)  # fmt: skip
+RUNS_LISTED = RUNS_SHOWN[:10]
 """As many columns as a page of paper is wide; formats for programs have them all."""
 
 FINDINGS_SHOWN = ("rule", "severity", "runs", "findings", "example")
@@ -53,7 +68,7 @@ class Request:
 
     `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list;
     `reprice` a model at whose prices the
-    same tokens are shown as well (`app.queries.what_if`).
+    same tokens are shown as well (`app.queries.what_if`); `first` is what the first page is asked for.
     """
 
     filters: Filters = NO_FILTERS
@@ -62,6 +77,7 @@ class Request:
     zone: str = UTC_ZONE
     runs: int = REPORT_RUNS
     reprice: str = ""
+    first: first_pages.Request = field(default_factory=first_pages.Request)
 
 
 @dataclass(frozen=True)
@@ -87,6 +103,7 @@ class Header:
             ("Filters", self.filters.as_words() or "none"),
             ("Period", self._times()),
             *([("Dates", self.undated)] if self.undated else []),
+            *([("Excluded", self.excluded)] if self.excluded else []),
             ("Store", f"{self.store}: {read}; {rejected}"),
             ("Generated", f"{self._time(self.made_at)} by tachograph {version('tachograph')}"),
         ]
@@ -100,12 +117,12 @@ class Header:
     @property
     def undated(self) -> str:
         """How many runs count on no day, week or month, and what they cost; empty where all have a date."""
-        covers = self.coverage
-        if not covers["undated_runs"]:
-            return ""
-        cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
-        source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
-        return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source}"
+        return undated_words(self.coverage)
+
+    @property
+    def excluded(self) -> str:
+        """How many runs are not counted because somebody excluded them; empty for none."""
+        return excluded_words(self.coverage["excluded_runs"])
 
     def _times(self) -> str:
         covers = self.coverage
@@ -135,12 +152,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report. `main` is its section for formats that hold one table only; `model_rows` are what its chart of runs draws.
+    """A whole report. `first` is its first page; `main` is its section for formats that hold one table only.
 
-    `stored_models` are all models of the store: each has the colour that it has on the screens.
+    `model_rows` are what its chart of runs draws. `stored_models` are all models of the store: each has the colour that it has on the
+    screens.
     """
 
     header: Header
+    first: FirstPage
     sections: tuple[Section, ...]
     model_rows: pa.Table
     stored_models: tuple[str, ...] = ()
@@ -171,11 +190,14 @@ def report(store: Store, request: Request) -> Report:
     known_zone(request.zone)
     with read_transaction(store) as transaction:
         coverage = report_queries.coverage(transaction, request.filters)
-        header = Header(TITLE, store.location, request.filters, request.by, request.zone, made_at(), coverage)
-        spent = run_queries.summary(transaction, request.filters, (), ("cost_usd",))["cost_usd"][0].as_py()
+        coverage["excluded_runs"] = run_queries.excluded(transaction, request.filters)
+        title = request.first.title or first_pages.TITLE
+        header = Header(title, store.location, request.filters, request.by, request.zone, made_at(), coverage)
+        first = first_page(transaction, request.first, request.filters, coverage, header.made_at, request.zone)
+        spent = first.totals["cost_usd"]
         totals = run_queries.summary(transaction, request.filters, (), with_runs(request.metrics or TOTALS))
         sections = (
-            Section("totals", "Totals", Answer(totals, "", of=GROUPS)),
+            Section("totals", "Totals", Answer(totals, "", () if request.metrics else KEY_TOTALS, of=GROUPS)),
             _groups(transaction, request),
             _models(transaction, request.filters, spent),
             *_what_if(transaction, request),
@@ -190,7 +212,7 @@ def report(store: Store, request: Request) -> Report:
             ),
         )
         drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS)
-        return Report(header, sections, drawn, tuple(screen_queries.ranked_models(transaction)))
+        return Report(header, first, sections, drawn, tuple(screen_queries.ranked_models(transaction)))
 
 
 def made_at() -> datetime:
@@ -215,8 +237,9 @@ def _groups(store: Store, request: Request) -> Section:
     if not request.by:
         return Section("groups", "Groups", Answer(pa.table({}), ""))
     answer = grouped(store, request.filters, request.by, request.metrics or DEFAULT_REPORT, request.zone)
+    shown = () if request.metrics else (*request.by, *GROUPS_SHOWN)
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
-    return Section("groups", f"By {names}", answer)
+    return Section("groups", f"By {names}", replace(answer, shown=shown))
 
 
 def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
@@ -248,4 +271,4 @@ def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal
     if note and spent:
         listed = sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
         note += f" account for {human(listed / spent, Unit.SHARE)} of cost."
-    return Section("runs", "Most expensive runs", Answer(table, "", RUNS_SHOWN, of=RUNS, kept=RUNS_KEPT), note)
+    return Section("runs", "Most expensive runs", Answer(table, "", RUNS_LISTED, of=RUNS, kept=RUNS_KEPT), note)

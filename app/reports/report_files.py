@@ -7,6 +7,7 @@ import shlex
 from dataclasses import replace
 
 from app.queries.grouping import UTC_ZONE
+from app.reports.budget_file import as_options
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS, Export
 from ingest.store.database import Store
@@ -39,6 +40,8 @@ def command(request: Request, export: Export, location: str) -> str:
     words += ["--by", ",".join(request.by)] if request.by else []
     words += ["--tz", request.zone] if request.zone != UTC_ZONE else []
     words += ["--reprice", request.reprice] if request.reprice else []
+    words += [word for option in ("title", "owner") if (text := getattr(request.first, option)) for word in (f"--{option}", text)]
+    words += as_options(request.first.budgets)
     filters = request.filters.as_words()
     parts = (shlex.join(words), filters, shlex.join(["-o", file_name(request, export)]))
     return command_line(" ".join(filter(None, parts)), location)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from app.reports.budget_cards import budget_cards
 from app.reports.cost_report import Section
+from app.reports.first_page import FirstPage, TopList
 from app.text.columns import columns
 from app.text.grid_columns import Grid, Listing, grid
+from app.text.presentation import Card
 from schemas.catalogue import columns as catalogue
+from schemas.catalogue.columns import GROUPS
+from schemas.catalogue.entry import Entry
 
 MOST_ROWS = 200
 """Rows of a section that a preview shows; the file has them all."""
@@ -27,6 +32,19 @@ def totals_grid(section: Section) -> Grid:
     ]
     rows = [line | {"exactly": "" if line["exactly"] == line["value"] else line["exactly"]} for line in told]
     return grid(pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in TOTALS.keys])), TOTALS)
+
+
+def top_grid(top: TopList) -> Grid:
+    """A top list of the first page."""
+    of = {"name": Entry("name", top.column), "cost_usd": GROUPS["cost_usd"], "cost_share": GROUPS["cost_share"]}
+    rows = [{"name": one.name, "cost_usd": one.usd, "cost_share": None if one.share is None else float(one.share)} for one in top.shares]
+    kinds = pa.schema([("name", pa.string()), ("cost_usd", pa.decimal128(38, 9)), ("cost_share", pa.float64())])
+    return grid(pa.Table.from_pylist(rows, kinds), Listing(of, tuple(of)))
+
+
+def page_cards(page: FirstPage) -> list[Card]:
+    """The figures of the first page, and its budgets."""
+    return [*(Card(one.label, one.value, "", one.note) for one in page.figures if not one.verdict), *budget_cards(page.budgets)]
 
 
 def section_grid(section: Section) -> Grid:

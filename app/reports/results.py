@@ -12,7 +12,7 @@ from app.queries.filters import Filters
 from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading
 from ingest.store.database import Store
-from schemas.catalogue.columns import CLAIMS, FINDINGS, MODELS, REJECTS, RUNS, SOURCES
+from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MODEL_METRICS
 from schemas.errors import UsageError
@@ -22,15 +22,19 @@ RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_
 """What tells runs apart: a terminal of 80 columns shows it all."""
 RUNS_SHOWN = listed(
     *RUNS_KEPT, "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
-    "parallelism", MORE, "claimed_speedup", "findings", "repo", "experiment", "time_source", "permission_denials",
-    "labels", "source_name",
+    "parallelism", MORE, "claimed_speedup", "claimed_caveat", "findings", "repo", "experiment", "time_source", "permission_denials",
+    "labels", "note", "starred", "source_name",
 )  # fmt: skip
 MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
+INGESTS_SHOWN = (
+    "ingest_id", "finished_at", "who", "command", "sources", "accepted", "duplicates", "rejected", "ignored", "documents", "labels",
+    "path_template", "tool_version",
+)  # fmt: skip
 CLAIMS_SHOWN = (
-    "title", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "subject", "repo", "origin",
-    "kind", "run_id",
+    "title", "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "repo", "dated_at", "direction", "origin", "ratio_low",
+    "ratio_high", "subject", "kind",
 )  # fmt: skip
 FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "expected", "actual", "repo", "model")
 
@@ -65,6 +69,12 @@ def sources(store: Store) -> Answer:
     return Answer(table, heading(plural(table.num_rows, "file"), store.location), SOURCES_SHOWN, of=SOURCES)
 
 
+def ingests(store: Store) -> Answer:
+    """Every ingest that changed the store."""
+    table = run_queries.ingests(store)
+    return Answer(table, heading(plural(table.num_rows, "ingest"), store.location), INGESTS_SHOWN, of=INGESTS)
+
+
 def _runs(total: pa.Table) -> int:
     return int(total["runs"][0].as_py())
 
@@ -74,8 +84,10 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
     with read_transaction(store) as transaction:
         table = claim_queries.claims(transaction, filters, kinds, limit)
         found, runs = claim_queries.count_claims(transaction, filters, kinds)
+        silent = 0 if "qualitative" in kinds else claim_queries.count_claims(transaction, filters, ("qualitative",))[0]
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
-    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified"
+    other = f" ({silent:,} without a number: --all)" if silent else ""
+    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified{other}"
     return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS)
 
 

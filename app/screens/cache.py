@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
@@ -27,6 +28,10 @@ from ingest.context.temporary_sidecars import unpacked
 from ingest.documents.contents import read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store.database import Store
+from ingest.store.history.annotations import Change
+from ingest.store.history.annotations import annotate as write_annotations
+from ingest.store.history.ingests import UPLOAD, Origin
+from ingest.store.history.undo import Undone, undo
 from ingest.system.command_lines import DEFAULT_STORE, command_line
 from schemas.errors import StoreBusy, StoreError, UsageError
 
@@ -184,7 +189,49 @@ def samples() -> list[Path]:
 def ingest_samples() -> IngestReport:
     """Read the sample logs into the store. Raises StoreError, UsageError."""
     with _said() as say:
-        return _ingest(list(read_paths(samples())), None, say, Options())
+        return _ingest(list(read_paths(samples())), None, say, Options(origin=Origin(visitor(), "sample logs")))
+
+
+def visitor() -> str:
+    """The address of the visitor who is signed in; empty where nobody has to."""
+    return str(st.user.get("email") or "") if os.environ.get("TACHOGRAPH_SIGN_IN") else ""
+
+
+def label_options() -> list[str]:
+    """The labels of the store as `key=value`, most frequent first; none where there is no store yet. Raises StoreError."""
+    return list(options().get("label", ())) if store().exists() else []
+
+
+def annotate(run_ids: Sequence[str], change: Change) -> int:
+    """Change what is said of runs. Returns how many changed. Raises StoreError, UsageError."""
+    with _writing() as written:
+        return write_annotations(written, run_ids, change, visitor())
+
+
+def undo_ingest(ingest_id: int) -> Undone:
+    """Take an ingest back. Raises StoreError, UsageError."""
+    with _writing() as written:
+        return undo(written, ingest_id)
+
+
+@contextmanager
+def _writing() -> Iterator[Store]:
+    """The store to write to, for the time of a change. Raises UsageError where visitors may only look."""
+    if is_read_only():
+        raise UsageError("this dashboard is read-only.", "Ask its owner to make the change, or to restart it without --read-only.")
+    if current := _current.get():
+        current.end()  # who reads shuts out who writes, also in one process
+    with _said() as say:
+        yield store(on_wait=say)
+
+
+SELECTION = "selection-round"
+"""In the session: a number that changes when rows that are ticked shall be so no longer."""
+
+
+def forget_selection() -> None:
+    """Untick the rows of lists."""
+    st.session_state[SELECTION] = st.session_state.get(SELECTION, 0) + 1
 
 
 def let_upload(*, allowed: bool) -> None:
@@ -195,9 +242,12 @@ def let_upload(*, allowed: bool) -> None:
 
 
 def ingest_uploads(
-    uploads: Sequence[Upload], on_progress: Callable[[float, str], object], on_wait: Callable[[str], object] | None = None
+    uploads: Sequence[Upload],
+    on_progress: Callable[[float, str], object],
+    on_wait: Callable[[str], object] | None = None,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> IngestReport:
-    """Ingest the files, telling `on_progress` the share read and the name of each, `on_wait` who keeps the store from us.
+    """Ingest the files with these labels, telling `on_progress` the share read and the name of each, `on_wait` who keeps the store from us.
 
     Raises StoreError, UsageError.
     """
@@ -210,7 +260,7 @@ def ingest_uploads(
 
     with as_sources(uploads) as sources, unpacked(sources) as folders:
         size = sum(source.size for source in sources) or 1
-        return _ingest(sources, read, on_wait, Options(unpacked=folders))
+        return _ingest(sources, read, on_wait, Options(tuple(labels.items()), unpacked=folders, origin=Origin(visitor(), UPLOAD)))
 
 
 def _ingest(

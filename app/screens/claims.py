@@ -1,5 +1,7 @@
 """What summaries claim, and on what evidence: across runs, per group, against cost, and each claim in a table."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app.queries import claims as claim_queries
@@ -8,35 +10,39 @@ from app.queries.filters import CLAIM_FILTERS, FILTERS
 from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
+from app.text.claim_words import partial_words
 from app.text.presentation import cards, code_span
 from schemas.rows.claim import ClaimKind
-from schemas.text import plural
 
-FIGURES = ("runs_with_claim", "runs_benchmarked", "claimed_speedup_median", "claims")
+MEDIAN = "claimed_speedup_median"
+FIGURES = ("runs_with_claim", "runs_benchmarked", MEDIAN, "claims")
 GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "agent-version")
 LINES, POINTS, LISTED = 60, 1_000, 2_000
 
 st.title("Claims", anchor=False)
 st.caption("Claims extracted from agents' summaries. Not verified.")
 filters, options = filter_bar.chosen(), cache.options()
-row = cache.ask(run_queries.summary, filters, (), ("runs", *FIGURES)).to_pylist()[0]
+row = cache.ask(run_queries.summary, filters, (), ("runs", *FIGURES, "runs_partial_claim")).to_pylist()[0]
 is_known = (row["claims"] or 0) > LISTED and not any(map(filters.values, CLAIM_FILTERS))  # the runs know it; millions take long to count
 kinds = {ClaimKind.QUANTIFIED: row["claims"]} if is_known else cache.ask(claim_queries.claims_by_kind, filters, LISTED + 1)
+made = zip(cards(row, FIGURES), FIGURES, strict=True)
 found, quantified = sum(kinds.values()), kinds.get(ClaimKind.QUANTIFIED, 0) or row["claims"]
-widgets.card_grid(cards(row, FIGURES))
+widgets.card_grid([replace(card, note=partial_words(row) or card.note) if key == MEDIAN else card for card, key in made])
 if not found:
     st.info("No performance claims found.", icon=":material/info:")
     st.stop()
 
-is_few = found <= LISTED
-said = f"{plural(found, 'claim')} ({quantified:,} quantified)" if is_few else f"More than {LISTED:,} claims"
-st.header(said, anchor=False)
+is_few, are_all = found <= LISTED, f"All claims ({found:,})" if found <= LISTED else "All claims"
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.header(f"{quantified:,} quantified claim{'' if quantified == 1 else 's'}", anchor=False)
+    every = st.toggle(are_all, not quantified, key="all-claims", bind="query-params", help="Include claims without a number.")
 # which of millions of claims are the largest takes longer to find out than a screen should take unasked
-name = "All claims" if is_few else f"Top {LISTED:,} by ratio"
+name = "Claims" if is_few else f"Top {LISTED:,} by ratio"
 with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-list-{is_few}", on_change="rerun") as listed:
     if listed.open:
-        claims = cache.ask(claim_queries.claims, filters, (), LISTED)
-        alt = "Each claim with its quote, ratio, evidence and scope. Click a row to open its run."
+        claims = cache.ask(claim_queries.claims, filters, () if every or not quantified else (ClaimKind.QUANTIFIED,), LISTED)
+        alt = "Each claim with its ratio, sentence, evidence and caveat, and its run. Click a row to read it in the summary."
+        st.caption("Click a row to read the claim in its summary.")
         widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt, "speedup")
 if not is_few:
     st.caption(f"All claims: {code_span(cache.command('claims --format csv -o claims.csv'))}")

@@ -3,12 +3,18 @@
 import streamlit as st
 
 from app.charts import CHARTS, cost, cost_along_time, list_cost, looks
+from app.charts.base import level
 from app.charts.palette import group_looks
+from app.charts.spending import with_budget
 from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS
 from app.queries.grouping import group
+from app.reports.budget_cards import budget_cards
+from app.reports.budget_file import from_environment
+from app.reports.budgets import verdicts
+from app.reports.first_page import TOTAL_BUDGET
 from app.screens import cache, filter_bar, widgets
 from app.text import cost_grids, cost_words
 from app.text.grid_columns import grid
@@ -27,7 +33,9 @@ st.title("Cost", anchor=False)
 filters, options, page = filter_bar.chosen(), cache.options(), st.context.theme.type
 colours = looks(cache.models())
 [totals] = cache.ask(run_queries.summary, filters, (), FIGURES).to_pylist()
-widgets.card_grid(cost_words.cost_cards(totals, CARDS))
+budgets = dict(from_environment())
+judged = cache.ask(verdicts, filters, budgets) if budgets else ()
+widgets.card_grid([*budget_cards(judged), *cost_words.cost_cards(totals, CARDS)])
 
 words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
 words |= {word: group(word).label for word in (f"{LABEL_PREFIX}{one.partition('=')[0]}" for one in options.get("label", ()))}
@@ -35,12 +43,15 @@ by = widgets.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
 found, about = cache.ask(cost_queries.groups, filters, by, DRAWN), cache.ask(cost_queries.times, filters)
 shares = cache.ask(cost_queries.shares, filters, by, DRAWN)
+per_day = budgets.get("max-day-usd") if by == "day" else None
+groups, classes = with_budget(cost.by_model(found, shares, colours, page), per_day, page), cost.by_token_class(found, page)
+level(groups, classes)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.groups_finding(found, words[by]),
         f"Reported cost by {name}, stacked by model (own tokens, helper models included).",
-        cost.by_model(found, shares, colours, page),
+        groups,
         "cost-groups",
         cost_words.groups_note(found, words[by], about),
     )
@@ -48,7 +59,7 @@ with right.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.tokens_finding(found.table),
         f"Tokens by {name} and type. Click a legend entry to hide it.",
-        cost.by_token_class(found, page),
+        classes,
         "token-classes",
     )
 details = st.expander(f"All metrics by {name} · {found.total:,}", icon=":material/table:", key="all-groups", on_change="rerun")
@@ -65,18 +76,20 @@ with st.container(border=True):
     widgets.drawing(
         cost_words.spending_finding(spent, axis),
         "Cumulative reported cost, by main model.",
-        cost_along_time.spending(spent, axis, colours, page),
+        with_budget(cost_along_time.spending(spent, axis, colours, page), budgets.get(TOTAL_BUDGET), page),
         "spending",
         cost_words.spending_note(about, axis),
     )
 
 causes = cache.ask(cost_queries.by_cause, filters)
+priced, explained = list_cost.prices(found, group_looks(by, colours), page), list_cost.causes(causes, page)
+level(priced, explained)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.prices_finding(found),
         "Filled: reported cost; open: list-price cost of the same tokens (base tier, on the day of the run).",
-        list_cost.prices(found, group_looks(by, colours), page),
+        priced,
         "list-prices",
         cost_words.prices_note(found, words[by]),
     )
@@ -84,7 +97,7 @@ with right.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.list_finding(totals, causes),
         "List-price difference (list − reported) by cause (recomputed); one cause per run, the largest.",
-        list_cost.causes(causes, page),
+        explained,
         "causes",
         cost_words.causes_note(totals, causes),
     )

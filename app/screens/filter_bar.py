@@ -11,9 +11,11 @@ from typing import Any
 import streamlit as st
 
 from app.queries import filter_urls
-from app.queries.filters import FILTERS, SEARCH, Filter, Filters, Kind
+from app.queries import runs as run_queries
+from app.queries.filters import EXCLUDED, FILTERS, SEARCH, Filter, Filters, Kind
 from app.queries.time_words import PRESETS, moment
 from app.screens import cache, widgets
+from app.text.answers import excluded_words
 from app.text.presentation import code_span, fact_words, plain
 from schemas.text import visible
 
@@ -56,7 +58,7 @@ def follow_address() -> None:
 def show() -> None:
     """Place the bar; ends the screen where there are no runs, or none that match. Raises StoreError."""
     total = cache.count(Filters())
-    if not total:
+    if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
         widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
     options = cache.options()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filter-bar"):
@@ -69,8 +71,13 @@ def show() -> None:
         with st.spinner("Searching …", show_time=True) if chosen().values(SEARCH) else nullcontext():
             found = cache.count(chosen())
         _chips(found, total)
+        _tell_excluded()
         if not found:
             _no_match()
+    else:
+        _tell_excluded()
+        if not total:
+            _all_excluded()
 
 
 def _others() -> tuple[str, ...]:
@@ -176,7 +183,22 @@ def _text(filter_: Filter, _: Mapping[str, int]) -> None:
     st.text_input(filter_.name, key=widget, help=plain(filter_.help), on_change=_changed, args=(filter_.key,), width=240)
 
 
-_WIDGETS = dict.fromkeys(Kind, _text) | {Kind.NAMES: _names, Kind.LABELS: _names, Kind.TIME: _time, Kind.USD: _usd}
+def _choice(filter_: Filter, _: Mapping[str, int]) -> None:
+    usual = filter_.words[0] if filter_.kind is Kind.CHOICE else None
+    widget = _seed(filter_.key, next(iter(chosen().values(filter_.key)), usual))
+    st.segmented_control(
+        filter_.name, filter_.words, key=widget, help=plain(filter_.help), on_change=_changed, args=(filter_.key,), width=240
+    )
+
+
+_WIDGETS = dict.fromkeys(Kind, _text) | {
+    Kind.NAMES: _names,
+    Kind.LABELS: _names,
+    Kind.TIME: _time,
+    Kind.USD: _usd,
+    Kind.CHOICE: _choice,
+    Kind.FLAG: _choice,
+}
 
 
 def _seed(key: str, value: Any) -> str:
@@ -200,7 +222,8 @@ def _date(text: str) -> date | None:
 def _changed(key: str) -> None:
     """A widget was used: its value is the filter's now."""
     value = st.session_state[f"filter-{key}-{st.session_state.get(_ROUND, 0)}"]
-    values = value if isinstance(value, list) else [] if value in (None, "") else [value]
+    unset = (None, "", FILTERS[key].words[0] if FILTERS[key].kind is Kind.CHOICE else None)
+    values = value if isinstance(value, list) else [] if value in unset else [value]
     link = filter_urls.read({FILTERS[key].link or key: [_typed(value) for value in values]})
     st.session_state[_FILTERS], st.session_state[_LEFT_OUT] = chosen().with_values(key, link.filters.values(key)), link.left_out
     _write_address()
@@ -255,6 +278,18 @@ def _chips(found: int, total: int) -> None:
                 help="Remove filter",
             )
         st.button("Clear all", type="tertiary", key="clear-filters", on_click=_choose, args=(Filters(),))
+
+
+def _tell_excluded() -> None:
+    if words := excluded_words(cache.ask(run_queries.excluded, chosen())):
+        st.caption(f":material/block: {words}")
+
+
+def _all_excluded() -> None:
+    with st.container(border=True):
+        st.header("All runs are excluded", anchor=False)
+        st.button("Show them", type="primary", key="show-excluded", on_click=_choose, args=(Filters(((EXCLUDED, ("only",)),)),))
+    st.stop()
 
 
 def _no_match() -> None:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.charts import along_time, looks
+from app.charts.legend import legend_html, without_legend
 from app.charts.runs import CELLS, SCATTERS
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
@@ -22,16 +23,19 @@ widgets.card_grid(cards(row, FIGURES))
 widgets.claims_line(filters)
 colours, is_few = looks(cache.models()), row["runs"] <= cache.MARKS
 
+drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS)
+runs = cache.ask(run_queries.runs, filters, cache.MARKS) if is_few else None
+if named := legend_html([*drawn["model"].to_pylist(), *(runs["model"].to_pylist() if runs else ())], colours):
+    st.html(named)
 with st.container(border=True):
-    drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS)
-    widgets.chart("cost-models", drawn, colours, whole=is_few, note="" if is_few else f"Top {widgets.BARS} of {row['runs']:,} runs.")
-if is_few:
-    runs = cache.ask(run_queries.runs, filters, cache.MARKS)
+    widgets.chart(
+        "cost-models", drawn, colours, whole=is_few, note="" if is_few else f"Top {widgets.BARS} of {row['runs']:,} runs.", legend=False
+    )
 columns = st.columns(2)
 for number, (key, scatter) in enumerate(SCATTERS.items()):
     with columns[number % len(columns)].container(border=True, height="stretch"):
-        if is_few:
-            widgets.chart(key, runs, colours)
+        if runs:
+            widgets.chart(key, runs, colours, legend=False)
         else:
             squares = cache.ask(screen_queries.density, filters, scatter.x.column, scatter.y.column, CELLS)
             widgets.drawing(scatter.said(row.get(scatter.metric)), scatter.squares_title, scatter.draw_squares(squares, page), key)
@@ -46,7 +50,7 @@ with st.container(border=True):
         points = cache.ask(screen_queries.series, filters, measure, along)
         caption = f"One dot per run. {'Line: moving median. ' if points.num_rows >= along_time.LONG else ''}{measure.meaning}"
         drawn, note = along_time.points(points, measure, along, colours, page), along_time.undrawn_note(points, measure, along, row["runs"])
-        widgets.drawing(along_time.finding(points, measure, along), caption, drawn, "along", note)
+        widgets.drawing(along_time.finding(points, measure, along), caption, without_legend(drawn), "along", note)
     else:
         bands = cache.ask(screen_queries.bands, filters, measure, along, STEPS)
         caption = f"Line: median; band: p10–p90. {measure.meaning}"

@@ -1,5 +1,6 @@
-"""A cost report of the runs that the filters leave: choose what it is grouped by and its format, look at it, take it away."""
+"""A cost report of the runs that the filters leave: whom it is for, its budget, its groups and format; to look at and to download."""
 
+from decimal import Decimal
 from functools import partial
 from zoneinfo import available_timezones
 
@@ -9,17 +10,25 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, group
 from app.queries.what_if import require_price
 from app.reports import report_files, report_grids
+from app.reports.budget_file import from_environment
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
+from app.reports.first_page import TITLE, TOTAL_BUDGET
+from app.reports.first_page import Request as FirstPage
 from app.screens import cache, filter_bar, widgets
 from app.text.presentation import plain
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
+from schemas.catalogue.limits import LIMITS
+from schemas.money import LARGEST
 from schemas.text import visible
 
 NOT_OFFERED = ("session", "source", "run")
 """Groupings with nearly as many groups as runs; the command line has them."""
 
 MOST_GROUPINGS = 2
+LONGEST = 120
+"""Characters of a title or a name."""
+
 st.title("Reports", anchor=False)
 filters, options = filter_bar.chosen(), cache.options()
 labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
@@ -54,11 +63,31 @@ with st.container(border=True):
             bind="query-params",
             width=260,
         )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        title = st.text_input("Title", key="report-title", placeholder=TITLE, max_chars=LONGEST, bind="query-params", width=380)
+        owner = st.text_input("Prepared for", key="owner", placeholder="Name or team", max_chars=LONGEST, bind="query-params", width=220)
+        given = dict(from_environment())
+        total_budget = st.number_input(
+            "Budget (USD)",
+            min_value=0.0,
+            max_value=float(LARGEST),
+            value=float(given[TOTAL_BUDGET]) if TOTAL_BUDGET in given else None,
+            step=10.0,
+            format="%.2f",
+            key="budget",
+            placeholder="None",
+            help="Budget for all runs of the report together. The first page says what is left of it.",
+            bind="query-params",
+            width=260,
+        )
+    budgets = {key: allowed for key, allowed in given.items() if key != TOTAL_BUDGET}
+    budgets |= {} if total_budget is None else {TOTAL_BUDGET: Decimal(repr(total_budget))}
+    first = FirstPage(title.strip(), owner.strip(), tuple((key, budgets[key]) for key in LIMITS if key in budgets))
     export = EXPORTS[widgets.choice("Format", report_files.formats(), "format")]
     what_if = (reprice or "").strip()
     if what_if:
         cache.ask(require_price, what_if)
-    request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=what_if)
+    request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=what_if, first=first)
     total, stored = cache.count(filters), cache.count(Filters())
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.download_button(
@@ -81,11 +110,21 @@ if total > report_grids.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs
     st.stop()
 with st.spinner("Loading …", show_time=True):
     made = cache.ask(report, request)
+page = made.first
 with st.container(border=True):
-    st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))
+    st.subheader(plain(page.title), anchor=False)
+    st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in page.lines))
+    widgets.card_grid(report_grids.page_cards(page))
+    for place, top in zip(st.columns(2), page.tops, strict=True):
+        with place:
+            st.markdown(f"**{plain(top.title)}**")
+            widgets.table(report_grids.top_grid(top), top.title)
+    st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
     st.header(plain(section.title), anchor=False)
     if note := " ".join(filter(None, (section.note, report_grids.cut_note(section)))):
         st.caption(plain(note))
     rows = report_grids.totals_grid(section) if section.key == "totals" else report_grids.section_grid(section)
     widgets.table(rows, f"{section.title} of the report")
+st.header("About this report", anchor=False)
+st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))

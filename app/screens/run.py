@@ -6,7 +6,7 @@ from app.charts import looks
 from app.queries import claims as claim_queries
 from app.queries import run_ids
 from app.queries import runs as run_queries
-from app.screens import cache, filter_bar, widgets
+from app.screens import annotate, cache, evidence, filter_bar, widgets
 from app.text import claim_marks, grid_columns
 from app.text.claim_words import headline
 from app.text.formatting import short_id
@@ -51,7 +51,11 @@ st.title(plain(one_line(run["title"])), anchor=False)
 st.caption(f"Run {plain(short_id(run_id))}")
 if not run["is_started"]:
     st.info("This run never started: no cost, no API time, no model usage.", icon=":material/info:")
+summary, facts = shown(run["result"] or ""), cache.ask(claim_queries.of_run, run_id)
+claims = facts.claims.to_pylist()
+evidence.show(run["result"] or "", claims, SUMMARY_WIDTH)
 widgets.card_grid(run_cards(run))
+annotate.run_block(run)
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
     st.header("Result", anchor=False)
@@ -67,9 +71,7 @@ if run["tool_calls"].num_rows:
     with st.container(border=True):
         st.header("Tool calls", anchor=False, help="Counted in the event stream of the run.")
         widgets.table(grid_columns.grid(run["tool_calls"], grid_columns.TOOL_CALLS), "Calls and errors of each tool")
-summary, record = shown(run["result"] or ""), shown_record(run["raw"])
-facts = cache.ask(claim_queries.of_run, run_id)
-claims = facts.claims.to_pylist()
+record = shown_record(run["raw"])
 st.header("Summary", anchor=False, help="Written by the agent at the end of the run. Damaged characters are repaired.")
 with st.container(border=True):
     if claims:

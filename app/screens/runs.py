@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.queries import screens as screen_queries
 from app.queries.filters import SEARCH
-from app.screens import cache, filter_bar, widgets
+from app.screens import annotate, cache, filter_bar, widgets
 from app.text import grid_columns
 from schemas.text import plural
 
@@ -24,6 +24,11 @@ for text in filters.values(SEARCH):
 rows = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, shown))
 first = (number - 1) * cache.PAGE + 1
 listed = cache.PAGE * cache.PAGES
+how = "Click a row to open it." if cache.is_read_only() else "Click a cell to open its run; tick runs to label, star or exclude them."
 cut = f" Showing the first {listed:,}. Filter to narrow down." if total > listed else ""
-st.caption(f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. Click a row to open it.{cut}")
-widgets.run_table(rows, runs, "runs", "Runs with title, date, model, outcome, cost and duration", order)
+st.caption(f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. {how}{cut}")
+alt = "Runs with title, date, model, outcome, cost and duration"
+if cache.is_read_only():
+    widgets.run_table(rows, runs, "runs", alt, order)
+else:
+    annotate.bulk_bar(widgets.ticked_runs(rows, runs, f"runs-{st.session_state.get(cache.SELECTION, 0)}", alt, order))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import streamlit as st
 
 from app.charts import CHARTS, distributions
+from app.charts.legend import without_legend
 from app.charts.palette import Looks, group_looks
+from app.queries import claims as claim_queries
 from app.queries import distributions as distribution_queries
 from app.queries import filter_urls
 from app.queries import quality as quality_queries
@@ -20,10 +22,20 @@ from app.queries.filters import FILTERS, Filters
 from app.queries.grouping import group
 from app.queries.screens import AXES, ORDERS
 from app.reports.exports import EXPORTS
-from app.screens import cache
+from app.screens import cache, evidence
 from app.text.claim_words import overview_line
 from app.text.columns import Column
-from app.text.grid_columns import Grid, Listing, chosen_run, clicked_run, grid_height, money_decimals, with_percentages
+from app.text.grid_columns import (
+    TEXT_WIDTHS,
+    Grid,
+    Listing,
+    chosen_row,
+    clicked_run,
+    grid_height,
+    money_decimals,
+    row_height,
+    with_percentages,
+)
 from app.text.presentation import Card, Shown, fact_words, plain
 from schemas.catalogue.columns import FACTS
 from schemas.catalogue.dimensions import LABEL_PREFIX
@@ -34,7 +46,6 @@ from schemas.unit_names import Unit
 
 FORMATS: dict[Unit, Any] = {
     Unit.USD: "dollar",
-    Unit.MILLISECONDS: "localized",
     Unit.RATIO: "%.2f×",
     Unit.SHARE: "%.1f%%",
     Unit.TOKENS: "localized",
@@ -42,7 +53,9 @@ FORMATS: dict[Unit, Any] = {
 }
 """How a grid writes the units; its cells sort by value."""
 
-WIDTHS = {"title": 360, "run_id": 110, "session_id": 110, "message": 960, "quote": 320}
+WIDTHS = TEXT_WIDTHS | {
+    "title": 360, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250,
+}  # fmt: skip
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 
 RUN_ID, ORDER = "run", "order"
@@ -118,22 +131,25 @@ def card_grid(cards: Sequence[Card]) -> None:
                 help=card.help,
                 border=True,
                 height="stretch",
-                delta_color="off",
+                delta_color=card.colour,
                 delta_arrow="off",
             )
 
 
 def claims_line(filters: Filters) -> None:
     """What these runs claim, in a line that leads to the claims; nothing where none claims a speedup."""
-    asked = ("runs", "runs_with_claim", "runs_benchmarked", "claimed_speedup_median")
-    if said := overview_line(cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0]):
+    asked = ("runs", "runs_with_claim", "runs_benchmarked", "runs_partial_claim", "claimed_speedup_median")
+    [row] = cache.ask(run_queries.summary, filters, (), asked).to_pylist()
+    only = cache.ask(claim_queries.drawn_claims, filters, claim_queries.HEADLINES, 1) if row["runs_with_claim"] == 1 else None
+    if said := overview_line(row, only["caveat"][0].as_py() if only else None):
         st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=filters_kept())
 
 
-def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "") -> None:
+def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "", legend: bool = True) -> None:
     """One chart under its finding, with what it leaves out below; a part of the rows allows no finding."""
     shown = CHARTS[key]
     drawn = shown.draw(table, looks, st.context.theme.type)
+    drawn = drawn if legend else without_legend(drawn)
     drawing(shown.heading(table, whole=whole), shown.title if whole else shown.shows, drawn, key, note or shown.words(table).note)
 
 
@@ -173,8 +189,7 @@ def worded(groups: pa.Table, by: str) -> pa.Table:
 def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     """What runs can be drawn along: their time where any is known, the ingestion order, what they worked on, and any label."""
     facts = {row["fact"]: row["share"] for row in cache.ask(quality_queries.known, Filters()).to_pylist()}
-    along = sorted(AXES, key=lambda key: key == "time" and facts[quality_queries.OWN_TIME] < 1)  # second where some runs have none
-    named = {key: AXES[key].label for key in along if key != "time" or facts[quality_queries.OWN_TIME]}
+    named = {key: AXES[key].label for key in AXES if key != "time" or facts[quality_queries.OWN_TIME]}
     tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
     labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
     return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}
@@ -245,27 +260,45 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
 
 
 def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
-    """A grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen one opens."""
+    """A grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen one opens, at the claim where a row is one."""
+    _open_chosen(runs, _selection(rows, key, alt, "single-row"), order)
+
+
+def ticked_runs(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> list[str]:
+    """The same with rows that can be ticked: the ids of these. A chosen cell opens its run."""
+    selection = _selection(rows, key, alt, "multi-row")
+    _open_chosen(runs, {"cells": selection.get("cells", ())}, order)
+    return [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
+
+
+def _open_chosen(runs: pa.Table, selection: Mapping[str, Any], order: str) -> None:
+    place = chosen_row(runs, selection)
+    if place is not None:
+        claim = {evidence.CLAIM_NO: [str(runs["claim_no"][place])]} if "claim_no" in runs.column_names else {}
+        open_run(str(runs["run_id"][place]), order, claim)
+
+
+def _selection(rows: Grid, key: str, alt: str, of_rows: Literal["single-row", "multi-row"]) -> Mapping[str, Any]:
     chosen = st.dataframe(
         rows.rows,
         key=key,
         hide_index=True,
         column_config=column_config(rows),
         placeholder="–",
-        height=grid_height(rows.rows),
+        height=grid_height(rows.rows, row_height(rows.rows)),
+        row_height=row_height(rows.rows),
         on_select="rerun",
-        selection_mode=["single-row", "single-cell"],
+        selection_mode=[of_rows, "single-cell"],
         alt=alt,
     )
-    run_id = chosen_run(runs, chosen["selection"])
-    if run_id is not None:
-        open_run(run_id, order)
+    selection: Mapping[str, Any] = chosen["selection"]
+    return selection
 
 
-def open_run(run_id: str, order: str = "") -> None:
-    """Go to the run's own page; the address keeps the filters and the order of the list, for the runs before and after it."""
+def open_run(run_id: str, order: str = "", claim: Mapping[str, list[str]] | None = None) -> None:
+    """Go to the run's own page, at a claim where one is named; the address keeps the filters and the order of the list."""
     ordered = {ORDER: [order]} if order and order != DEFAULT_ORDER else {}
-    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **filters_kept(), **ordered})
+    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **(claim or {}), **filters_kept(), **ordered})
 
 
 def filters_kept() -> dict[str, list[str]]:
@@ -297,6 +330,8 @@ def _config(column: Column, decimals: int) -> Any:
     about = plain(column.meaning) or None
     if column.unit is Unit.USD:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[Unit.USD], step=10.0**-decimals)
+    if column.unit is Unit.MILLISECONDS:
+        return st.column_config.TextColumn(column.header, help=about, alignment="right")
     if column.unit in FORMATS:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
     if column.unit is Unit.TIME:
@@ -306,16 +341,17 @@ def _config(column: Column, decimals: int) -> Any:
 
 def table(rows: Grid, alt: str) -> None:
     """A grid to read."""
-    height = grid_height(rows.rows)
-    st.dataframe(rows.rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=height, alt=alt)
+    tall = row_height(rows.rows)
+    height = grid_height(rows.rows, tall)
+    st.dataframe(rows.rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=height, row_height=tall, alt=alt)
 
 
 def share_table(rows: pa.Table, alt: str) -> None:
     """Fields with the share of runs that have them, as bars."""
     config = {
-        "fact": st.column_config.TextColumn(FACTS["fact"].label, width="medium"),
+        "fact": st.column_config.TextColumn(FACTS["fact"].label),
         "known": st.column_config.NumberColumn(FACTS["known"].label, format="localized", width="small"),
-        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="%.1f%%", min_value=0, max_value=100, width="large"),
+        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="%.1f%%", min_value=0, max_value=100),
     }
     st.dataframe(with_percentages(rows), hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
 

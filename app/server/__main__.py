@@ -26,13 +26,17 @@ from uvicorn.config import LOGGING_CONFIG
 
 from app.server import received
 from app.server.addresses import Addresses, addresses
+from app.server.bundles import Bundles
 from app.server.guard import Guard, protecting_headers
+from app.server.rehearsal import rehearse
 from app.server.serve import is_read_only, note
 from app.server.upload_route import UploadRoute
 from ingest.system.held_folder import held_folder
 
 DASHBOARD = Path(__file__).parent.with_name("dashboard.py")
-PAGE = Path(streamlit.__file__).parent / "static" / "index.html"
+FRAMEWORK = Path(streamlit.__file__).parent / "static"
+"""Page, scripts and fonts of Streamlit."""
+
 SWEEP_SECONDS = 5
 MESSAGE_MEGABYTES = 64
 """The largest message of a page's WebSocket, which is held in memory also before a sign-in. Our largest pages have two."""
@@ -40,7 +44,7 @@ MESSAGE_MEGABYTES = 64
 
 def dashboard_app(ours: Addresses) -> App:
     """The dashboard as an ASGI application."""
-    headers = protecting_headers(PAGE)
+    headers = protecting_headers(FRAMEWORK / "index.html")
 
     def failed(_request: Request, _error: Exception) -> Response:
         return PlainTextResponse("The server failed; its own messages say more.", 500, headers)
@@ -48,22 +52,27 @@ def dashboard_app(ours: Addresses) -> App:
     return App(
         DASHBOARD,
         lifespan=_lifespan,
-        middleware=[Middleware(Guard, ours, headers), Middleware(UploadRoute, received.current)],
+        middleware=[Middleware(Guard, ours, headers), Middleware(Bundles, FRAMEWORK), Middleware(UploadRoute, received.current)],
         exception_handlers={Exception: failed},
     )
 
 
 @asynccontextmanager
 async def _lifespan(_app: App) -> AsyncIterator[None]:
-    """While the server runs there is a folder for uploads, unless nobody may upload; what lost sessions left there goes."""
+    """While the server runs there is a folder for uploads, unless nobody may upload; what lost sessions left there goes.
+
+    It answers once all that screens need is imported, and draws the first of them for nobody.
+    """
+    _load_screens()
     with ExitStack() as stack:
         if not is_read_only():
             _open_uploads(stack)
-        sweeping = asyncio.create_task(_sweep())
+        tasks = [asyncio.create_task(_sweep()), asyncio.create_task(rehearse(get_instance()))]
         try:
             yield
         finally:
-            sweeping.cancel()
+            for task in tasks:
+                task.cancel()
 
 
 def _open_uploads(stack: ExitStack) -> None:
@@ -106,9 +115,13 @@ def settings(host: str, port: int, ours: Addresses) -> dict[str, object]:
     }
 
 
-def _load_pandas() -> None:
-    """Import pandas while there is one thread: else Streamlit does it in the thread of a page, and Plotly finds half of it in another's."""
-    importlib.import_module("pandas")
+def _load_screens() -> None:
+    """Import what screens need, a second of work, before the first visitor comes. The caches in it want a running server.
+
+    Pandas is imported while no page runs: else Streamlit does it in the thread of a page, and Plotly finds half of it in another's.
+    """
+    for module in ("pandas", "app.screens.filter_bar", "app.screens.sign_in_page"):
+        importlib.import_module(module)
 
 
 @click.command()
@@ -119,7 +132,6 @@ def main(host: str, port: int, allowed: tuple[str, ...]) -> None:
     """Serve until a signal ends it."""
     LOGGING_CONFIG["loggers"]["uvicorn"]["level"] = "WARNING"
     ours = addresses(host, allowed)
-    _load_pandas()
     sys.argv = [str(DASHBOARD)]  # beside it lies the configuration that Streamlit reads
     dashboard_app(ours).run(config=settings(host, port, ours))
 

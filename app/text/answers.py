@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.queries.filters import NO_FILTERS, Filters
 from schemas.catalogue.entry import Columns
+from schemas.text import plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +28,11 @@ class Answer:
     total: pa.Table | None = None
     of: Columns = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+
+
+def excluded_words(runs: int) -> str:
+    """`3 excluded runs are not counted.`; empty for none."""
+    return f"{plural(runs, 'excluded run')} {'is' if runs == 1 else 'are'} not counted." if runs else ""
 
 
 def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:

@@ -9,6 +9,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from app.queries.sentences import sentence_span
 from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, expectation, statement
 from app.text.highlights import Mark
 from app.text.presentation import plain
@@ -25,6 +26,9 @@ STRENGTHS = {
 """Tint (of 255) and underline of a mark by its evidence: better evidence is stronger, also without colours."""
 
 QUALITATIVE = "qualitative"
+MOST_AROUND = 1_500
+"""The most characters before and behind a sentence that are shown with it."""
+
 SEVERITIES = {
     "error": (":red[:material/error:]", "Error"),
     "warning": (":orange[:material/warning:]", "Warning"),
@@ -38,6 +42,16 @@ _LIST = "display:grid;grid-template-columns:max-content minmax(0,1fr);gap:0.35re
 def marks_of(claims: Iterable[Row]) -> list[Mark]:
     """A mark for every claim, from rows of `claims`."""
     return [Mark(row["start"], row["end"], mark_style(_look(row)), claim_title(row)) for row in claims]
+
+
+def around(summary: str, claim: Row) -> tuple[str, list[Mark]]:
+    """The paragraphs of a summary around a claim, and the mark of the sentence that it stands in."""
+    found = sentence_span(summary, claim["start"], claim["end"])
+    first = max(summary.rfind("\n\n", 0, max(found.start - 1, 0)), 0)
+    first = max(summary.rfind("\n\n", 0, first), found.start - MOST_AROUND, 0)
+    last = summary.find("\n\n", found.end)
+    last = min(len(summary) if last < 0 else last, found.end + MOST_AROUND)
+    return summary[first:last], [Mark(found.start - first, found.end - first, mark_style(_look(claim)), claim_title(claim))]
 
 
 def mark_style(look: str) -> str:

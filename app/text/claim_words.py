@@ -62,32 +62,43 @@ def claimed(row: Row) -> str:
 
 
 def claim_title(row: Row) -> str:
-    """A claim in one line: `claimed 3.17× (time) · method stated · micro · qualified · about the kernel`."""
-    said = [f"{claimed(row)} ({row['metric']})", evidence_words(row["evidence"], row["kind"]), words(row["scope"])]
-    said += ["qualified"] if row["hedged"] else []
+    """A claim in one line: `claimed 3.17× (time) · method stated · micro-benchmark only · about the kernel`."""
+    said = [f"{claimed(row)} ({row['metric']})", evidence_words(row["evidence"], row["kind"]), row["caveat"] or words(row["scope"])]
     said += ["quoted from others"] if row["origin"] == "cited" else []
     return " · ".join([*said, f"about {row['subject'].replace('`', '')}"] if row["subject"] else said)
 
 
+def with_caveat(figures: str, caveat: str | None) -> str:
+    """`3.17× (micro-benchmark only)`: what limits a claim stands beside its number."""
+    return f"{figures} ({caveat})" if caveat else figures
+
+
 def headline(run: Row) -> str:
-    """What a run is known to claim: `Claimed speedup: 3.17× (time) · method stated · micro`; empty where it claims none."""
+    """What a run is known to claim: `Claims: 3.17× faster (micro-benchmark only) · time · method stated`; empty where it claims none."""
     if run["claimed_speedup"] is None:
         return ""
     figures = ratio({"ratio": run["claimed_speedup"], "ratio_low": run["claimed_low"], "ratio_high": run["claimed_high"]})
-    return (
-        f"Claimed speedup: {figures} ({run['claimed_metric']}) · {evidence_words(run['claimed_evidence'])} · {words(run['claimed_scope'])}"
-    )
+    said = with_caveat(f"{figures.replace('×', '× faster', 1)}", run["claimed_caveat"])
+    return f"Claims: {said} · {run['claimed_metric']} · {evidence_words(run['claimed_evidence'])}"
 
 
-def overview_line(row: Row) -> str:
-    """What all runs claim, from a row of `queries.summary`; empty where none claims anything."""
+def overview_line(row: Row, caveat: str | None = None) -> str:
+    """What all runs claim, from a row of `queries.summary`, with the caveat of an only claim; empty where none claims anything."""
     runs, benchmarked = row["runs_with_claim"], row.get("runs_benchmarked")
     if not runs:
         return ""
     speedup = human(row["claimed_speedup_median"], Unit.RATIO)
     if runs == 1:
-        return f"1 of {row['runs']:,} runs claims a speedup: {speedup}, {'with' if benchmarked else 'without'} a stated benchmark"
-    return f"{runs:,} of {row['runs']:,} runs claim a speedup: median {speedup}, {benchmarked:,} with a stated benchmark"
+        told = with_caveat(f"{speedup} faster", caveat)
+        return f"1 of {row['runs']:,} runs claims a speedup: {told}, {'with' if benchmarked else 'without'} a stated benchmark"
+    median = with_caveat(f"median {speedup}", partial_words(row))
+    return f"{runs:,} of {row['runs']:,} runs claim a speedup: {median}, {benchmarked:,} with a stated benchmark"
+
+
+def partial_words(row: Row) -> str:
+    """How many of the claiming runs claim it for a part only: `9 of 17 micro-benchmark or component only`; empty where none does."""
+    runs, partial = row["runs_with_claim"], row["runs_partial_claim"]
+    return f"{partial:,} of {runs:,} micro-benchmark or component only" if partial else ""
 
 
 def statement(row: Row) -> tuple[str, str]:

@@ -14,15 +14,31 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.formatting import EXACT_UNITS, UNKNOWN, exact, human
-from schemas.catalogue.entry import UNNAMED, Columns, Entry
+from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
+from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
+from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
+from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import visible
 from schemas.unit_names import Unit
+
+_NAMES = (DIMENSIONS | MODEL_DIMENSIONS).keys() - {"provider", "region"}
+"""Groupings of which every run has one; most models have no region."""
+
+CAUSE_COLUMNS = ("cost_cause", "causes", "cause")
+"""Columns of causes of a cost difference, by their keys."""
+
+
+def cause_words(keys: str) -> str:
+    """`fallback pricing, matches list` for the keys of causes."""
+    return ", ".join(CAUSES[CostCause(key)].label if key in set(CostCause) else key for key in keys.split(", "))
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column for people. `known` names the column that says how many rows its figures rest on; `header` is its name on a grid."""
+    """One column for people. `known` names the column that says how many rows its figures rest on; `header` is its name on a grid.
+
+    `is_name`: it names a group; one without a value is called unknown.
+    """
 
     name: str
     label: str
@@ -30,6 +46,7 @@ class Column:
     known: str | None = None
     meaning: str = ""
     header: str = ""
+    is_name: bool = False
 
     @property
     def is_figure(self) -> bool:
@@ -39,10 +56,14 @@ class Column:
     def cell(self, row: Mapping[str, Any]) -> str:
         """The value for a reader."""
         value = row[self.name]
+        if value is None and self.is_name:
+            return UNKNOWN_NAME
         if isinstance(value, list):
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
+        if self.name in CAUSE_COLUMNS and value:
+            return cause_words(value)
         return human(("no", "yes")[value] if isinstance(value, bool) else value, self.unit)
 
     def exact(self, row: Mapping[str, Any]) -> str:
@@ -78,7 +99,8 @@ def with_starts(table: pa.Table) -> pa.Table:
 
 def column(entry: Entry, known: str | None = None) -> Column:
     """The column of an entry."""
-    return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header))
+    is_name = entry.key.startswith(LABEL_PREFIX) or (isinstance(entry, Dimension) and entry.key in _NAMES)
+    return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), is_name)
 
 
 def _notes(schema: pa.Schema) -> set[str]:

@@ -19,9 +19,11 @@ WORDS = {
 """What a file is in which nothing looked like a run."""
 
 WHAT_IS_READ = (
-    "Supported: Claude Code's result records (`claude -p … --output-format json` or `stream-json`), as JSON, JSON lines, in log text or"
-    " archives. Not yet: session transcripts (~/.claude/projects) and other agents."
+    'Expected: result records of Claude Code, such as `{"type": "result", "total_cost_usd": 0.25, …}`, as JSON, JSON lines, in log text or'
+    " in archives. Get one with: `claude -p … --output-format json > run.json` (or stream-json)."
+    " Not read yet: session transcripts (`~/.claude/projects/*.jsonl`) and other agents."
 )
+"""What to ingest, and how to get it."""
 
 
 def counted(kinds: Mapping[FileKind, int]) -> str:

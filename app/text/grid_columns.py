@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import ceil
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,13 +13,16 @@ import pyarrow.compute as pc
 from app.queries.filters import SEARCHED
 from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import Column, columns, with_starts
+from app.text.formatting import sortable_duration
 from app.text.presentation import fact_words, upload_words
-from ingest.pipeline import SourceReport
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.entry import Columns, Figure
 from schemas.catalogue.figures import MORE, listed
 from schemas.text import visible
 from schemas.unit_names import Unit
+
+if TYPE_CHECKING:
+    from ingest.pipeline import SourceReport
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,15 @@ RUNS = Listing(
     catalogue.RUNS,
     listed(
         "title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cache_read_share",
-        "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "source_name", "session_id", "run_id",
+        "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "time_source", "source_name", "session_id", "run_id",
     ),
 )  # fmt: skip
 MORE_RUNS = (
-    "task", "started_at", "time_source", "agent", "agent_version", "provider", "region", "duration_api_own_ms",
-    "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_evidence",
-    "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at",
+    "task", "started_at", "agent", "agent_version", "provider", "region", "duration_api_own_ms",
+    "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_caveat",
+    "claimed_evidence",
+    "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
+    "excluded_reason",
 )  # fmt: skip
 """What the list of runs can show besides."""
 
@@ -62,9 +68,11 @@ USAGE = Listing(
     ),
 )  # fmt: skip
 CLAIMS = (
-    "title", "repo", "quote", "ratio", "ratio_low", "ratio_high", "metric", "direction", "evidence", "scope", "hedged", "origin",
-    "kind", "subject", "model", "run_id",
+    "title", "ratio", "metric", "sentence", "evidence", "caveat", "repo", "dated_at", "quote", "ratio_low", "ratio_high", "direction",
+    "scope", "hedged", "origin", "kind", "subject", "model", "run_id",
 )  # fmt: skip
+"""What says what is claimed, on what evidence and by whom comes first: a page shows eight columns without scrolling."""
+
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
 FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "expected", "actual", "model", "run_id"))
@@ -74,10 +82,22 @@ SOURCES = Listing(
     catalogue.SOURCES,
     ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at"),
 )
-WORDED = ("outcome", "cost_cause", "causes", "claimed_evidence", "evidence", "time_source")
+WORDED = ("outcome", "cost_cause", "causes", "cause", "claimed_evidence", "evidence", "time_source")
 """Columns whose values are keys, shown as words."""
 
 ROW_HEIGHT, MOST_ROWS = 35, 18
+LINE_HEIGHT, WRAPPED_HEIGHT = 19, 66
+"""Pixels of a further line of a text, and the least height of rows from which a grid wraps texts."""
+
+CHARACTER, PADDING, MOST_LINES = 6.5, 16, 8
+"""Pixels of a character, and what is left free in a cell."""
+
+TEXT_WIDTHS = {"message": 640, "detail": 420, "sentence": 300, "caveat": 148}
+"""Widths in pixels of columns of sentences, which wrap."""
+
+LONGEST_SENTENCE = 126
+"""The most characters of a claim's sentence in a grid: three lines."""
+
 LONGEST_PATH = 32
 
 _NOTED = ("detail", "position", "excerpt")
@@ -88,16 +108,23 @@ _NAMES = pa.list_(pa.string())
 def grid(table: pa.Table, listing: Listing) -> Grid:
     """The columns of a grid. A column of which nothing is known is left out."""
     table = with_starts(table)
-    kept = [key for key in listing.keys if not table.num_rows or table[key].null_count < table.num_rows]
+    kept = [key for key in _with_caveat(listing.keys, table) if not table.num_rows or table[key].null_count < table.num_rows]
     shown = tuple(columns(table.select(kept), listing.of))
     return Grid(pa.table({column.name: _cells(table[column.name], column.name, column.unit) for column in shown}), shown)
 
 
+def _with_caveat(keys: Sequence[str], table: pa.Table) -> list[str]:
+    """A claimed speedup is followed by what limits it, whoever chose the columns."""
+    chosen = [key for key in keys if key != "claimed_caveat"]
+    if "claimed_speedup" in chosen and "claimed_caveat" in table.column_names:
+        chosen.insert(chosen.index("claimed_speedup") + 1, "claimed_caveat")
+    return chosen
+
+
 def _cells(values: pa.ChunkedArray, name: str, unit: Unit) -> pa.ChunkedArray:
-    """Money as floats, milliseconds as durations, shares as percentages, outcomes as words: as a grid sorts and shows them."""
+    """Money as floats, milliseconds as `21m 19s`, shares as percentages, outcomes as words: as a grid sorts and shows them."""
     if unit is Unit.MILLISECONDS:
-        whole = values.cast(pa.int64(), safe=False)
-        return pc.add(whole, 500).cast(pa.duration("ms")).cast(pa.duration("s"), safe=False)  # a cast alone would round down
+        return pa.chunked_array([[None if value is None else sortable_duration(value) for value in values.to_pylist()]], pa.string())
     if unit is Unit.SHARE:
         return pc.multiply(values, 100.0)
     if pa.types.is_decimal(values.type):
@@ -151,9 +178,20 @@ def claim_grid(claims: pa.Table) -> Grid:
         "scope": [words(scope) for scope in claims["scope"].to_pylist()],
         "origin": [ORIGIN_NAMES.get(origin, origin) for origin in claims["origin"].to_pylist()],
     }
+    if "sentence" in claims.column_names:
+        spoken["sentence"] = list(map(_short, claims["sentence"].to_pylist(), claims["quote"].to_pylist()))
     for name, cells in spoken.items():
         claims = claims.set_column(claims.column_names.index(name), name, pa.array(cells, pa.string()))
     return grid(claims, Listing(catalogue.CLAIMS, tuple(key for key in CLAIMS if key in claims.column_names)))
+
+
+def _short(sentence: str | None, quote: str) -> str | None:
+    """A long sentence around its claim."""
+    if sentence is None or len(sentence) <= LONGEST_SENTENCE:
+        return sentence
+    first = max(sentence.find(quote.split("**", maxsplit=1)[0].strip()[:20]) - LONGEST_SENTENCE // 3, 0)
+    cut = sentence[first : first + LONGEST_SENTENCE]
+    return f"{'…' if first else ''}{cut}{'…' if first + len(cut) < len(sentence) else ''}"
 
 
 def money_decimals(amounts: pa.ChunkedArray) -> int:
@@ -164,9 +202,20 @@ def money_decimals(amounts: pa.ChunkedArray) -> int:
     return 4 if largest is not None and largest < 1 else 2
 
 
-def grid_height(rows: pa.Table) -> int:
+def row_height(rows: pa.Table) -> int:
+    """Height in pixels of a grid's rows: the longest sentence of a column of TEXT_WIDTHS wraps and is readable in full."""
+    lines = max((_lines(rows[name], width) for name, width in TEXT_WIDTHS.items() if name in rows.column_names), default=1)
+    return ROW_HEIGHT if lines == 1 else max(WRAPPED_HEIGHT, ROW_HEIGHT + LINE_HEIGHT * (lines - 1))
+
+
+def _lines(texts: pa.ChunkedArray, width: int) -> int:
+    longest = int(pc.max(pc.utf8_length(texts)).as_py() or 1)
+    return min(ceil(longest * CHARACTER / (width - PADDING)), MOST_LINES)
+
+
+def grid_height(rows: pa.Table, tall: int = ROW_HEIGHT) -> int:
     """Height in pixels that shows the rows, or as many as a page has room for."""
-    return int(min(rows.num_rows + 1, MOST_ROWS) * ROW_HEIGHT + 2)
+    return int(ROW_HEIGHT + 2 + min(rows.num_rows * tall, (MOST_ROWS - 1) * ROW_HEIGHT))
 
 
 def with_percentages(rows: pa.Table) -> pa.Table:
@@ -188,10 +237,10 @@ def reject_grid(reports: Sequence[SourceReport]) -> Grid:
     return _grid(rejects, getters, catalogue.REJECTS, {})
 
 
-def chosen_run(runs: pa.Table, selection: Mapping[str, Any]) -> str | None:
-    """The run of the row or cell that is selected in a grid of these runs; None where nothing is, or the table has changed since."""
+def chosen_row(runs: pa.Table, selection: Mapping[str, Any]) -> int | None:
+    """The row of the run or cell that is selected in a grid of these runs; None where nothing is, or the table has changed since."""
     places = [*selection.get("rows", ()), *(row for row, _ in selection.get("cells", ()))]
-    return str(runs["run_id"][places[0]].as_py()) if places and 0 <= places[0] < runs.num_rows else None
+    return int(places[0]) if places and 0 <= places[0] < runs.num_rows else None
 
 
 def clicked_run(point: Mapping[str, Any]) -> str:

@@ -7,26 +7,28 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import simplejson
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
 from app.text.claim_words import EVIDENCE_NAMES
+from app.text.columns import CAUSE_COLUMNS, cause_words
 from app.text.formatting import human, known_of, short_id
-from ingest.findings.rules import RULES
-from ingest.pipeline import SourceReport
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.rows.cost import CAUSES, CostCause
+from schemas.rows.cost import CAUSES
 from schemas.rows.source import NO_LOGS
 from schemas.text import in_json, one_line, paired, visible
 from schemas.unit_names import Unit
+
+if TYPE_CHECKING:
+    from ingest.pipeline import SourceReport
 
 SHOWN_CHARACTERS = 100_000
 """The most of a text a screen shows: a browser is no place for a megabyte of one. The whole can be downloaded."""
@@ -35,14 +37,18 @@ LONGEST_RUN_ID = 200
 """A run's id is a uuid or a hash; a longer text in a link is no id of ours."""
 
 
+Colour = Literal["off", "green", "orange", "red"]
+
+
 @dataclass(frozen=True)
 class Card:
-    """One figure with its name, what it means and, in `note`, what limits it: based on some runs only."""
+    """One figure with its name, what it means and, in `note`, what limits it: based on some runs only. `colour` is that of the note."""
 
     label: str
     value: str
     help: str
     note: str = ""
+    colour: Colour = "off"
 
 
 @dataclass(frozen=True)
@@ -114,15 +120,14 @@ def _fact(label: str, meaning: str, value: str) -> str:
 
 
 _TIME_SOURCES = {"stream": "event stream", "sidecar": "sidecar file", "path": "file path", "file": "file modification time"}
-_OF_CAUSES = ("cost_cause", "causes", "cause")
 
 
 def fact_words(value: Any, key: str) -> str:
     """A column's value for a reader: `yes`, `limit reached`, `regional endpoint`, `2026-11-20 14:00`."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if key in _OF_CAUSES:
-        return ", ".join(CAUSES[CostCause(cause)].label if cause in set(CostCause) else cause for cause in str(value).split(", "))
+    if key in CAUSE_COLUMNS:
+        return cause_words(str(value))
     if key == "time_source":
         return _TIME_SOURCES.get(str(value), str(value))
     if key in ("evidence", "claimed_evidence"):
@@ -185,6 +190,8 @@ def code_span(text: str) -> str:
 
 def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
+    from ingest.findings.rules import RULES
+
     causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING} | DOUBTS
     return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 

@@ -29,14 +29,22 @@ MOST_ROWS = 2000
 """Rows of a table that are drawn: nobody reads more, and each takes a millisecond."""
 
 PATHS = frozenset({"source_name", "name", "source"})
+MOST_COLUMNS, NARROW = 7, 100
+"""Columns of a table at most where it is no wider than NARROW: more are hard to read, and a file has them."""
+
 _LEAST_TEXT = 18
 _LEAST_PROSE = 16
 MOST_LINES = 2
 """Lines of a title in a list; `tachograph show` has it whole."""
-_PIECE = re.compile(r"(?:[^-_/\s]|(?<=\d)-(?=\d))*[-_/]*\s*")
-"""A part of a text that stays on one line: up to a separator, or up to a blank and with it. A date is one part."""
-_LONGEST_WORD = 36
-"""Names up to this width are never broken; a longer one is. Paths are cut at their beginning instead."""
+_PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d))*[-_/.:@+,]*\s*")
+"""A part of a text that stays on one line: up to a sign between parts, or up to a blank and with it. A date and a number are one part."""
+_LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
+"""The least widths of columns of sentences: no column behind may take more from them."""
+
+_LONGEST_WORD = 28
+"""Names up to this width are never broken. A longer one is broken behind a sign, and cut in its middle where it has none. Paths are cut at
+their beginning instead."""
+
 
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
@@ -57,10 +65,10 @@ def for_people(answer: Answer) -> pa.Table:
     if answer.total is None:
         return table
     first = table.column_names[0]
-    total = answer.total.append_column(first, pa.array([TOTAL]))
+    total = answer.total.append_column(first, pa.array([TOTAL], pa.string()))
     for name in table.column_names:
         if name not in total.column_names:
-            total = total.append_column(name, pa.array([" "]))  # a blank; empty text would count as unknown
+            total = total.append_column(name, pa.array([" "], pa.string()))  # a blank; empty text would count as unknown
     return pa.concat_tables([table, total.select(table.column_names).cast(table.schema)])
 
 
@@ -112,8 +120,8 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
     left = width + _GAP
     for column in shown:
         words = max(_longest_word(column.label), _longest_name(column, cells[column.name]))
-        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_LEAST_TEXT, min(words, _LONGEST_WORD)))
-        if least + _GAP > left:
+        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_least(column), min(words, _LONGEST_WORD)))
+        if least + _GAP > left or (width <= NARROW and len(widths) == MOST_COLUMNS):
             break
         widths[column.name] = least
         left -= least + _GAP
@@ -127,14 +135,21 @@ def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int)
 
 
 def _narrow_widths(kept: Sequence[Column], cells: Mapping[str, list[str]], width: int) -> dict[str, int]:
-    """Widths of the columns that are always shown, where whole names have no room: in MOST_LINES lines, else in as many as they take."""
-    room = width - _GAP * (len(kept) - 1)
-    for lines in (MOST_LINES, width):
-        widths = {column.name: _broken(column, cells[column.name], lines) for column in kept}
-        if sum(widths.values()) <= room:
-            title = kept[0].name
-            return widths | {title: min(_wanted(kept[0], cells[title]), widths[title] + room - sum(widths.values()))}
-    return _widths(kept, cells, width)
+    """Widths of the columns that are always shown, where whole names have no room: in MOST_LINES lines where that fits, else in more.
+
+    The first column, the title, gets what is left over.
+    """
+    widths = {column.name: _broken(column, cells[column.name], width) for column in kept}
+    left = width - _GAP * (len(kept) - 1) - sum(widths.values())
+    if left < 0:
+        return _widths(kept, cells, width)
+    for column in kept:
+        more = _broken(column, cells[column.name], MOST_LINES) - widths[column.name]
+        if more <= left:
+            widths[column.name] += more
+            left -= more
+    title = kept[0]
+    return widths | {title.name: min(_wanted(title, cells[title.name]), widths[title.name] + left)}
 
 
 def _broken(column: Column, cells: list[str], lines: int) -> int:
@@ -159,14 +174,17 @@ def _fits(text: str, width: int) -> bool:
     return all(cell_len(piece.rstrip()) <= width for piece in _PIECE.findall(text))
 
 
+def _least(column: Column) -> int:
+    return _LEAST_SENTENCE.get(column.name, _LEAST_TEXT)
+
+
 def _wanted(column: Column, cells: list[str]) -> int:
     return max([_longest_word(column.label), *(cell_len(line) for cell in cells for line in cell.split("\n"))])
 
 
 def _longest_name(column: Column, cells: list[str]) -> int:
-    """The width of the longest cell of a column of names; 0 for prose, which wraps, and for paths, which are cut."""
-    names = [] if column.name in PATHS else [line for cell in cells for line in cell.split("\n")]
-    return 0 if any(" " in name for name in names) else max(map(cell_len, names), default=0)
+    """The width of the longest name in a column, which is not broken; 0 for paths, which are cut."""
+    return 0 if column.name in PATHS else max(map(_longest_word, cells), default=0)
 
 
 def _longest_word(text: str) -> int:
@@ -192,23 +210,40 @@ def _text(cell: str, column: Column, width: int) -> Text:
     if column.name in PATHS and cell_len(cell) > width:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
-    value = "\n".join(_lines_of(value, width, MOST_LINES if column.name == "title" else None))
+    if not column.is_figure and column.name not in PATHS:
+        value = broken(value, width, MOST_LINES if column.name == "title" else None)
     text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
     return text.append(f"\n{note}", style="dim") if note else text
 
 
-def _lines_of(text: str, width: int, most: int | None = None) -> list[str]:
-    """The text in lines of at most `width`, broken at blanks and behind separators, else anywhere; cut after `most` lines."""
+def broken(text: str, width: int, most: int | None = None) -> str:
+    """The text in lines of at most `width`, broken at blanks and behind signs; a part without any is cut in its middle.
+
+    The last of `most` lines ends with an ellipsis where there would be more.
+    """
+    lines = _lines_of(text, width)
+    if most is None or len(lines) <= most:
+        return "\n".join(lines)
+    return "\n".join([*lines[: most - 1], f"{set_cell_size(lines[most - 1], width - 1).rstrip()}…"])
+
+
+def _lines_of(text: str, width: int) -> list[str]:
+    if cell_len(text) <= width:
+        return [text]
     lines = [""]
     for piece in _PIECE.findall(text):
-        if cell_len(lines[-1] + piece.rstrip()) <= width:
-            lines[-1] += piece
+        part = piece if cell_len(piece.rstrip()) <= width else _cut(piece.rstrip(), width)
+        if cell_len(lines[-1] + part.rstrip()) <= width:
+            lines[-1] += part
         else:
-            lines.append(piece.lstrip())
-    lines = [line.rstrip() for line in lines if line.strip()] or [text]
-    if most is None or len(lines) <= most:
-        return lines
-    return [*lines[: most - 1], f"{set_cell_size(lines[most - 1], width - 1).rstrip()}…"]
+            lines.append(part.lstrip())
+    return [line.rstrip() for line in lines if line.strip()] or [text]
+
+
+def _cut(text: str, width: int) -> str:
+    """The beginning and the end of a text that has no place to be broken at."""
+    head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
+    return f"{text[:head]}…{text[-tail:]}" if cell_len(text) == len(text) else text  # wide characters may be broken anywhere
 
 
 def _upright(shown: Sequence[Column], row: Mapping[str, Any], *, exact: bool) -> Table:

@@ -14,15 +14,15 @@ LONGEST_TITLE = 80
 _READ = 4_000
 """Characters of a text in which a title is looked for."""
 
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_TABLE_OR_RULE = re.compile(r"^\s*(?:\||[-=_*─━═+|\s]{3,}$)")
-_BLOCK = re.compile(r"^\s*(?:#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s)")
+_FENCE = ("```", "~~~")
+_TABLE_OR_RULE = re.compile(r"\||[-=_*─━═+|\s]{3,}$")
+_BLOCK = re.compile(r"#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s")
 _BLOCK_MARKS = re.compile(r"^(?:\s|#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s|\[[ xX]?\]\s)+")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)\s]{0,500}\)")
 _TAG = re.compile(r"</[a-zA-Z][\w:-]*>|(?<!\w)<[a-zA-Z][\w:-]*/?>")
 _EMPHASIS = re.compile(r"\*+|`+|~~|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 _EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3\U0001f000-\U0001faff\U000e0020-\U000e007f]")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?![a-z])|(?<=[。！？])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?![a-z\s])|(?<=[。！？])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][a-z]+)?")
 
 _WORDS = """
@@ -64,11 +64,11 @@ def _blocks(text: str) -> Iterator[str]:
     """Headings, items of lists and paragraphs, each as one line; tables and code are left out."""
     lines: list[str] = []
     is_code = False
-    for line in [*text.splitlines(), ""]:
-        is_fence = bool(_FENCE.match(line))
-        is_apart = is_fence or is_code or not line.strip() or bool(_TABLE_OR_RULE.match(line))
+    for line in map(str.strip, [*text.splitlines(), ""]):
+        is_fence = line.startswith(_FENCE)
+        is_apart = is_fence or is_code or not line or bool(_TABLE_OR_RULE.match(line))
         is_code ^= is_fence
-        if lines and (is_apart or _BLOCK.match(line) or lines[-1].lstrip().startswith("#")):
+        if lines and (is_apart or _BLOCK.match(line) or lines[-1].startswith("#")):
             yield " ".join(lines)
             lines = []
         lines += [] if is_apart else [line]

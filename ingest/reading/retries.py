@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.store.database import Store, Writer, run_step
+from ingest.store.history.ingests import supersede
 from ingest.store.read_result import ReadResult
 from schemas.rows.source import MAY_HOLD_RUNS
 
@@ -53,11 +54,11 @@ class Superseded:
     grown: tuple[str, ...] = ()
 
 
-def drop_superseded(writer: Writer, results: Collection[ReadResult], *, retried: bool) -> Superseded:
+def drop_superseded(writer: Writer, results: Collection[ReadResult], ingest_id: int, *, retried: bool) -> Superseded:
     """Remove the rejects of sources that were read again: of files that have grown, since their beginning was read again with the rest.
 
     `retried`: also of files whose content was changed in any other way. Runs of the old content stay; a source without documents is
-    removed too.
+    removed too. All of it is kept for an undo of this ingest.
     """
     now = {
         "names": sorted({result.name for result in results}) if retried else [],
@@ -69,6 +70,7 @@ def drop_superseded(writer: Writer, results: Collection[ReadResult], *, retried:
     run_step(writer.connection, "retry/01_superseded", now)
     removed = writer.connection.execute("select name, has_grown from superseded order by name").fetchall()
     if removed:
+        supersede(writer.connection, "select source_id from superseded", ingest_id)
         run_step(writer.connection, "retry/02_dropped")
     grown = tuple(str(name) for name, has_grown in removed if has_grown)
     return Superseded(tuple(str(name) for name, has_grown in removed if not has_grown), grown)

@@ -7,6 +7,7 @@ Each step that is more than an insert is a file in `sql/commit/`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,8 @@ from ingest.agents.base import CHILD_TABLES
 from ingest.store.chains import RECHAINED, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_doubts
+from ingest.store.history.ingests import supersede
+from ingest.store.history.records import note_records, relabel
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
@@ -41,6 +44,16 @@ where in_stream and source_id in (select source_id from winners union select rep
 """
 """The processes of new runs, of the runs they replace, and of all runs in the same streams: their chains may have changed."""
 
+
+@dataclass(frozen=True)
+class Committed:
+    """What a commit did. `accepted`: the number of new runs by reading; `changed`: whether the store has anything new."""
+
+    accepted: Mapping[str, int]
+    changed: bool
+    has_new_prices: bool
+
+
 _RECHAINED = f"select run_id from {RECHAINED}"
 _PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
 """Runs that are priced again: their chain changed, or the store got other prices."""
@@ -50,12 +63,13 @@ def commit(
     writer: Writer,
     spool: Path,
     results: Sequence[ReadResult],
+    ingest_id: int,
     *,
     labels: Mapping[str, str] = MappingProxyType({}),
     replace: bool = False,
     prices: PriceFileRow | None = None,
-) -> dict[str, int]:
-    """Write what the spool holds. Returns the number of new runs by reading.
+) -> Committed:
+    """Write what the spool holds, as the ingest of this number.
 
     `labels` are also given to runs of sources that the store has already. `replace`: such sources are written again. `prices`: a price file
     for the whole store from now on.
@@ -63,6 +77,7 @@ def commit(
     connection = writer.connection
     connection.register("read_results", _results_table([result for result in results if not result.known]))
     if replace:
+        supersede(connection, "select source_id from read_results", ingest_id)
         for table in ("rejects", "sources"):
             connection.execute(f"delete from {table} where source_id in (select source_id from read_results)")
     _limit_memory(connection, spool)
@@ -71,17 +86,18 @@ def commit(
     for step in ("00_process", "01_chosen", "02_portions", "03_incoming", "04_winners"):
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
-    _write(connection)
+    _write(connection, ingest_id)
     run_step(connection, "commit/05_recount")
-    _label(connection, [result.source_id for result in results if result.known] if labels else [], labels)
+    is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_rechained = rechain(connection, _PROCESSES)
     stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_PRICED_BEFORE, has_new_prices)) if is_so]
     if stale:
         price(writer, " union ".join(stale))
     note_doubts(connection, f"select run_id from winners union {_RECHAINED}" if is_rechained else "select run_id from winners")
     found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
+    [(read,)] = connection.execute("select count(*) from chosen").fetchall()
     connection.unregister("read_results")
-    return dict(found)
+    return Committed(dict(found), bool(read) or is_labelled or has_new_prices, has_new_prices)
 
 
 def _results_table(results: Sequence[ReadResult]) -> pa.Table:
@@ -118,14 +134,15 @@ def _spool_view(spool: Path, table: str) -> str:
     return f"create or replace temp view spool_{table} as select *, {keys} from {table} limit 0"
 
 
-def _write(connection: duckdb.DuckDBPyConnection) -> None:
-    """Write sources, rejects, runs and their child rows. A better known copy of a run replaces the old one."""
+def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
+    """Write sources, rejects, records, runs and their child rows. A better known copy of a run replaces the old one."""
+    note_records(connection, ingest_id)
     for table in ("runs", *CHILD_TABLES):
         connection.execute(f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
     connection.execute(
         "insert into sources by name select source_id, name, bytes, kind, container, $now as received_at, documents, 0 as accepted,"
-        " 0 as duplicates, rejected, ignored from chosen",
-        {"now": datetime.now(UTC)},
+        " 0 as duplicates, rejected, ignored, $ingest_id as ingest_id from chosen",
+        {"now": datetime.now(UTC), "ingest_id": ingest_id},
     )
     placed = _columns("rejects", "source_id", "ordinal")
     connection.execute(
@@ -152,14 +169,17 @@ def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: Mapping[str, str]) -> None:
-    """Add the labels of all copies of a record to the kept one, and `labels` to the runs of known sources."""
+def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: Mapping[str, str], ingest_id: int) -> bool:
+    """Add the labels of all copies of a record to the kept one, and `labels` to the runs of known sources.
+
+    Returns whether a source that was there before got labels.
+    """
     connection.register("known", pa.table({"source_id": pa.array(known, pa.string())}))
-    given = {"keys": list(labels), "values": list(labels.values())}
-    run_step(connection, "commit/06_copies", given)
+    run_step(connection, "commit/06_given_labels", {"keys": list(labels), "values": list(labels.values())})
+    connection.execute("insert into source_labels by name select $ingest_id as ingest_id, * from given_labels", {"ingest_id": ingest_id})
     connection.unregister("known")
-    if connection.execute("select 1 from copies limit 1").fetchone():
-        run_step(connection, "commit/07_labels")
+    relabel(connection, "select run_id from affected union select run_id from run_records semi join given_labels using (source_id)")
+    return bool(connection.execute("select 1 from given_labels limit 1").fetchone())
 
 
 def _columns(table: str, *known_later: str) -> str:

@@ -23,12 +23,25 @@ _HEADER = f"""\
 
 
 _RUNS = """\
--- One row per run: the record's figures and those that follow from them. Never aggregates over runs.
+-- One row per run: the record's figures and those that follow from them, and what people say of it. Never aggregates over runs.
 {written}
 create or replace view v_runs as
 select
-    runs.* exclude (raw, result, title),
+    runs.* exclude (raw, result, title, labels, {named}),
     result,
+    -- a label of an annotation takes the place of an ingested one; an empty one hides it
+    case
+        when coalesce(cardinality(annotations.labels), 0) = 0 then runs.labels
+        else map_from_entries(list_filter(
+            map_entries(map_concat(runs.labels, annotations.labels)),
+            lambda entry: coalesce(annotations.labels[entry.key], entry.key) <> ''
+        ))
+    end as labels,
+{columns_of_labels},
+    annotations.note,
+    coalesce(annotations.starred, false) as starred,
+    coalesce(annotations.excluded, false) as excluded,
+    annotations.excluded_reason,
     -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
 {figures},
@@ -41,8 +54,14 @@ cross join (
     select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
         as depth
     from (select min(name) as first, max(name) as last from sources where accepted > 0)
-) as shared;
+) as shared
+left join annotations on annotations.run_id = runs.run_id;
 {comments}"""
+
+_NAMED = ("repo", "task", "experiment")
+"""Labels that are columns too."""
+
+_OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else nullif(annotations.labels['{0}'], '') end as {0}"
 
 _MODEL_ROWS = """\
 -- One row per model of a run, with the figures that follow from its own: what sums over models are made of.
@@ -59,7 +78,8 @@ _WRITTEN = "-- Written by `make schema` from schemas/catalogue/figures.py; do no
 
 def files() -> Mapping[str, str]:
     """Every written file by its path in the folder of SQL."""
-    joined = {key: RUNS[key] for key in ("source_name", "received_at")}
+    told = ("note", "starred", "excluded", "excluded_reason")
+    joined = {key: RUNS[key] for key in ("labels", *_NAMED, *told, "source_name", "received_at")}
     return {
         "schema.sql": schema_sql(),
         "views/v_runs.sql": _view("v_runs", _RUNS, RUN_FIGURES, joined),
@@ -70,7 +90,8 @@ def files() -> Mapping[str, str]:
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry]) -> str:
     derived = ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())
     comments = "".join(_comment(name, key, entry.meaning) for key, entry in {**figures, **joined}.items())
-    return sql.format(written=_WRITTEN, figures=derived, comments=comments)
+    of_labels = ",\n".join(_OF_LABEL.format(key) for key in _NAMED)
+    return sql.format(written=_WRITTEN, figures=derived, comments=comments, named=", ".join(_NAMED), columns_of_labels=of_labels)
 
 
 def schema_sql() -> str:

@@ -82,7 +82,7 @@ class Ticket:
 
     def tell_ours(self) -> None:
         """Write into our ticket that this process writes to the store."""
-        self.tell(Holder(self._name, f"pid {os.getpid()}", "writing"))
+        self.tell(Holder(self._name, f"pid {os.getpid()}, tachograph", "writing"))
 
     def leave(self) -> None:
         """Remove the ticket; further calls do nothing."""

@@ -11,7 +11,7 @@ import duckdb
 from ingest.agents.base import CONTEXT_COLUMNS, Context, Rows
 from ingest.documents.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
-from ingest.store.database import Store, Writer
+from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.record_rows import RowTable, checked_tables, read_record
 from ingest.store.repricing import price
@@ -21,7 +21,10 @@ from schemas.rows.source import RejectRow
 BATCH = 1000
 """Records that are read and written at a time."""
 
-_KEPT_TABLES = ("sources", "rejects", "tool_calls", "patch_files", "price_files")
+_KEPT_TABLES = (
+    "sources", "rejects", "tool_calls", "patch_files", "price_files", "ingests", "run_records", "source_labels", "superseded_sources",
+    "superseded_rejects", "annotations",
+)  # fmt: skip
 """Tables that do not follow from the raw records and are copied."""
 
 _HAS_KIND = "select 1 from duckdb_columns() where database_name = 'previous' and table_name = 'sources' and column_name = 'kind'"
@@ -49,24 +52,39 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
         _copy_kept(writer)
         [(total,)] = previous.execute("select count(*) from previous.runs").fetchall()
         for batch in _batches(previous):
-            tables, rejects = _read_batch(batch)
+            tables, rejects = read_batch(batch)
             for table in tables:
                 writer.insert_table(table.name, table.rows)
             _move_to_rejects(writer, rejects)
             runs, refused = runs + len(batch) - len(rejects), refused + len(rejects)
             if on_progress:
                 on_progress(runs + refused, total)
+        _complete_history(writer)
         rechain(writer.connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
         note_doubts(writer.connection, "select run_id from runs")
     return RebuildReport(runs, refused)
 
 
+def _previous_tables(writer: Writer) -> set[str]:
+    rows = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'previous'").fetchall()
+    return {str(name) for (name,) in rows}
+
+
 def _copy_kept(writer: Writer) -> None:
-    known = writer.connection.execute("select table_name from duckdb_tables() where database_name = 'previous'").fetchall()
-    for table in [table for table in _KEPT_TABLES if (table,) in known]:  # an older store does not have the newer tables
+    known = _previous_tables(writer)
+    for table in [table for table in _KEPT_TABLES if table in known]:  # an older store does not have the newer tables
         lacks_kind = table == "sources" and not writer.connection.execute(_HAS_KIND).fetchone()
         writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from previous.{table}")
+
+
+def _complete_history(writer: Writer) -> None:
+    """Records and annotations keep to their runs, which another version may call otherwise; an older store has only the kept records."""
+    has_records = "run_records" in _previous_tables(writer)
+    for step in ("renamed", *([] if has_records else ["kept_before"])):
+        run_step(writer.connection, f"rebuild/{step}")
+    if has_records:
+        writer.connection.execute("update store_meta set last_ingest = (select max(last_ingest) from previous.store_meta)")
 
 
 def _batches(previous: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
@@ -81,7 +99,7 @@ def _context(row: dict[str, Any]) -> Context:
     return Context(**row | {"labels": dict(row["labels"] or ()), "tools": tuple(row["tools"] or ())})
 
 
-def _read_batch(batch: list[tuple[Document, Context]]) -> tuple[list[RowTable], list[RejectRow]]:
+def read_batch(batch: list[tuple[Document, Context]]) -> tuple[list[RowTable], list[RejectRow]]:
     """The tables of the records that can still be read, and the rejects of the others."""
     read: list[tuple[Document, Context, Rows]] = []
     refused: list[tuple[Document, Context, InvalidRecord]] = []

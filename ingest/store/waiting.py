@@ -15,8 +15,8 @@ import duckdb
 from ingest.store.queue import Holder, Ticket
 from schemas.errors import StoreBusy
 
-TOLD_AFTER_SECONDS = 0.5
-"""After this time a message is shown."""
+TOLD_AFTER_SECONDS = 0.3
+"""After this time a message is shown: with the start of a command that is within a second."""
 
 _FIRST_SECONDS, _LONGEST_SECONDS = 0.005, 0.25
 """Sleep between two attempts: of the first in the queue, and the longest of those behind it."""
@@ -77,10 +77,12 @@ class Wait:
         time.sleep(min(_FIRST_SECONDS * (ahead + 1), _LONGEST_SECONDS) * random.uniform(0.5, 1.5))  # noqa: S311
 
     def _tell(self) -> None:
-        """Show a message on who holds the store, once for each holder."""
+        """Show a message on who holds the store and how long we wait, once for each holder."""
         holder = self._keeper or Holder("", "", "using it")
-        subject = "another request of this process" if holder.who == f"pid {os.getpid()}" else "another process"
-        said = f"Waiting for {self._location}: {subject} is {holder.does}{f' ({holder.who})' if holder.who else ''}"
+        is_ours = holder.who.partition(",")[0] == f"pid {os.getpid()}"
+        subject = "another request of this process" if is_ours else "another process"
+        who = f" ({holder.who})" if holder.who else ""
+        said = f"Waiting up to {self._seconds:g} s for {self._location}: {subject} is {holder.does}{who}"
         if said != self._said:
             self._said = said
             self._on_wait(said)

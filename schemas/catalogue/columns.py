@@ -13,7 +13,9 @@ from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX, MODEL_
 from schemas.catalogue.entry import Better, Columns, Entry, Figure, by_key
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.catalogue.metrics import MODEL_METRICS, RUN_METRICS
+from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
+from schemas.rows.ingest import IngestRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.rows.source import FindingRow, RejectRow, SourceRow
@@ -68,6 +70,7 @@ TIMES = (*(word for word, figure in MEASURES.items() if figure.unit is Unit.MILL
 
 RUNS: Columns = {
     **_entries(RunRow),
+    **_entries(AnnotationRow),
     **_MEASURED,
     **RUN_FIGURES,
     **by_key(
@@ -116,7 +119,18 @@ MODELS: Columns = {
 }  # fmt: skip
 """One model over its runs: dimensions and MODEL_METRICS."""
 
-CLAIMS: Columns = {**_OF_ITS_RUN, **_entries(ClaimRow)}
+CLAIMS: Columns = {
+    **_OF_ITS_RUN,
+    **_entries(ClaimRow),
+    **by_key(
+        RUNS["dated_at"],
+        Entry("sentence", "Sentence", meaning="The sentence of the summary that makes the claim."),
+        Entry(
+            "caveat", "Caveat",
+            meaning="What limits the claim: a micro-benchmark or one component only, no stated scope, projected or approximate.",
+        ),
+    ),
+}  # fmt: skip
 FINDINGS: Columns = {**_OF_ITS_RUN, **_entries(FindingRow)}
 RULES: Columns = {
     **_entries(FindingRow),
@@ -129,6 +143,7 @@ RULES: Columns = {
 """One rule over its findings."""
 
 SOURCES: Columns = _SOURCE
+INGESTS: Columns = _entries(IngestRow)
 REJECTS: Columns = {**_entries(RejectRow), **by_key(_SOURCE_NAME)}
 REASONS: Columns = by_key(
     REJECTS["reason"],

@@ -7,6 +7,7 @@ figures of groups.
 
 from __future__ import annotations
 
+from schemas.catalogue.caveats import caveat_sql
 from schemas.catalogue.entry import Figure, by_key
 from schemas.unit_names import Unit
 
@@ -21,6 +22,7 @@ _CARRIED = (
     f"Whether API time is over {_API_TIMES_WALL} times the wall time: cost and API time then include calls of an earlier process, "
     "turns and wall time do not."
 )
+_CAVEAT = "What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate."
 _SAVED = "Uncached list-price cost minus list-price cost. Negative: caching cost more."
 
 _TITLE = "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
@@ -32,7 +34,7 @@ _ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
 RUN_FIGURES = by_key(
     Figure(
         "title", "Title", Unit.TEXT, "neither", _TITLE,
-        sql=f"coalesce(nullif(task, ''), runs.title, {_ENDING.format(_FILE)}, run_id)",
+        sql=f"coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, {_ENDING.format(_FILE)}, runs.run_id)",
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
@@ -73,6 +75,10 @@ RUN_FIGURES = by_key(
     Figure(
         "dated_at", "Date", Unit.TIME, "neither", _DATED,
         sql="case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end",
+    ),
+    Figure(
+        "claimed_caveat", "Caveat", Unit.TEXT, "neither", _CAVEAT,
+        sql=f"case when claimed_speedup is not null then {caveat_sql('claimed_')} end",
     ),
 )  # fmt: skip
 """Of a run: columns of `v_runs` beside those of the table."""

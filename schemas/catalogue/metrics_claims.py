@@ -8,6 +8,7 @@ from schemas.unit_names import Unit
 _HEADLINE = "the run's top claim (its own claim to be faster; before/after values first, then the broadest scope)"
 _WITH_CLAIM = "Runs whose summary claims, with a number, that something became faster."
 _BENCHMARKED = "Runs whose top claim says how its numbers were obtained: a benchmark, a profile or repeated runs."
+_PARTIAL = "Runs whose top claim is about a micro-benchmark or one component only, not about the whole program."
 _MEDIAN = f"Median (p50) of {_HEADLINE}. Claimed, not measured."
 _FINDINGS = "Number of findings; see `tachograph findings`."
 
@@ -20,6 +21,10 @@ CLAIM_METRICS = by_key(
     Metric(
         "runs_benchmarked", "With a stated benchmark", Unit.COUNT, "neither", _BENCHMARKED,
         sql="count(claimed_speedup) filter (claimed_evidence = 'benchmarked')", known="count(claims)",
+    ),
+    Metric(
+        "runs_partial_claim", "Micro-benchmark or component only", Unit.COUNT, "neither", _PARTIAL,
+        sql="count(claimed_speedup) filter (claimed_scope in ('micro', 'component'))", known="count(claims)",
     ),
     over("claimed_speedup", "claimed_speedup_median", "Claimed speedup (p50)", Unit.RATIO, "neither", _MEDIAN, "median"),
     over("findings", "findings", "Findings", Unit.COUNT, "lower", _FINDINGS),

@@ -109,7 +109,8 @@ class RunRow(Row):
     source_id: Text = Field(description="Id of the file the record was read from.")
     ordinal: Offset = Field(description="Number of the record within its file, from 0.")
     title: Text | None = optional(
-        "Title", "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
+        "Title",
+        "First line of the prompt, else the first sentence of the summary that says something. v_runs.title has the task before it.",
     )
     prompt: LongText | None = optional("Prompt", "What the user asked for, from the event stream or a sidecar file. Long prompts are cut.")
     agent: Text = Field(title="Agent", description="The agent that wrote the record, e.g. claude-code.")

@@ -61,6 +61,7 @@ class SourceRow(Row):
     duplicates: Count = Field(title="Duplicates", description="Duplicates: runs that were in the store already.")
     rejected: Count = Field(title="Rejected", description="Records that could not be read; see rejects.")
     ignored: Count = Field(title="Ignored", description="Events other than result records; 1 for a file that is no log.")
+    ingest_id: Count | None = optional("Ingest", "The ingest that read it. Empty: an ingest before version 6 of the tables.")
 
 
 class RejectRow(Row):
@@ -99,3 +100,4 @@ class StoreMetaRow(Row):
     schema_version: Count = Field(description="Version of the tables (schemas.rows.tables.SCHEMA_VERSION).")
     created_by: Text = Field(description="Version of Tachograph that made the store.")
     created_at: UtcTime = Field(description="When the store was made (UTC).")
+    last_ingest: Count = Field(default=0, description="Number of the last ingest that was written, undone or not.")

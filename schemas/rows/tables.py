@@ -15,7 +15,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
+from schemas.rows.ingest import IngestRow, RunRecordRow, SourceLabelsRow, SupersededRejectRow, SupersededSourceRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
@@ -42,6 +44,12 @@ TABLES: dict[str, type[Row]] = {
     "findings": FindingRow,
     "rejects": RejectRow,
     "price_files": PriceFileRow,
+    "ingests": IngestRow,
+    "run_records": RunRecordRow,
+    "source_labels": SourceLabelsRow,
+    "superseded_sources": SupersededSourceRow,
+    "superseded_rejects": SupersededRejectRow,
+    "annotations": AnnotationRow,
 }
 
 

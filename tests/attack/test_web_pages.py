@@ -130,4 +130,4 @@ def test_d7_uploads_go_when_they_were_read_and_a_full_disk_is_told(server: tuple
         resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
     assert [file.name for file in folder.glob("tachograph-uploads-*/*")] == ["lock"]
     logs.set_input_files(large.rename(folder / "again.json"))
-    expect(page.get_by_role("link", name="Run large")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("link", name="· large")).to_be_visible(timeout=30_000)

@@ -3,57 +3,54 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import click
 
 from app.cli import terminal
-from app.cli.options import Command, Word, examples, utf8, with_filters, with_store
+from app.cli.options import Word, examples, utf8, with_budgets, with_filters, with_store
 from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
-from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode
 from schemas.text import one_line
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
 
-FORMATS = ("table", "md", "json")
-
-
-def _with_limits(command: Command) -> Command:
-    for limit in reversed(LIMITS.values()):
-        command = click.option(f"--{limit.key}", limit.key.replace("-", "_"), metavar="X", help=limit.help, callback=utf8)(command)
-    return command
+CHECK_FORMATS = ("table", "md", "json")
 
 
 @click.command(
     epilog=examples(
         "check --max-total-usd 50 --max-run-usd 5",
+        "check --budgets budgets.toml",
         "check --max-day-usd 20 --tz Europe/Berlin --since 2026-11-01",
         'check --max-error-rate 10% --min-runs 1 --format md >> "$GITHUB_STEP_SUMMARY"',
     )
 )
-@_with_limits
+@with_budgets
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days.")
 @click.option("--allow-empty", is_flag=True, help="Pass if no run matches.")
-@click.option("--format", "format_", type=Word(FORMATS), default=FORMATS[0], show_default=True, help="md: for the summary of a CI job.")
+@click.option(
+    "--format", "format_", type=Word(CHECK_FORMATS), default=CHECK_FORMATS[0], show_default=True, help="md: for the summary of a CI job."
+)
 @with_filters
 @with_store
-def check(filters: Filters, store: Store, format_: str, zone: str, *, allow_empty: bool, **limits: Any) -> ExitCode:
+def check(
+    filters: Filters, store: Store, format_: str, zone: str, budgets: tuple[tuple[str, Decimal], ...], *, allow_empty: bool
+) -> ExitCode:
     """Fail if a budget is exceeded: exit code 1, else 0.
 
     Unknown is never 0: a metric that is unknown for all runs fails its budget; if unknown for some, the note says for how many.
     No matching run fails the check, because a mistyped filter would pass it; --allow-empty lets it pass.
     """
-    given = {key: text for key in LIMITS if (text := limits[key.replace("-", "_")]) is not None}
-    if not given:
+    if not budgets:
         raise click.UsageError("Nothing to check. Give a budget, e.g. --max-total-usd 50")
     from app.cli.check_text import write_check
     from app.reports.budgets import check as judge_runs
-    from app.reports.budgets import parse_allowed
 
-    done = judge_runs(store, filters, {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}, zone, allow_empty=allow_empty)
+    done = judge_runs(store, filters, dict(budgets), zone, allow_empty=allow_empty)
     terminal.note(one_line(done.covers))
     terminal.put(write_check(done, format_, sys.stdout.encoding or "utf-8"))
     terminal.note(done.headline, fg="green" if done.passed else "red", bold=True)

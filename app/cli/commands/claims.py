@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.options import Output, Word, examples, utf8, with_filters, with_limit, with_output, with_store
+from app.cli.options import TABLE, Output, Word, examples, utf8, with_filters, with_limit, with_output, with_store
 from app.queries.filters import Filters
 
 if TYPE_CHECKING:
@@ -21,17 +21,30 @@ SEVERITIES = ("error", "warning", "info")
 @click.group(
     invoke_without_command=True,
     epilog=examples(
-        "claims", "claims --evidence benchmarked --min-claim 2", "claims --repo vllm -o claims.csv", "claims extract texts.jsonl"
+        "claims",
+        "claims --all",
+        "claims --evidence benchmarked --min-claim 2",
+        "claims --repo vllm -o claims.csv",
+        "claims extract texts.jsonl",
     ),
 )
-@click.option("--kind", "kinds", multiple=True, type=Word(KINDS), help="Filter by kind. Repeatable (OR).  [default: all]")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=Word(KINDS),
+    help="Filter by kind. Repeatable (OR).  [default: quantified in a table, all in other formats]",
+)
+@click.option("--all", "every", is_flag=True, help="List claims without a number, too.")
 @with_filters
 @with_output
 @with_limit("claims")
 @with_store
 @click.pass_context
-def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filters: Filters, output: Output, store: Store) -> None:
-    """List improvements that agents claim, largest ratio first.
+def claims(
+    ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filters: Filters, output: Output, store: Store, *, every: bool
+) -> None:
+    """List improvements that agents claim, quantified ones first, then by ratio, largest first.
 
     Claims are extracted from the agents' summaries and not verified. --evidence and --min-claim filter claims, all other filters
     filter runs.
@@ -41,7 +54,8 @@ def claims(ctx: click.Context, kinds: tuple[str, ...], limit: int | None, filter
     from app.cli.output import deliver
     from app.reports import results
 
-    deliver(results.claims(store, filters, kinds, limit), output)
+    chosen = KINDS if every else kinds or (KINDS[:1] if output.format == TABLE else KINDS)
+    deliver(results.claims(store, filters, chosen, limit), output)
 
 
 @claims.command(epilog=examples("claims extract texts.jsonl", "claims extract - < texts.jsonl"))

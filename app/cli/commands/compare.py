@@ -8,7 +8,7 @@ import click
 
 from app.cli import terminal
 from app.cli.closed_lists import with_known_words
-from app.cli.options import TABLE, Output, examples, utf8, with_output, with_store
+from app.cli.options import TABLE, Output, examples, tell_excluded, utf8, with_output, with_store
 from app.queries.filters import parse
 from app.reports.exports import EXPORTS
 from schemas.text import plural
@@ -50,5 +50,6 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
     table = as_words(cohorts) if is_for_people else as_figures(cohorts)
     columns = compared(names) if is_for_people else COMPARED
     deliver(Answer(table, " · ".join([*sides, store.location]), of=columns), output)
+    tell_excluded(store, *filters)
     if cohorts.shared:
         terminal.note(f"{plural(cohorts.shared, 'run')} in both.")

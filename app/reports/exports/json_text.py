@@ -25,10 +25,11 @@ def write_jsonl(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> 
 
 
 def write_report(report: Report) -> bytes:
-    """One object: `report` says what it covers, `totals` is an object, every other section an array of objects, one to a line."""
+    """One object: `report` says what it covers, `summary` is the first page, `totals` an object, other sections arrays, a row a line."""
     [totals] = rows(report.section("totals").table)
     sections = [(section.key, write_json(section.table).decode().rstrip()) for section in report.sections if section.key != "totals"]
-    parts = [("report", json_text(report.header.as_dict())), ("totals", json_text(totals)), *sections]
+    about = [("report", json_text(report.header.as_dict())), ("summary", json_text(report.first.as_dict()))]
+    parts = [*about, ("totals", json_text(totals)), *sections]
     return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts) + "\n}\n").encode()
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from app.reports.budgets import cells
 from app.text.columns import Column, columns
+from app.text.formatting import human
 from app.text.text_tables import for_people
-from schemas.catalogue.columns import TOTALS
+from schemas.catalogue.columns import CHECKS, GROUPS, TOTALS
 from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import visible
+from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report, Section
+    from app.reports.first_page import FirstPage, TopList
 
 _MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """What Markdown would act on. An underscore within a word is plain text, so `limit_reached` stays readable."""
@@ -30,10 +34,39 @@ def write_markdown(table: pa.Table, _heading: str = "", of: Columns = UNNAMED) -
 
 
 def write_report(report: Report) -> bytes:
-    """Headings, what the report covers as a list, and a table per section: fit for the summary of a CI job."""
-    lines = [f"# {escaped(report.header.title)}\n\n"]
-    lines += [f"- **{word}:** {escaped(text)}\n" for word, text in report.header.lines()]
-    return "".join([*lines, *map(_section, report.shown)]).encode()
+    """The first page, a table per section beneath Details, and what the report covers: fit for the summary of a CI job."""
+    about = f"\n### About this report\n\n{_list(report.header.lines())}"
+    return "".join([_first_page(report.first), "\n## Details\n", *map(_section, report.shown), about]).encode()
+
+
+def _first_page(page: FirstPage) -> str:
+    """Title, what it is about, figures, top lists, budgets and notes."""
+    figures = [("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)]
+    tops = "".join(f"\n{_pipes(_top(top))}" for top in page.tops if top.shares)
+    budgets = f"\n{_pipes(_budgets(page))}" if page.budgets else ""
+    notes = "".join(f"- {escaped(note)}\n" for note in page.notes)
+    return f"# {escaped(page.title)}\n\n{_list(page.lines)}\n{_pipes(figures)}{tops}{budgets}\n{notes}"
+
+
+def _list(lines: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"- **{word}:** {escaped(text)}\n" for word, text in lines)
+
+
+def _pipes(rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first row is its header and whose second column has figures."""
+    aligned = _line("---:" if place == 1 else "---" for place in range(len(rows[0])))
+    first, *others = (_line(map(escaped, row)) for row in rows)
+    return "".join([first, aligned, *others])
+
+
+def _top(top: TopList) -> list[tuple[str, str, str]]:
+    rows = [(one.name, human(one.usd, Unit.USD), human(one.share, Unit.SHARE)) for one in top.shares]
+    return [(top.title, GROUPS["cost_usd"].label, GROUPS["cost_share"].header), *rows]
+
+
+def _budgets(page: FirstPage) -> list[tuple[str, ...]]:
+    lines = [cells(verdict) for verdict in page.budgets]
+    return [tuple(CHECKS[name].label for name in lines[0]), *(tuple(line.values()) for line in lines)]
 
 
 def _section(section: Section) -> str:
@@ -43,7 +76,7 @@ def _section(section: Section) -> str:
         if section.key == "totals"
         else write_markdown(for_people(section.answer), of=section.answer.of).decode()
     )
-    return f"\n## {escaped(section.title)}\n\n{note}{table}"
+    return f"\n### {escaped(section.title)}\n\n{note}{table}"
 
 
 def _totals(table: pa.Table, of: Columns) -> str:

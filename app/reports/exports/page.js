@@ -4,7 +4,7 @@ for (const place of charts) {
   const figure = JSON.parse(document.getElementById(place.id + "-figure").textContent);
   Plotly.newPlot(place, figure.data, figure.layout, { displayModeBar: false, responsive: true });
 }
-// Between the margins of an A4 page on its side lie 273 mm.
+// Between the margins of an A4 page lie 186 mm.
 const resize = (width) => charts.forEach((place) => Plotly.relayout(place, { width }));
-addEventListener("beforeprint", () => resize(1030));
+addEventListener("beforeprint", () => resize(700));
 addEventListener("afterprint", () => resize(null));

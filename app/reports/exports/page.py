@@ -18,13 +18,17 @@ import pyarrow as pa
 
 from app.charts.embedded import Embedded, plotly_script, report_charts
 from app.charts.palette import looks
+from app.reports.budgets import cells
 from app.text.columns import Column, columns
+from app.text.formatting import human
 from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
 from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import one_line
+from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report, Section
+    from app.reports.first_page import FirstPage
 
 LONG = 32
 """Text of more characters than this wraps."""
@@ -61,13 +65,31 @@ def write_page(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> byt
 
 
 def write_report(report: Report) -> bytes:
-    """A page with what the report covers, its totals, and a table per section, with charts where there is something to compare."""
+    """The first page, totals, and a table per section, with charts where there is something to compare; at the end what it covers."""
     charts = _charts(report)
     totals = report.section("totals").answer
     [row] = totals.table.to_pylist()
     parts = [_section(section, charts.get(section.key)) for section in report.shown if section.key != "totals"]
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
-    return _page(one_line(report.header.title), lines, [_cell(column, row) for column in columns(totals.table, totals.of)], parts)
+    figures = [_cell(column, row) for column in columns(totals.table, totals.of)]
+    return _page(one_line(report.first.title), lines, figures, parts, _first_page(report.first))
+
+
+def _first_page(page: FirstPage) -> dict[str, Any]:
+    """The first page as the template places it."""
+    tops = [
+        {
+            "title": top.title,
+            "rows": [
+                {"name": one_line(one.name), "usd": human(one.usd, Unit.USD), "share": human(one.share, Unit.SHARE)} for one in top.shares
+            ],
+        }
+        for top in page.tops
+        if top.shares
+    ]
+    lines = [(word, one_line(text)) for word, text in page.lines]
+    notes = [one_line(note) for note in page.notes]
+    return {"lines": lines, "figures": page.figures, "tops": tops, "budgets": [cells(one) for one in page.budgets], "notes": notes}
 
 
 def _charts(report: Report) -> Mapping[str, Embedded]:
@@ -101,11 +123,24 @@ def _short(name: str, text: str) -> str:
     return f"…{text[-LONG + 1 :]}" if name in PATHS and len(text) > LONG else text
 
 
-def _page(title: str, lines: Sequence[tuple[str, str]] = (), totals: Sequence[Cell] = (), parts: Sequence[Part] = ()) -> bytes:
+def _page(
+    title: str,
+    lines: Sequence[tuple[str, str]] = (),
+    totals: Sequence[Cell] = (),
+    parts: Sequence[Part] = (),
+    first: Mapping[str, Any] | None = None,
+) -> bytes:
     scripts = _scripts() if any(part.chart for part in parts) else []
     sources = " ".join(f"'sha256-{_hash(script)}'" for script in scripts) or "'none'"
     text = _template().render(
-        title=title, lines=lines, totals=totals, sections=parts, style=_asset("page.css"), scripts=scripts, script_sources=sources
+        title=title,
+        first=first,
+        lines=lines,
+        totals=totals,
+        sections=parts,
+        style=_asset("page.css"),
+        scripts=scripts,
+        script_sources=sources,
     )
     return text.encode()
 

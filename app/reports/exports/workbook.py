@@ -22,13 +22,16 @@ from xlsxwriter.worksheet import Worksheet
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.values import is_formula
 from app.text.columns import Column, columns
-from schemas.catalogue.columns import TOTALS
+from app.text.grid_columns import WORDED
+from app.text.presentation import fact_words
+from schemas.catalogue.columns import CHECKS, TOTALS
 from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import REPLACEMENT, visible
 from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report
+    from app.reports.first_page import FirstPage
     from app.text.answers import Answer
 
 MOST_ROWS = 1_048_575
@@ -53,9 +56,28 @@ NUMBERS = {
 }
 """How cells of each unit are shown; their values are exact."""
 
-EXACT_USD = "$#,##0.00#######"
 SUFFIXES = {Unit.MILLISECONDS: " (h:mm:ss)", Unit.TIME: " (UTC)"}
 """What a header must add, since the number does not say it."""
+
+DATES = {"day": "yyyy-mm-dd", "month": "yyyy-mm"}
+"""Groups that are dates, and how they are shown."""
+
+IDENTITY = ("title", "task", "repo", "ended_at", "model", "outcome")
+"""Columns by which a reader knows a run: they come first."""
+
+RUN_FIGURES = (
+    "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "duration_ms", "num_turns", "cost_per_turn_usd", "output_tokens",
+    "cache_read_share", "claimed_speedup", "findings", "source_name", "time_source", "run_id",
+)  # fmt: skip
+"""What matters next; all other columns of runs are there, and folded away."""
+
+MOST_FROZEN = 3
+"""Columns that stay in sight, at most: the others need room, too."""
+
+WIDEST = 320
+"""Pixels of the widest column of texts."""
+
+HEADER_HEIGHT, FIGURE_WIDTH, TIME_WIDTH = 48, 13, 19
 
 _OPTIONS = {
     "in_memory": True,
@@ -89,24 +111,36 @@ class Book:
         return self.file.getvalue()
 
 
+@dataclass(frozen=True)
+class Sheet:
+    """A table as a sheet shows it: how many columns stay in sight, and how many are visible (None: all)."""
+
+    table: pa.Table
+    frozen: int = 0
+    visible: int | None = None
+
+
 def write_workbook(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
     """One sheet with every column of the table."""
     book = Book()
     book.workbook.set_properties({"title": visible(heading), "created": datetime(2000, 1, 1, tzinfo=UTC)})
-    _grid(book, book.workbook.add_worksheet("Table"), table, of)
+    _grid(book, book.workbook.add_worksheet("Table"), Sheet(table), of)
     return book.finished()
 
 
 def write_report(report: Report) -> bytes:
-    """A sheet for what the report covers and its totals, with a chart, and one per section."""
+    """A sheet for the first page, with a chart, one per section, and a last one for what the report covers."""
     book = Book()
     book.workbook.set_properties({"title": visible(report.header.title), "created": report.header.made_at})
     summary = book.workbook.add_worksheet("Summary")
-    _summary(book, summary, report)
+    _first_page(book, summary, report.first)
+    _totals(book, book.workbook.add_worksheet("Totals"), report.section("totals").answer)
     sheets = [section for section in report.sections if section.key != "totals" and section.table.num_columns]
     for section in sheets:
         answer = section.answer
-        _grid(book, book.workbook.add_worksheet(section.key.capitalize()), _in_order(answer), answer.of, answer.total)
+        listing = _runs_listing(answer.table) if section.key == "runs" else Sheet(_in_order(answer))
+        _grid(book, book.workbook.add_worksheet(section.key.capitalize()), listing, answer.of, answer.total)
+    _about(book, book.workbook.add_worksheet("About"), report)
     charted = next(section for section in sheets if section.key in ("groups", "models"))
     if charted.table.num_rows and "cost_usd" in charted.table.column_names:
         _chart(book, summary, charted.key.capitalize(), charted.title, charted.answer)
@@ -119,28 +153,94 @@ def _in_order(answer: Answer) -> pa.Table:
     return answer.table.select([*first, *(name for name in answer.table.column_names if name not in first)])
 
 
-def _summary(book: Book, sheet: Worksheet, report: Report) -> None:
-    """What the report covers, then each total with what it means and on how many runs it rests."""
-    bold = book.style(bold=True)
-    sheet.write_string(0, 0, visible(report.header.title), book.style(bold=True, font_size=16))
-    for line, (word, text) in enumerate(report.header.lines(), 1):
+def _runs_listing(table: pa.Table) -> Sheet:
+    """Runs with what identifies them first, what matters next, and all other columns folded away."""
+    known = [name for name in table.column_names if table[name].null_count < table.num_rows]
+    first = [name for name in IDENTITY if name in known]
+    shown = [*first, *(name for name in RUN_FIGURES if name in known)]
+    order = [*shown, *(name for name in table.column_names if name not in shown)]
+    return Sheet(table.select(order), min(len(first), MOST_FROZEN), len(shown) if shown else len(order))
+
+
+def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
+    """Title, what it is about, figures as numbers, top lists, budgets and notes."""
+    bold, head = book.style(bold=True), {"bold": True, "bottom": 1}
+    _text(book, sheet, 0, 0, page.title, bold=True, font_size=16)
+    line = 1
+    for line, (word, text) in enumerate(page.lines, 1):
         sheet.write_string(line, 0, word, bold)
         _text(book, sheet, line, 1, text)
-    totals = report.section("totals").answer
+    line += 2
+    for label, value, unit, note in page.numbers:
+        sheet.write_string(line, 0, label, bold)
+        _cell(book, sheet, (line, 1), Column("value", "", unit), {"value": value}, align="right")
+        if note:
+            _text(book, sheet, line, 2, note)
+        line += 1
+    for top in page.tops:
+        line = _table(book, sheet, line + 1, (top.title, "Reported cost", "Share"), head)
+        for one in top.shares:
+            _text(book, sheet, line, 0, one.name)
+            _cell(book, sheet, (line, 1), Column("value", "", Unit.USD), {"value": one.usd})
+            _cell(book, sheet, (line, 2), Column("value", "", Unit.SHARE), {"value": one.share})
+            line += 1
+    line = _budgets(book, sheet, line, page)
+    for line, note in enumerate(page.notes, line + 1):  # noqa: B020  each note is beneath the one before
+        sheet.merge_range(line, 0, line, 4, "", book.style(text_wrap=True, valign="top"))
+        _text(book, sheet, line, 0, note, text_wrap=True, valign="top")
+        sheet.set_row(line, 15 * (1 + len(note) // 110))
+    for place, width in enumerate((44, 18, 18, 10, 40)):
+        sheet.set_column(place, place, width)
+    sheet.set_portrait()
+    sheet.fit_to_pages(1, 0)
+
+
+def _table(book: Book, sheet: Worksheet, line: int, labels: Sequence[str], style: Mapping[str, Any]) -> int:
+    """The header of a small table; the line beneath it. Headers of figures stand to the right, as these do."""
+    for place, label in enumerate(labels):
+        sheet.write_string(line, place, label, book.style(**style, align="right" if place in (1, 2) else "left"))
+    return line + 1
+
+
+def _budgets(book: Book, sheet: Worksheet, line: int, page: FirstPage) -> int:
+    """A line per budget with its verdict; the line behind them."""
+    if not page.budgets:
+        return line
+    line = _table(book, sheet, line + 1, [CHECKS[key].label for key in CHECKS], {"bold": True, "bottom": 1})
+    for verdict in page.budgets:
+        _text(book, sheet, line, 0, verdict.limit.label)
+        _cell(book, sheet, (line, 1), Column("value", "", verdict.unit), {"value": verdict.found})
+        _cell(book, sheet, (line, 2), Column("value", "", verdict.unit), {"value": verdict.allowed})
+        _text(book, sheet, line, 3, verdict.word, bold=True, font_color="#0A6B4F" if verdict.passed else "#B3261E")
+        _text(book, sheet, line, 4, verdict.note, text_wrap=True, valign="top")
+        line += 1
+    return line
+
+
+def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
+    """Each total, on how many runs it rests, and its digits where a cell cannot hold them."""
     [row] = totals.table.to_pylist()
-    top = len(report.header.lines()) + 2
     for place, key in enumerate(("figure", "value", "known", "exactly")):
-        sheet.write_string(top, place, TOTALS[key].label, book.style(bold=True, bottom=1))
-    for line, column in enumerate(columns(totals.table, totals.of), top + 1):
+        sheet.write_string(0, place, TOTALS[key].label, book.style(bold=True, bottom=1))
+    for line, column in enumerate(columns(totals.table, totals.of), 1):
         sheet.write_string(line, 0, column.label + SUFFIXES.get(column.unit, ""))
-        _cell(book, sheet, (line, 1), column, row, exact=True)
+        _cell(book, sheet, (line, 1), column, row)
         for place, text in enumerate((column.note(row), _beyond(column, row)), 2):
             if text:
                 sheet.write_string(line, place, text)
-    sheet.set_column(0, 0, 44)
-    sheet.set_column(1, 1, 26)
-    sheet.set_column(2, 3, 14)
-    sheet.set_landscape()
+    for place, width in enumerate((44, 20, 16, 26)):
+        sheet.set_column(place, place, width)
+    sheet.freeze_panes(1, 0)
+    sheet.fit_to_pages(1, 0)
+
+
+def _about(book: Book, sheet: Worksheet, report: Report) -> None:
+    """What the report covers."""
+    for line, (word, text) in enumerate(report.header.lines()):
+        sheet.write_string(line, 0, word, book.style(bold=True, valign="top"))
+        _text(book, sheet, line, 1, text, text_wrap=True, valign="top")
+    sheet.set_column(0, 0, 16)
+    sheet.set_column(1, 1, 100)
     sheet.fit_to_pages(1, 0)
 
 
@@ -150,10 +250,10 @@ def _beyond(column: Column, row: Mapping[str, Any]) -> str:
     return column.exact(row) if isinstance(value, Decimal) and Decimal(f"{float(value):.16G}") != value else ""
 
 
-def _grid(book: Book, sheet: Worksheet, table: pa.Table, of: Columns, total: pa.Table | None = None) -> None:
+def _grid(book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.Table | None = None) -> None:
     """A header that stays in sight and filters, a line per row, and the total beneath, which no filter hides."""
-    rows = table.slice(0, MOST_ROWS - 1).to_pylist()
-    shown = columns(table, of)
+    rows = listing.table.slice(0, MOST_ROWS - 1).to_pylist()
+    shown = columns(listing.table, of)
     shown += _counts(shown, rows)
     for place, column in enumerate(shown):
         _text(book, sheet, 0, place, column.label + SUFFIXES.get(column.unit, ""), bold=True, bottom=1, text_wrap=True, valign="top")
@@ -161,13 +261,25 @@ def _grid(book: Book, sheet: Worksheet, table: pa.Table, of: Columns, total: pa.
             _cell(book, sheet, (line, place), column, row)
     if total is not None:
         _total(book, sheet, len(rows) + 1, shown, total.to_pylist()[0])
-    sheet.freeze_panes(1, 0)
+    sheet.freeze_panes(1, listing.frozen)
     if shown:
         sheet.autofilter(0, 0, len(rows), len(shown) - 1)
-    sheet.autofit(max_width=320)
+    _widths(sheet, shown, listing.visible)
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)
     sheet.repeat_rows(0)
+
+
+def _widths(sheet: Worksheet, shown: Sequence[Column], visible: int | None) -> None:
+    """Texts as wide as they are, within bounds; figures wide enough for their values, their headers wrap. Columns beyond `visible` fold."""
+    sheet.autofit(max_width=WIDEST)
+    sheet.set_row(0, HEADER_HEIGHT)
+    for place, column in enumerate(shown):
+        folded = {"level": 1, "hidden": True} if visible is not None and place >= visible else {}
+        if column.is_figure or column.unit is Unit.TIME or folded:
+            sheet.set_column(place, place, TIME_WIDTH if column.unit is Unit.TIME else FIGURE_WIDTH, None, folded)
+    if visible is not None and visible < len(shown):
+        sheet.set_column(len(shown), len(shown), None, None, {"collapsed": True})
 
 
 def _total(book: Book, sheet: Worksheet, line: int, shown: Sequence[Column], total: Mapping[str, Any]) -> None:
@@ -184,21 +296,32 @@ def _counts(shown: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[
     return [Column(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT) for column in noted]
 
 
-def _cell(
-    book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row: Mapping[str, Any], *, exact: bool = False, **style: Any
-) -> None:
-    """One value as what it is; unknown is an empty cell, never 0."""
+def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row: Mapping[str, Any], **style: Any) -> None:
+    """One value as what it is: a number, a date, keys as words. Unknown is an empty cell, never 0."""
     value = row[column.name]
-    number_format = EXACT_USD if exact and column.unit is Unit.USD else NUMBERS.get(column.unit, "General")
+    number_format = NUMBERS.get(column.unit, "General")
     if isinstance(value, int) and column.unit is Unit.COUNT:
         number_format = NUMBERS[Unit.TOKENS]  # "#,##0.##" writes a whole number as "3."
+    if column.name in DATES and value and (day := _date(value)):
+        sheet.write_datetime(*at, day, book.style(num_format=DATES[column.name], align="left", **style))
+        return
     writer = _WRITERS.get(type(value))
-    if value is None or (isinstance(value, float) and not isfinite(value)):
+    if (value is None and not column.is_name) or (isinstance(value, float) and not isfinite(value)):
         sheet.write_blank(*at, None, book.style(**style))
     elif writer:
         writer(sheet, *at, value / _DAY_MS if column.unit is Unit.MILLISECONDS else value, book.style(num_format=number_format, **style))
+    elif isinstance(value, str):
+        _text(book, sheet, *at, fact_words(value, column.name) if column.name in WORDED else value, **style)
     else:
-        _text(book, sheet, *at, value if isinstance(value, str) else column.cell(row), **style)
+        _text(book, sheet, *at, column.cell(row), **style)
+
+
+def _date(period: str) -> datetime | None:
+    """The day, or the first of the month, that a group is called by; None for a text that is none (of the total)."""
+    try:
+        return datetime.fromisoformat(f"{period}-01" if len(period) == len("2026-11") else period)
+    except ValueError:
+        return None
 
 
 def _text(book: Book, sheet: Worksheet, line: int, place: int, text: str, **style: Any) -> None:
@@ -229,7 +352,7 @@ def _chart(book: Book, sheet: Worksheet, name: str, title: str, answer: Answer) 
     chart.set_x_axis({"num_format": "$#,##0.00", "name": f"{cost.label} (USD)"})
     chart.set_y_axis({"reverse": True})
     chart.set_size({"width": 640, "height": 120 + 24 * last})
-    sheet.insert_chart(1, 5, chart)
+    sheet.insert_chart(1, 6, chart)
 
 
 _WRITERS: dict[type, Callable[..., Any]] = {

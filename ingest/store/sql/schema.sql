@@ -4,12 +4,14 @@
 create table store_meta (
     "schema_version" bigint not null,
     "created_by" varchar not null,
-    "created_at" timestamptz not null
+    "created_at" timestamptz not null,
+    "last_ingest" bigint not null
 );
 comment on table store_meta is 'The store''s own card: one row.';
 comment on column store_meta."schema_version" is 'Version of the tables (schemas.rows.tables.SCHEMA_VERSION).';
 comment on column store_meta."created_by" is 'Version of Tachograph that made the store.';
 comment on column store_meta."created_at" is 'When the store was made (UTC).';
+comment on column store_meta."last_ingest" is 'Number of the last ingest that was written, undone or not.';
 
 create table sources (
     "source_id" varchar not null,
@@ -22,7 +24,8 @@ create table sources (
     "accepted" bigint not null,
     "duplicates" bigint not null,
     "rejected" bigint not null,
-    "ignored" bigint not null
+    "ignored" bigint not null,
+    "ingest_id" bigint
 );
 comment on table sources is 'One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored.';
 comment on column sources."source_id" is 'sha256 of the file''s bytes.';
@@ -36,6 +39,7 @@ comment on column sources."accepted" is 'New runs.';
 comment on column sources."duplicates" is 'Duplicates: runs that were in the store already.';
 comment on column sources."rejected" is 'Records that could not be read; see rejects.';
 comment on column sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
+comment on column sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
 
 create table runs (
     "run_id" varchar not null,
@@ -131,7 +135,7 @@ comment on table runs is 'One run: one result record of an agent.';
 comment on column runs."run_id" is 'Id of the run: the uuid of its record, otherwise a hash of the record.';
 comment on column runs."source_id" is 'Id of the file the record was read from.';
 comment on column runs."ordinal" is 'Number of the record within its file, from 0.';
-comment on column runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
+comment on column runs."title" is 'First line of the prompt, else the first sentence of the summary that says something. v_runs.title has the task before it.';
 comment on column runs."prompt" is 'What the user asked for, from the event stream or a sidecar file. Long prompts are cut.';
 comment on column runs."agent" is 'The agent that wrote the record, e.g. claude-code.';
 comment on column runs."agent_version" is 'Version of the agent, from the event stream.';
@@ -426,3 +430,147 @@ comment on table price_files is 'The user''s own prices: at most one row, which 
 comment on column price_files."name" is 'Path or file name it was read under.';
 comment on column price_files."text" is 'The file as it was read (TOML).';
 comment on column price_files."read_at" is 'When it was read (UTC).';
+
+create table ingests (
+    "ingest_id" bigint not null,
+    "started_at" timestamptz not null,
+    "finished_at" timestamptz not null,
+    "who" varchar not null,
+    "tool_version" varchar not null,
+    "command" varchar not null,
+    "labels" map(varchar, varchar) not null,
+    "path_template" varchar,
+    "sources" bigint not null,
+    "documents" bigint not null,
+    "accepted" bigint not null,
+    "duplicates" bigint not null,
+    "rejected" bigint not null,
+    "ignored" bigint not null,
+    "price_file" varchar
+);
+comment on table ingests is 'One ingest that changed the store.';
+comment on column ingests."ingest_id" is 'Number of the ingest; never used again.';
+comment on column ingests."started_at" is 'When it began (UTC).';
+comment on column ingests."finished_at" is 'When it was written (UTC).';
+comment on column ingests."who" is 'Who ingested: user@host, or the signed-in visitor of a dashboard.';
+comment on column ingests."tool_version" is 'Version of Tachograph.';
+comment on column ingests."command" is 'The command, or upload.';
+comment on column ingests."labels" is 'Labels given to all runs of the ingest.';
+comment on column ingests."path_template" is 'Template for fields from paths.';
+comment on column ingests."sources" is 'Files, those that were known included.';
+comment on column ingests."documents" is 'Records and other events found in the files.';
+comment on column ingests."accepted" is 'New runs.';
+comment on column ingests."duplicates" is 'Runs that were in the store already.';
+comment on column ingests."rejected" is 'Records that could not be read.';
+comment on column ingests."ignored" is 'Events other than result records.';
+comment on column ingests."price_file" is 'sha256 of the price file that it gave the store.';
+
+create table run_records (
+    "run_id" varchar not null,
+    "source_id" varchar not null,
+    "ordinal" bigint not null,
+    "ingest_id" bigint,
+    "record_kind" varchar not null,
+    "is_kept" boolean not null,
+    "labels" map(varchar, varchar) not null,
+    "repo" varchar,
+    "task" varchar,
+    "experiment" varchar,
+    "record_rank" bigint not null,
+    "context_rank" bigint not null,
+    "context" varchar using compression zstd,
+    "raw" varchar using compression zstd
+);
+comment on table run_records is 'One record that was read: the one that is kept as the run, or a copy of it.';
+comment on column run_records."run_id" is 'Id of the run.';
+comment on column run_records."source_id" is 'Id of the file it was read from.';
+comment on column run_records."ordinal" is 'Number of the record within its file, from 0.';
+comment on column run_records."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
+comment on column run_records."record_kind" is 'result.';
+comment on column run_records."is_kept" is 'Whether the run is made of this record; one per run.';
+comment on column run_records."labels" is 'Labels that came with the record.';
+comment on column run_records."repo" is 'Repository by its labels, path or sidecar file.';
+comment on column run_records."task" is 'Task by its labels, path or sidecar file.';
+comment on column run_records."experiment" is 'Experiment by its labels or path.';
+comment on column run_records."record_rank" is 'How complete the record is.';
+comment on column run_records."context_rank" is 'How much context the record has.';
+comment on column run_records."context" is 'Of a copy: its context as JSON, to make the run of it.';
+comment on column run_records."raw" is 'Of a copy that differs from the kept record: the record as it was read.';
+
+create table source_labels (
+    "ingest_id" bigint not null,
+    "source_id" varchar not null,
+    "labels" map(varchar, varchar) not null
+);
+comment on table source_labels is 'Labels that a later ingest gave to all runs of a file.';
+comment on column source_labels."ingest_id" is 'The ingest that gave them.';
+comment on column source_labels."source_id" is 'Id of the file.';
+comment on column source_labels."labels" is 'The labels.';
+
+create table superseded_sources (
+    "source_id" varchar not null,
+    "name" varchar not null,
+    "bytes" bigint not null,
+    "kind" varchar not null,
+    "container" varchar not null,
+    "received_at" timestamptz not null,
+    "documents" bigint not null,
+    "accepted" bigint not null,
+    "duplicates" bigint not null,
+    "rejected" bigint not null,
+    "ignored" bigint not null,
+    "ingest_id" bigint,
+    "superseded_by" bigint not null
+);
+comment on table superseded_sources is 'A file as it was before a later ingest read it again, or read it grown.';
+comment on column superseded_sources."source_id" is 'sha256 of the file''s bytes.';
+comment on column superseded_sources."name" is 'Path or file name.';
+comment on column superseded_sources."bytes" is 'Size in bytes.';
+comment on column superseded_sources."kind" is 'File kind: log, archive or sidecar; or ignored as no log: text, source, patch, json, csv, picture, binary or empty.';
+comment on column superseded_sources."container" is 'How the records are stored in the file: object, array, jsonl, concatenated, mixed or none.';
+comment on column superseded_sources."received_at" is 'When the file was first ingested (UTC).';
+comment on column superseded_sources."documents" is 'Records and other events found in the file.';
+comment on column superseded_sources."accepted" is 'New runs.';
+comment on column superseded_sources."duplicates" is 'Duplicates: runs that were in the store already.';
+comment on column superseded_sources."rejected" is 'Records that could not be read; see rejects.';
+comment on column superseded_sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
+comment on column superseded_sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
+comment on column superseded_sources."superseded_by" is 'The later ingest.';
+
+create table superseded_rejects (
+    "source_id" varchar not null,
+    "ordinal" bigint not null,
+    "position" varchar not null,
+    "reason" varchar not null,
+    "detail" varchar not null using compression zstd,
+    "excerpt" varchar not null using compression zstd,
+    "superseded_by" bigint not null
+);
+comment on table superseded_rejects is 'A reject that a later ingest removed.';
+comment on column superseded_rejects."source_id" is 'The source (sources.source_id).';
+comment on column superseded_rejects."ordinal" is 'Number of the document within its source, from 0.';
+comment on column superseded_rejects."position" is 'Line and byte offset in the file.';
+comment on column superseded_rejects."reason" is 'Reason code.';
+comment on column superseded_rejects."detail" is 'What was wrong, and in which field.';
+comment on column superseded_rejects."excerpt" is 'Beginning of the rejected record.';
+comment on column superseded_rejects."superseded_by" is 'The later ingest.';
+
+create table annotations (
+    "run_id" varchar not null,
+    "labels" map(varchar, varchar) not null,
+    "note" varchar using compression zstd,
+    "starred" boolean not null,
+    "excluded" boolean not null,
+    "excluded_reason" varchar,
+    "changed_at" timestamptz not null,
+    "changed_by" varchar not null
+);
+comment on table annotations is 'What people say of one run.';
+comment on column annotations."run_id" is 'Id of the run.';
+comment on column annotations."labels" is 'Labels that take the place of ingested ones. An empty value hides an ingested label.';
+comment on column annotations."note" is 'Note that somebody made on the run.';
+comment on column annotations."starred" is 'Whether somebody starred the run.';
+comment on column annotations."excluded" is 'Whether the run is left out of every number and list.';
+comment on column annotations."excluded_reason" is 'Why the run is excluded.';
+comment on column annotations."changed_at" is 'When any of it was changed last (UTC).';
+comment on column annotations."changed_by" is 'Who changed it: user@host, or the signed-in visitor of a dashboard.';

@@ -1,7 +1,7 @@
 -- The incoming records to write: new runs, and fuller or better known copies of runs in the store (`replaces`: the source they had before).
 create or replace temp table winners as
 select
-    incoming.*, runs.source_id as replaces, runs.labels as earlier_labels,
+    incoming.*, runs.source_id as replaces,
     process_of(runs.session_id, runs.in_stream, runs.source_id) as earlier_process
 from incoming
 left join runs using (run_id)

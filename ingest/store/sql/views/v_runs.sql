@@ -1,12 +1,27 @@
--- One row per run: the record's figures and those that follow from them. Never aggregates over runs.
+-- One row per run: the record's figures and those that follow from them, and what people say of it. Never aggregates over runs.
 -- Written by `make schema` from schemas/catalogue/figures.py; do not edit.
 create or replace view v_runs as
 select
-    runs.* exclude (raw, result, title),
+    runs.* exclude (raw, result, title, labels, repo, task, experiment),
     result,
+    -- a label of an annotation takes the place of an ingested one; an empty one hides it
+    case
+        when coalesce(cardinality(annotations.labels), 0) = 0 then runs.labels
+        else map_from_entries(list_filter(
+            map_entries(map_concat(runs.labels, annotations.labels)),
+            lambda entry: coalesce(annotations.labels[entry.key], entry.key) <> ''
+        ))
+    end as labels,
+    case when annotations.labels['repo'] is null then runs.repo else nullif(annotations.labels['repo'], '') end as repo,
+    case when annotations.labels['task'] is null then runs.task else nullif(annotations.labels['task'], '') end as task,
+    case when annotations.labels['experiment'] is null then runs.experiment else nullif(annotations.labels['experiment'], '') end as experiment,
+    annotations.note,
+    coalesce(annotations.starred, false) as starred,
+    coalesce(annotations.excluded, false) as excluded,
+    annotations.excluded_reason,
     -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
-    coalesce(nullif(task, ''), runs.title, regexp_replace(substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), run_id) as title,
+    coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), runs.run_id) as title,
     input_tokens + output_tokens + coalesce(cache_read_tokens, if(tokens_basis <> 'exact', 0, null)) + coalesce(cache_write_tokens, if(tokens_basis <> 'exact', 0, null)) as total_tokens,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
@@ -17,6 +32,7 @@ select
     outcome = 'completed' as is_completed,
     not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed') as is_started,
     case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
+    case when claimed_speedup is not null then nullif(concat_ws(', ', case claimed_scope when 'micro' then 'micro-benchmark only' when 'component' then 'one component only' when 'unspecified' then 'scope not stated' end, case claimed_evidence when 'estimated' then 'projected' end, case when claimed_hedged then 'approximate' end), '') end as claimed_caveat,
     sources.name as source_name,
     sources.received_at
 from runs
@@ -26,7 +42,8 @@ cross join (
     select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
         as depth
     from (select min(name) as first, max(name) as last from sources where accepted > 0)
-) as shared;
+) as shared
+left join annotations on annotations.run_id = runs.run_id;
 comment on column v_runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
 comment on column v_runs."total_tokens" is 'All tokens: input, output, cache reads and cache writes.';
 comment on column v_runs."cache_read_share" is 'Share of input tokens read from the cache.';
@@ -38,5 +55,14 @@ comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.'
 comment on column v_runs."is_completed" is 'Whether the run completed.';
 comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run.';
 comment on column v_runs."dated_at" is 'When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date.';
+comment on column v_runs."claimed_caveat" is 'What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate.';
+comment on column v_runs."labels" is 'Labels given at ingest (--label key=value).';
+comment on column v_runs."repo" is 'Repository the run worked on, from a label, the file path or a sidecar file.';
+comment on column v_runs."task" is 'Task the run worked on, from a label, the file path or a sidecar file.';
+comment on column v_runs."experiment" is 'Experiment the run belongs to, from its labels.';
+comment on column v_runs."note" is 'Note that somebody made on the run.';
+comment on column v_runs."starred" is 'Whether somebody starred the run.';
+comment on column v_runs."excluded" is 'Whether the run is left out of every number and list.';
+comment on column v_runs."excluded_reason" is 'Why the run is excluded.';
 comment on column v_runs."source_name" is 'File the run was read from.';
 comment on column v_runs."received_at" is 'When the file was first ingested (UTC).';

@@ -1,0 +1,137 @@
+"""`tachograph label`, `note`, `star` and `exclude`: what people say of runs."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli import terminal
+from app.cli.closed_lists import with_known_words
+from app.cli.options import Command, examples, filter_options, utf8, with_store
+from app.queries.filters import EXCLUDED, FILTERS, Filters, choose, parse_label
+from schemas.errors import UsageError
+from schemas.text import one_line, plural
+
+if TYPE_CHECKING:
+    from ingest.store.database import Store
+    from ingest.store.history.annotations import Change
+
+
+def _with_runs(command: Command) -> Command:
+    """The words of the command line, the filters and `--yes`, handed on as `words`, `chosen` and `yes`."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, **options: Any) -> Any:
+        values = {key: options.pop(f"filter_{key.replace('-', '_')}") for key in FILTERS}
+        return command(*arguments, chosen=with_known_words(choose(values)), **options)
+
+    asks = click.option("--yes", is_flag=True, help="Do not ask before changing the runs that filters choose.")
+    return with_store(asks(filter_options(packed)))
+
+
+@click.command(epilog=examples("label 5e0c031e team=kernels", "label 5e0c031e --remove team", "label --repo vllm quarter=Q4 --yes"))
+@click.argument("words", nargs=-1, metavar="RUN... KEY=VALUE...", callback=utf8)
+@click.option("--remove", "removed", multiple=True, metavar="KEY", callback=utf8, help="Remove this label. Repeatable.")
+@_with_runs
+def label(words: tuple[str, ...], removed: tuple[str, ...], store: Store, *, chosen: Filters, yes: bool) -> None:
+    """Label runs, or remove labels.
+
+    RUN is the id of a run, or its first characters; filters choose runs instead. A label given here takes the place of an ingested
+    one, also as repo, task or experiment; it stays through rebuild, re-ingest and undo.
+    """
+    from ingest.store.history.annotations import Change
+
+    labels = dict(parse_label(word) for word in words if "=" in word)
+    if not labels and not removed:
+        raise click.UsageError("No label. Give KEY=VALUE or --remove KEY, e.g. tachograph label 5e0c031e team=kernels")
+    runs = [word for word in words if "=" not in word]
+    _apply(store, runs, chosen, Change(labels=labels, removed=removed), "Labelled", yes=yes)
+
+
+@click.command(epilog=examples('note 5e0c031e "warm cache, not comparable"', 'note 5e0c031e ""'))
+@click.argument("words", nargs=-1, required=True, metavar="RUN... TEXT", callback=utf8)
+@_with_runs
+def note(words: tuple[str, ...], store: Store, *, chosen: Filters, yes: bool) -> None:
+    """Note a text on runs; an empty text removes the note.
+
+    RUN is the id of a run, or its first characters; filters choose runs instead.
+    """
+    from ingest.store.history.annotations import Change
+
+    *runs, text = words
+    done = "Noted on" if text else "Removed the note of"
+    _apply(store, runs, chosen, Change(note=text), done, yes=yes)
+
+
+@click.command(epilog=examples("star 5e0c031e", "star 5e0c031e --remove", "runs --starred"))
+@click.argument("words", nargs=-1, metavar="RUN...", callback=utf8)
+@click.option("--remove", is_flag=True, help="Remove the star.")
+@_with_runs
+def star(words: tuple[str, ...], store: Store, *, remove: bool, chosen: Filters, yes: bool) -> None:
+    """Star runs. `--starred` then filters by it.
+
+    RUN is the id of a run, or its first characters; filters choose runs instead.
+    """
+    from ingest.store.history.annotations import Change
+
+    _apply(store, words, chosen, Change(starred=not remove), "Removed the star of" if remove else "Starred", yes=yes)
+
+
+@click.command(epilog=examples('exclude 5e0c031e --reason "wrong model"', "exclude 5e0c031e --remove", "runs --excluded only"))
+@click.argument("words", nargs=-1, metavar="RUN...", callback=utf8)
+@click.option("--reason", default="", metavar="TEXT", callback=utf8, help="Why.")
+@click.option("--remove", is_flag=True, help="Count the runs again.")
+@_with_runs
+def exclude(words: tuple[str, ...], store: Store, *, reason: str, remove: bool, chosen: Filters, yes: bool) -> None:
+    """Exclude runs from every number, list, chart, check and export.
+
+    Each of these says how many runs are not counted; `--excluded all` counts them, `--excluded only` shows them. RUN is the id of a
+    run, or its first characters; filters choose runs instead.
+    """
+    from ingest.store.history.annotations import Change
+
+    if remove and chosen and not chosen.choose_excluded:
+        chosen = chosen.with_values(EXCLUDED, ["only"])
+    change = Change(excluded=not remove, reason=reason)
+    _apply(store, words, chosen, change, "Counting again:" if remove else "Excluded", yes=yes)
+
+
+def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, done: str, *, yes: bool) -> None:
+    """Change what is said of the runs that ids or filters choose. Raises UsageError, StoreError."""
+    from ingest.store.history.annotations import annotate
+
+    run_ids = _chosen_runs(store, words, chosen)
+    if chosen and not yes:
+        confirm(f"This changes {plural(len(run_ids), 'run')} ({one_line(chosen.as_words())}).")
+    with terminal.told_interrupts(store):
+        changed = annotate(store, run_ids, change)
+    same = len(run_ids) - changed
+    unchanged = f" ({same:,} unchanged)" if same else ""
+    terminal.note(f"{done} {plural(len(run_ids), 'run')}{unchanged}")
+
+
+def _chosen_runs(store: Store, words: Sequence[str], chosen: Filters) -> list[str]:
+    from app.queries.run_ids import run_id_of
+    from app.queries.runs import ids
+
+    if words and chosen:
+        raise click.UsageError("Give ids of runs or filters, not both.")
+    if not words and not chosen:
+        raise click.UsageError("No run. Give the id of a run or its first characters, or filters such as --repo vllm")
+    if words:
+        return list(dict.fromkeys(run_id_of(store, word) for word in words))
+    found = ids(store, chosen)
+    if not found:
+        raise UsageError(f"no run matches {chosen.as_words()}.", "Nothing was changed.")
+    return found
+
+
+def confirm(question: str) -> None:
+    """Ask whether to go on. Raises UsageError where nobody can be asked, click.Abort where the answer is no."""
+    if not sys.stdin.isatty():
+        raise UsageError(question, "Add --yes to do it.")
+    click.confirm(f"{question} Continue?", abort=True, err=True)

@@ -1,0 +1,295 @@
+"""The first page of a report, for who pays: title, owner, period, total, change, failures, top models and repositories, budgets, notes.
+
+It is data; the formats lay it out. `NOTES` are the caveats: a new one is a function of a `Basis`, and an entry there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from app.queries.grouping import UTC_ZONE
+from app.queries.runs import KNOWN_SUFFIX
+from app.reports.budget_file import Budgets
+from app.reports.budgets import Verdict, verdicts
+from app.reports.period import Period, period_of
+from app.text.answers import excluded_words
+from app.text.cost_words import base_words
+from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
+from ingest.store.database import Store
+from schemas.catalogue.columns import GROUPS
+from schemas.text import plural
+from schemas.unit_names import Unit
+
+TITLE = "Cost report"
+TOP = 5
+"""Models and repositories that are named; the others are one line."""
+
+OTHER = "other"
+CHANGE = "Change vs. previous period"
+METRICS = ("runs", "completed", "error_rate", "cost_usd", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs")
+TOTAL_BUDGET = "max-total-usd"
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the first page is asked for. `title` empty: the usual one; `owner`: whom the report is prepared for."""
+
+    title: str = ""
+    owner: str = ""
+    budgets: Budgets = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the page as people read it. `verdict` is PASS or FAIL where it is held against a budget."""
+
+    label: str
+    value: str
+    note: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one of several accounts for. `share` is of the total reported cost."""
+
+    name: str
+    usd: Decimal
+    share: Decimal | None
+
+
+@dataclass(frozen=True)
+class TopList:
+    """The most expensive of a kind, then other, then unknown; they add up to the total reported cost."""
+
+    key: str
+    title: str
+    column: str
+    shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What notes are written from: METRICS of all runs, the coverage of the report, its filters."""
+
+    totals: Row
+    covers: Row
+    filters: Filters
+
+
+@dataclass(frozen=True)
+class FirstPage:
+    """The page. `totals` has METRICS of its runs, `earlier` those of the period before; None where there is no such period."""
+
+    title: str
+    owner: str
+    zone: str
+    filters: Filters
+    period: Period
+    undated: int
+    totals: Row
+    before: Period | None
+    earlier: Row | None
+    tops: tuple[TopList, ...]
+    budgets: tuple[Verdict, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """What stands under the title."""
+        undated = f"; {plural(self.undated, 'run')} without a date" if self.undated else ""
+        others = self.filters.with_values("since", ()).with_values("until", ())
+        lines = [("Prepared for", self.owner), ("Period", self.period.words(self.zone) + undated), ("Filters", others.as_words())]
+        return [(label, text) for label, text in lines if text]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The figures, most important first."""
+        runs = self.totals["runs"]
+        failed = f"{runs - self.totals['completed']:,} of {plural(runs, 'run')}"
+        return [
+            Figure("Total reported cost", human(self.totals["cost_usd"], Unit.USD), self._known),
+            Figure(CHANGE, *self._change),
+            Figure("Runs", human(runs, Unit.COUNT)),
+            Figure("Failure rate", human(self.totals["error_rate"], Unit.SHARE), failed if runs else ""),
+            *self._budget_left,
+        ]
+
+    @property
+    def numbers(self) -> list[tuple[str, Any, Unit, str]]:
+        """The same figures as numbers: label, value, unit and note. A value that is a text says why there is no number."""
+        said, note = self._change
+        change = said if self.change_usd is None else self.change_usd
+        shares = [("Change, %", self.change_share, Unit.SHARE, "")] if self.change_share is not None else []
+        first, _, *others = self.figures
+        values = {"Runs": (self.totals["runs"], Unit.COUNT), "Failure rate": (self.totals["error_rate"], Unit.SHARE)}
+        left = (self.budget.left if self.budget else None, Unit.USD)
+        return [
+            (first.label, self.totals["cost_usd"], Unit.USD, first.note),
+            (CHANGE, change, Unit.USD, note),
+            *shares,
+            *((one.label, *values.get(one.label, left), one.note) for one in others),
+        ]
+
+    @property
+    def change_usd(self) -> Decimal | None:
+        """What the period cost more than the period before; None where that is unknown."""
+        now, then = self.totals["cost_usd"], self.earlier and self.earlier["cost_usd"]
+        return None if now is None or then is None else now - then
+
+    @property
+    def change_share(self) -> Decimal | None:
+        """The same as a share of the cost before; None where that is unknown or nothing."""
+        then = self.earlier and self.earlier["cost_usd"]
+        return None if self.change_usd is None or not then else self.change_usd / then
+
+    @property
+    def budget(self) -> Verdict | None:
+        """The verdict on the budget for all runs together, None where there is no such budget."""
+        return next((verdict for verdict in self.budgets if verdict.limit.key == TOTAL_BUDGET), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The page for programs."""
+        about = {"title": self.title, "owner": self.owner or None, "period": self.period.as_dict() | {"undated_runs": self.undated}}
+        figures = {key: self.totals[key] for key in ("cost_usd", "runs", "error_rate")}
+        earlier = self.earlier or {"runs": None, "cost_usd": None}
+        before = (self.before.as_dict() if self.before else {"from": None, "to": None}) | {
+            "runs": earlier["runs"],
+            "cost_usd": earlier["cost_usd"],
+        }
+        change = {"before": before, "change_usd": self.change_usd, "change_share": _float(self.change_share)}
+        tops = {
+            top.key: [{"name": one.name, "cost_usd": one.usd, "cost_share": _float(one.share)} for one in top.shares] for top in self.tops
+        }
+        left = {"budget_left_usd": self.budget.left if self.budget else None}
+        judged = {"budgets": [verdict.as_dict() for verdict in self.budgets]}
+        return about | figures | change | tops | left | judged | {"notes": list(self.notes)}
+
+    @property
+    def _known(self) -> str:
+        known = known_of(int(self.totals[f"cost_usd{KNOWN_SUFFIX}"]), int(self.totals["runs"]))
+        return known and f"{known} runs"
+
+    @property
+    def _change(self) -> tuple[str, str]:
+        if self.before is None or self.earlier is None or not self.earlier["runs"]:
+            return "no runs before", self.before.words(self.zone) if self.before else ""
+        cost = self.earlier["cost_usd"]
+        then = f"{self.before.words(self.zone)}: {human(cost, Unit.USD)}, {plural(self.earlier['runs'], 'run')}"
+        if self.change_usd is None:
+            return UNKNOWN_NAME, then
+        share = f" ({signed(self.change_share, Unit.SHARE)})" if self.change_share is not None else ""
+        return f"{signed(self.change_usd, Unit.USD)}{share}", then
+
+    @property
+    def _budget_left(self) -> list[Figure]:
+        verdict = self.budget
+        if verdict is None:
+            return []
+        of = f"of {human(verdict.allowed, Unit.USD)}"
+        return [Figure("Budget left", human(verdict.left, Unit.USD), f"{verdict.word}, {of}", verdict.word)]
+
+
+def first_page(store: Store, request: Request, filters: Filters, covers: Row, made_at: datetime, zone: str = UTC_ZONE) -> FirstPage:
+    """The first page of a report over the runs that the filters leave; `covers` is `queries.reports.coverage`. Raises StoreError."""
+    [totals] = run_queries.summary(store, filters, (), METRICS).to_pylist()
+    period = period_of(filters, covers, made_at)
+    before = period.before()
+    earlier = run_queries.summary(store, before.filters(filters), (), ("runs", "cost_usd")).to_pylist()[0] if before else None
+    basis = Basis(totals, covers, filters)
+    return FirstPage(
+        request.title or TITLE,
+        request.owner,
+        zone,
+        filters,
+        period,
+        covers["undated_runs"],
+        totals,
+        before,
+        earlier,
+        (_top_models(store, filters, totals["cost_usd"]), _top_repositories(store, filters, totals["cost_usd"])),
+        verdicts(store, filters, dict(request.budgets), zone),
+        tuple(filter(None, (note(basis) for note in NOTES))),
+    )
+
+
+def _float(share: Decimal | None) -> float | None:
+    return None if share is None else float(share)
+
+
+def signed(value: Decimal | None, unit: Unit) -> str:
+    """`+$12.30`, `−4.1%`."""
+    if value is None:
+        return human(None)
+    return f"{'+' if value >= 0 else MINUS}{human(abs(value), unit)}"
+
+
+def _top_models(store: Store, filters: Filters, spent: Decimal | None) -> TopList:
+    rows = run_queries.models(store, filters, ("model",), ("cost_usd",)).to_pylist()
+    return TopList("top_models", "Top models (own tokens)", "Model", _shares([(row["model"], row["cost_usd"]) for row in rows], spent))
+
+
+def _top_repositories(store: Store, filters: Filters, spent: Decimal | None) -> TopList:
+    rows = run_queries.summary(store, filters, ("repo",), ("cost_usd",)).to_pylist()
+    return TopList(
+        "top_repositories", "Top repositories", GROUPS["repo"].label, _shares([(row["repo"], row["cost_usd"]) for row in rows], spent)
+    )
+
+
+def _shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | None) -> tuple[Share, ...]:
+    """The first TOP of the named, the others together, and what is attributed to none."""
+    whole = spent or Decimal(0)
+    named = [(name, usd) for name, usd in costs if name is not None and usd]
+    first, others = named[:TOP], named[TOP:]
+    lines = [*first, (f"{OTHER} ({len(others):,})", sum((usd for _, usd in others), Decimal(0)))] if others else first
+    rest = whole - sum((usd for _, usd in lines), Decimal(0))
+    lines = [*lines, (UNKNOWN_NAME, rest)] if rest > 0 else lines
+    return tuple(Share(name, usd, usd / whole if whole else None) for name, usd in lines)
+
+
+def _estimates(_basis: Basis) -> str:
+    return "Reported costs are the agents' own estimates, not invoices."
+
+
+def _list_prices(basis: Basis) -> str:
+    """The difference with its base: the reported cost of the runs that have both."""
+    totals = basis.totals
+    if totals["cost_delta_usd"] is None:
+        return "List-price difference: unknown, no run has both a reported and a list-price cost." if totals["runs"] else ""
+    share = f" ({signed(totals['cost_delta_share'], Unit.SHARE)})" if totals["cost_delta_share"] is not None else ""
+    return f"List-price difference (list − reported): {signed(totals['cost_delta_usd'], Unit.USD)}{share} {base_words(totals)}."
+
+
+def _unpriced(basis: Basis) -> str:
+    unpriced = basis.totals["unpriced_runs"]
+    return f"No list price is known for {plural(unpriced, 'run')}; their list-price cost is not included." if unpriced else ""
+
+
+def _undated(basis: Basis) -> str:
+    """How many runs count on no day, week or month, and what they cost."""
+    return undated_words(basis.covers)
+
+
+def _excluded(basis: Basis) -> str:
+    return excluded_words(basis.covers["excluded_runs"])
+
+
+NOTES: tuple[Callable[[Basis], str], ...] = (_estimates, _list_prices, _unpriced, _undated, _excluded)
+"""The caveats in their order; one that has nothing to say is empty."""
+
+
+def undated_words(covers: Row) -> str:
+    """How many runs have no date, and what they cost; empty where all have one."""
+    if not covers["undated_runs"]:
+        return ""
+    cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
+    source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
+    return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source}"

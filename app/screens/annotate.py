@@ -1,0 +1,99 @@
+"""What people say of runs: the block on a run's page, and the bar beneath the list of runs. Hidden where visitors may only look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.screens import cache
+from app.text.label_words import changed_labels, label_list, read_labels, unreadable_words
+from app.text.presentation import facts_html, plain
+from ingest.store.history.annotations import Change
+from schemas.errors import UsageError
+from schemas.text import plural, visible
+
+LONGEST_NOTE = 5_000
+"""Characters of a note or a reason that a screen takes."""
+
+_TOLD = "annotated"
+_LABELS_HELP = "key=value. repo, task and experiment take the place of the run's own."
+
+
+def run_block(run: Mapping[str, Any]) -> None:
+    """Labels, note, star and exclusion of one run."""
+    if run["excluded"]:
+        st.warning(f"Excluded: this run is not counted. {plain(run['excluded_reason'] or '')}", icon=":material/block:")
+    if cache.is_read_only():
+        if run["note"]:
+            st.html(facts_html(run, ("note",)))
+        return
+    with st.container(border=True):
+        st.header("Labels and note", anchor=False)
+        with st.form("annotation", border=False):
+            labels = _labels(label_list(run["labels"]), "labels")
+            note = st.text_area("Note", run["note"] or "", max_chars=LONGEST_NOTE, height=80)
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                starred = st.toggle("Starred", run["starred"])
+                excluded = st.toggle("Exclude from all numbers", run["excluded"])
+                reason = st.text_input("Reason", run["excluded_reason"] or "", max_chars=LONGEST_NOTE, placeholder="Why is it excluded?")
+            if st.form_submit_button("Save", type="primary"):
+                given, removed = changed_labels(run["labels"], _read(labels))
+                _save([run["run_id"]], Change(given, removed, note.strip(), starred, excluded, reason.strip()))
+
+
+def bulk_bar(run_ids: Sequence[str]) -> None:
+    """Label, star or exclude the runs that are ticked in a list; says how where none is."""
+    if told := st.session_state.pop(_TOLD, ""):
+        st.toast(told)
+    if not run_ids:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="bulk-bar"):
+        st.markdown(f"**{plural(len(run_ids), 'run')} selected**", width="content")
+        with st.popover("Label", icon=":material/label:"), st.form("bulk-label", border=False):
+            labels = _labels([], "bulk-labels")
+            if st.form_submit_button("Add labels"):
+                _save(run_ids, Change(_read(labels)))
+        st.button("Star", icon=":material/star:", on_click=_save, args=(run_ids, Change(starred=True)))
+        with st.popover("Exclude", icon=":material/block:"), st.form("bulk-exclude", border=False):
+            reason = st.text_input("Reason", max_chars=LONGEST_NOTE)
+            if st.form_submit_button("Exclude"):
+                _save(run_ids, Change(excluded=True, reason=reason.strip()))
+        st.button("Include", icon=":material/undo:", help="Count them again.", on_click=_save, args=(run_ids, Change(excluded=False)))
+
+
+def upload_labels() -> dict[str, str]:
+    """Labels for the files that are uploaded next; ends the screen where one cannot be read, so that no file is ingested without it."""
+    return _read(_labels([], "upload-labels", "Labels for these files"))
+
+
+def _labels(given: Sequence[str], key: str, name: str = "Labels") -> list[str]:
+    known = list(dict.fromkeys([*given, *cache.label_options()]))
+    return st.multiselect(
+        name,
+        known,
+        default=list(given),
+        format_func=visible,
+        key=key,
+        help=_LABELS_HELP,
+        placeholder="key=value",
+        accept_new_options=True,
+        select_all=False,
+    )
+
+
+def _read(labels: Sequence[str]) -> dict[str, str]:
+    try:
+        return read_labels(labels)
+    except UsageError as error:
+        st.error(plain(unreadable_words(error)), icon=":material/error:")
+        st.stop()
+
+
+def _save(run_ids: Sequence[str], change: Change) -> None:
+    """Write the change and run the screen again."""
+    changed = cache.annotate(run_ids, change)
+    st.session_state[_TOLD] = f"Saved for {plural(changed, 'run')}."
+    cache.forget_selection()
+    st.rerun()

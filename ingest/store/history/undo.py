@@ -1,0 +1,147 @@
+"""Take an ingest back: afterwards the store holds what the other ingests alone would have brought.
+
+A run that another ingest also brought stays: it is made again of the best copy that is left. Annotations stay in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from ingest.agents.base import CHILD_TABLES, Context
+from ingest.documents.document import Document
+from ingest.store.chains import RECHAINED, rechain
+from ingest.store.database import Store, Writer, run_step
+from ingest.store.doubts import note_doubts
+from ingest.store.history.ingests import price_id
+from ingest.store.history.records import context, relabel
+from ingest.store.rebuild import BATCH, read_batch
+from ingest.store.repricing import price
+from ingest.system.command_lines import command_line
+from schemas.errors import UsageError
+
+_PROCESSES = """
+select process from touched_processes
+union
+select process_of(session_id, in_stream, source_id)
+from runs
+where
+    run_id in (select run_id from restored)
+    or (in_stream and source_id in (select source_id from runs where in_stream and run_id in (select run_id from restored)))
+"""
+"""The processes of runs that go or are made again, and of all runs in the same streams: their chains may change."""
+
+_RESTORED = "select run_id from restored"
+_SESSIONS = "select run_id from runs where session_id in (select session_id from touched_sessions)"
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What an undo takes back. `gone`: runs that no other ingest brought; `staying`: runs that another one brought too."""
+
+    ingest_id: int
+    gone: int
+    staying: int
+    files: int
+    rejects: int
+    labelled_files: int
+
+
+def preview(store: Store, ingest_id: int | None = None) -> tuple[Undone, Mapping[str, Any]]:
+    """What an undo of the ingest, by default of the last one, would take back; and the row of the ingest. Raises StoreError, UsageError."""
+    with store.reading() as connection:
+        row = _row(connection, ingest_id, store.location)
+        return _taken(connection, row["ingest_id"]), row
+
+
+def undo(store: Store, ingest_id: int) -> Undone:
+    """Take the ingest back, in one transaction. Raises StoreError, and UsageError where that is not possible now."""
+    with store.writing(make=False) as writer:
+        connection = writer.connection
+        row = _row(connection, ingest_id, store.location)
+        _require_last_reading(connection, ingest_id, store.location)
+        _require_other_prices(connection, row, store.location)
+        done = _taken(connection, ingest_id)
+        _take_back(writer, ingest_id)
+    return done
+
+
+def _row(connection: duckdb.DuckDBPyConnection, ingest_id: int | None, location: str) -> dict[str, Any]:
+    sql = "select * from ingests where ingest_id = coalesce($ingest_id, (select max(ingest_id) from ingests))"
+    rows: list[dict[str, Any]] = connection.sql(sql, params={"ingest_id": ingest_id}).to_arrow_table().to_pylist()
+    if rows:
+        return rows[0]
+    listed = f"List them: `{command_line('ingests', location)}`. Ingests before version 6 of the tables cannot be undone."
+    raise UsageError("there is no ingest to undo." if ingest_id is None else f"there is no ingest {ingest_id}.", listed)
+
+
+def _require_last_reading(connection: duckdb.DuckDBPyConnection, ingest_id: int, location: str) -> None:
+    """Files are read again by --retry-rejects, or because they have grown. Such readings are taken back in the opposite order."""
+    sql = """select max(later.superseded_by) from superseded_sources as mine
+             join superseded_sources as later using (source_id)
+             where mine.superseded_by = $ingest_id and later.superseded_by > mine.superseded_by"""
+    [(later,)] = connection.execute(sql, {"ingest_id": ingest_id}).fetchall()
+    if later is not None:
+        raise UsageError(
+            f"ingest {later} read files of ingest {ingest_id} again.",
+            f"Undo ingest {later} first: `{command_line(f'undo {later}', location)}`",
+        )
+
+
+def _require_other_prices(connection: duckdb.DuckDBPyConnection, row: Mapping[str, Any], location: str) -> None:
+    """All runs are priced by the price file of the ingest: what they cost without it is for the user to say."""
+    stored = [price_id(text) for (text,) in connection.execute("select text from price_files").fetchall()]
+    if row["price_file"] in stored:
+        raise UsageError(
+            f"ingest {row['ingest_id']} set the price file, and all runs are priced by it.",
+            f"First set the prices that shall hold: `{command_line('reprice --no-price-file', location)}`, or `reprice --prices FILE`.",
+        )
+
+
+def _taken(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> Undone:
+    run_step(connection, "undo/preview", {"ingest_id": ingest_id})
+    [counts] = connection.fetchall()
+    return Undone(ingest_id, *counts)
+
+
+def _take_back(writer: Writer, ingest_id: int) -> None:
+    connection = writer.connection
+    connection.execute(f"set variable undone = {int(ingest_id)}")  # files of several statements take no parameters
+    run_step(connection, "commit/00_process")
+    for step in ("01_touched", "02_restored"):
+        run_step(connection, f"undo/{step}")
+    for table in CHILD_TABLES:
+        connection.execute(f"delete from {table} where run_id in (select run_id from unkept)")
+    run_step(connection, "undo/03_removed")
+    for batch in _batches(connection):
+        _write(writer, batch)
+    run_step(connection, "undo/04_recount")
+    relabel(connection, "select run_id from touched_runs")
+    changed = f"{_RESTORED} union select run_id from {RECHAINED}" if rechain(connection, _PROCESSES) else _RESTORED
+    price(writer, changed)
+    note_doubts(connection, f"{changed} union {_SESSIONS}")
+
+
+def _batches(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
+    """The copies that become runs, some at a time."""
+    [(last,)] = connection.execute("select coalesce(max(number), 0) from restored").fetchall()
+    for first in range(1, last + 1, BATCH):
+        sql = f"select * from restored where number between {first} and {first + BATCH - 1} order by number"
+        yield [
+            (Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in connection.sql(sql).to_arrow_table().to_pylist()
+        ]
+
+
+def _write(writer: Writer, batch: list[tuple[Document, Context]]) -> None:
+    """Make runs of copies. One that can no longer be read becomes a reject."""
+    tables, rejects = read_batch(batch)
+    for table in tables:
+        writer.insert_table(table.name, table.rows)
+    writer.insert("rejects", rejects)
+    for row in rejects:
+        lost = {"source_id": row.source_id, "ordinal": row.ordinal}
+        writer.connection.execute("update sources set rejected = rejected + 1 where source_id = $source_id", {"source_id": row.source_id})
+        writer.connection.execute("delete from run_records where is_kept and source_id = $source_id and ordinal = $ordinal", lost)

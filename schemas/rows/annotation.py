@@ -1,0 +1,21 @@
+"""What people say of a run. It is kept by the run's id: it stays when the run is gone, and applies when the run comes back."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from schemas.rows.row import Row, optional
+from schemas.rows.units import Flag, Labels, LongText, Text, UtcTime
+
+
+class AnnotationRow(Row):
+    """What people say of one run."""
+
+    run_id: Text = Field(description="Id of the run.")
+    labels: Labels = Field(default={}, description="Labels that take the place of ingested ones. An empty value hides an ingested label.")
+    note: LongText | None = optional("Note", "Note that somebody made on the run.")
+    starred: Flag = Field(default=False, title="Starred", description="Whether somebody starred the run.")
+    excluded: Flag = Field(default=False, title="Excluded", description="Whether the run is left out of every number and list.")
+    excluded_reason: Text | None = optional("Reason for exclusion", "Why the run is excluded.")
+    changed_at: UtcTime = Field(description="When any of it was changed last (UTC).")
+    changed_by: Text = Field(description="Who changed it: user@host, or the signed-in visitor of a dashboard.")

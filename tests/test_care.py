@@ -1,0 +1,300 @@
+"""Looking after runs: labels, notes, stars and exclusions, from the command line to every number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app.queries import claims as claim_queries
+from app.queries import cost as cost_queries
+from app.queries import quality as quality_queries
+from app.queries import run_ids
+from app.queries import runs as run_queries
+from app.queries import screens as screen_queries
+from app.queries.filters import NO_FILTERS, Filters, choose
+from app.reports.budgets import check
+from app.reports.cost_report import Request, report
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from ingest.store.history.annotations import Change, annotate
+from ingest.store.history.undo import undo
+from ingest.store.rebuild import rebuild
+from schemas.errors import StoreVersionMismatch, UsageError
+from schemas.money import decimal
+from tests.conftest import SAMPLES, Run, ingest_paths, record_text
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
+OTHERS = ["e0907656-0f88-4d94-a707-0a29685a0799", "f7ae19ec-21c0-43c6-982f-dcd845ef4ac1"]
+ALL = choose({"excluded": "all"})
+
+
+def run(store: Store, run_id: str = RUN) -> dict[str, Any]:
+    found = run_queries.run(store, run_id)
+    assert found is not None
+    return found
+
+
+def said(store: Store, run_id: str = RUN) -> tuple[Any, ...]:
+    found = run(store, run_id)
+    return found["labels"], found["repo"], found["note"], found["starred"], found["excluded"], found["excluded_reason"]
+
+
+def test_labels_take_the_place_of_ingested_ones_and_can_hide_them(store: Store) -> None:
+    ingest_paths(store, SAMPLES, team="a", repo="vllm")
+    assert annotate(store, [RUN], Change({"team": "b", "kind": "night"}, ("repo",))) == 1
+    assert said(store)[:2] == ({"kind": "night", "team": "b"}, None)
+    assert said(store, OTHERS[0])[:2] == ({"repo": "vllm", "team": "a"}, "vllm")
+    annotate(store, [RUN], Change({"repo": "sglang"}, ("team", "kind", "never")))
+    assert said(store)[:2] == ({"repo": "sglang"}, "sglang")
+    assert [row["run_id"] for row in run_queries.runs(store, choose({"repo": "sglang"})).to_pylist()] == [RUN]
+    groups = run_queries.summary(store, NO_FILTERS, ("repo",), ("runs",)).to_pylist()
+    assert {row["repo"]: row["runs"] for row in groups} == {"vllm": 2, "sglang": 1}
+    assert screen_queries.options_by_filter(store, 10)["repo"] == {"vllm": 2, "sglang": 1}
+
+
+def test_what_people_say_survives_rebuild_reingest_and_undo(sample_store: Store) -> None:
+    everything = Change({"team": "b"}, note="warm cache", starred=True, excluded=True, reason="wrong model")
+    annotate(sample_store, [RUN], everything)
+    before = said(sample_store)
+    assert before == ({"team": "b"}, None, "warm cache", True, True, "wrong model")
+    rebuild(sample_store)
+    assert said(sample_store) == before
+    undo(sample_store, 1)
+    assert run_queries.run(sample_store, RUN) is None
+    ingest_paths(sample_store, SAMPLES)
+    assert said(sample_store) == before
+    annotate(sample_store, [RUN], Change(removed=("team",), note="", starred=False, excluded=False))
+    with sample_store.reading() as connection:
+        assert connection.execute("select count(*) from annotations").fetchall() == [(0,)]
+
+
+def test_an_annotation_says_who_changed_it_and_the_same_again_changes_nothing(sample_store: Store) -> None:
+    assert annotate(sample_store, [RUN], Change(note="x"), "ann@example.org") == 1
+    assert annotate(sample_store, [RUN], Change(note="x"), "bob@example.org") == 0
+    with sample_store.reading() as connection:
+        assert connection.execute("select changed_by from annotations").fetchall() == [("ann@example.org",)]
+
+
+def figures(store: Store, filters: Filters) -> list[Any]:
+    """An answer of every question about runs."""
+    limits = {"max-total-usd": decimal("5")}
+    return [
+        run_queries.summary(store, filters, (), ("runs", "cost_usd")).to_pylist(),
+        run_queries.models(store, filters).to_pylist(),
+        sorted(run_queries.runs(store, filters)["run_id"].to_pylist()),
+        run_queries.model_rows(store, filters, 10).num_rows,
+        cost_queries.models(store, filters).to_pylist(),
+        claim_queries.claims(store, filters)["run_id"].to_pylist(),
+        claim_queries.count_claims(store, filters),
+        claim_queries.findings(store, filters).num_rows,
+        quality_queries.known(store, filters).to_pylist(),
+        check(store, filters, {key: value for key, value in limits.items() if value is not None}).runs,
+        report(store, Request(filters)).section("totals").table["runs"].to_pylist(),
+    ]
+
+
+@pytest.mark.slow
+def test_excluded_runs_are_counted_nowhere_unless_asked(store: Store, tmp_path: Path) -> None:
+    ingest_paths(store, SAMPLES)
+    without = Store(tmp_path / "without.duckdb")
+    ingest_paths(without, *(path for path in SAMPLES.iterdir() if RUN not in path.read_text()))
+    whole = figures(store, NO_FILTERS)
+    annotate(store, [RUN], Change(excluded=True))
+    assert figures(store, NO_FILTERS) == figures(without, NO_FILTERS) != whole
+    assert figures(store, ALL) == whole
+    assert run_queries.ids(store, choose({"excluded": "only"})) == [RUN]
+    assert run_queries.excluded(store, NO_FILTERS) == 1
+    assert run_queries.excluded(store, ALL) == 0
+    assert screen_queries.options_by_filter(store, 10)["agent"] == {"claude-code": 2}
+
+
+def test_a_search_finds_excluded_runs_where_they_are_asked_for(sample_store: Store) -> None:
+    annotate(sample_store, [RUN], Change(excluded=True))
+    from app.queries.read_transaction import read_transaction  # noqa: PLC0415
+
+    with read_transaction(sample_store) as transaction:
+        found = [
+            run_queries.ids(transaction, transaction.searched(choose({"search": "3.17x", "excluded": words}))) for words in ("no", "only")
+        ]
+    assert found == [[], [RUN]]
+
+
+def test_a_task_given_by_hand_is_the_title(sample_store: Store) -> None:
+    """And an excluded run is still found by the beginning of its id."""
+    annotate(sample_store, [RUN], Change({"task": "Faster grammars"}, excluded=True))
+    found = run_ids.find(sample_store, "5e0c")
+    assert found.candidates == (run_ids.Candidate(RUN, "Faster grammars"),)
+
+
+def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled: Path) -> None:
+    said = [
+        tachograph("label", "5e0c031e", "team=kernels", "--remove", "branch").stderr,
+        tachograph("note", "5e0c031e", "warm cache").stderr,
+        tachograph("star", "5e0c031e", "e0907656").stderr,
+        tachograph("exclude", "f7ae", "--reason", "wrong model").stderr,
+    ]
+    assert said == ["Labelled 1 run\n", "Noted on 1 run\n", "Starred 2 runs\n", "Excluded 1 run\n"]
+    done = tachograph("runs", "--starred", "--format", "json")
+    assert {row["run_id"][:8]: (row["labels"], row["note"], row["starred"]) for row in json.loads(done.stdout)} == {
+        "5e0c031e": ({"team": "kernels"}, "warm cache", True),
+        "e0907656": ({"branch": "main"}, None, True),
+    }
+    for command in (("report",), ("check", "--max-total-usd", "50"), ("runs",), ("models",), ("claims",)):
+        assert "1 excluded run is not counted. Count them with --excluded all." in tachograph(*command).stderr
+    assert "Excluded   1 excluded run is not counted." in tachograph("report").stdout
+    assert "not counted" not in tachograph("runs", "--excluded", "all").stderr
+
+
+def test_bulk_changes_say_how_many_runs_and_ask(tachograph: Run, filled: Path) -> None:
+    refused = tachograph("label", "--label", "branch=main", "quarter=Q4")
+    assert (refused.returncode, "This changes 3 runs (--label branch=main)" in refused.stderr, "--yes" in refused.stderr) == (2, True, True)
+    assert tachograph("label", "--label", "branch=main", "quarter=Q4", "--yes").stderr == "Labelled 3 runs\n"
+    assert json.loads(tachograph("report", "--by", "label:quarter", "--brief", "--format", "json").stdout)
+    assert tachograph("exclude", "--label", "branch=main", "--yes").stderr == "Excluded 3 runs\n"
+    assert "3 excluded runs are not counted" in tachograph("report").stderr
+    assert tachograph("exclude", "--remove", "--label", "branch=main", "--yes").stderr == "Counting again: 3 runs\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("label", "5e0c031e"), "No label"),
+        (("label", "team=a"), "No run"),
+        (("star",), "No run"),
+        (("star", "5e0c031e", "--repo", "x"), "not both"),
+        (("star", "5e0d031e"), "Did you mean 5e0c031e?"),
+        (("star", "--repo", "nope", "--yes"), "no run matches --repo nope"),
+        (("runs", "--excluded", "maybe"), "'maybe'"),
+    ],
+)
+def test_what_makes_no_sense_changes_nothing(words: tuple[str, ...], message: str, tachograph: Run, filled: Path) -> None:
+    done = tachograph(*words)
+    assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+
+
+def test_undo_in_the_terminal_asks_says_and_takes_back(tachograph: Run, filled: Path) -> None:
+    (filled / "more.json").write_text(record_text(uuid="new1"))
+    tachograph("ingest", "more.json", "--label", "team=a")
+    listed = json.loads(tachograph("ingests", "--format", "json").stdout)
+    assert [(row["ingest_id"], row["accepted"], row["labels"]) for row in listed] == [(2, 1, {"team": "a"}), (1, 3, {"branch": "main"})]
+    assert listed[0]["command"] == "tachograph ingest more.json --label team=a"
+    asked = tachograph("undo")
+    assert (asked.returncode, "Undo removes 1 run of 1 file" in asked.stderr) == (2, True)
+    assert tachograph("undo", "--yes").stderr == "Undid ingest 2: removed 1 run of 1 file.\n"
+    assert [row["ingest_id"] for row in json.loads(tachograph("ingests", "--format", "json").stdout)] == [1]
+    assert "there is no ingest 2" in tachograph("undo", "2", "--yes").stderr
+    tachograph("ingest", "more.json")
+    assert json.loads(tachograph("ingests", "--format", "json").stdout)[0]["ingest_id"] == 3
+
+
+def test_an_ingest_that_set_the_prices_is_undone_after_they_are_set_otherwise(tachograph: Run, tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text('[[price]]\nmodel = "claude-sonnet-4-5"\ninput = 1\noutput = 2\n')
+    shown = tachograph("ingest", SAMPLES, "--prices", "prices.toml").stderr
+    refused = tachograph("undo", "--yes")
+    assert refused.returncode == 2, shown
+    assert "reprice --no-price-file" in refused.stderr
+    tachograph("reprice", "--no-price-file")
+    assert "removed 3 runs" in tachograph("undo", "--yes").stderr
+
+
+def test_an_ingest_that_changes_nothing_is_not_listed(sample_store: Store) -> None:
+    assert ingest_paths(sample_store, SAMPLES).ingest_id is None
+    assert ingest_paths(sample_store, SAMPLES, team="a").ingest_id == 2
+    assert ingest_paths(sample_store, SAMPLES, team="a").ingest_id is None
+    undo(sample_store, 2)
+    assert run(sample_store)["labels"] == {}
+
+
+def test_a_failed_undo_leaves_the_store_as_it_was(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    ingest([Source("a.json", record_text().encode())], sample_store)
+    monkeypatch.setattr("ingest.store.history.undo.note_doubts", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        undo(sample_store, 2)
+    assert run_queries.runs(sample_store, NO_FILTERS).num_rows == 4
+    assert run_queries.ingests(sample_store).num_rows == 2
+
+
+def copied(folder: Path) -> list[Path]:
+    """The samples as other files: the same records, with a line behind them."""
+    copies = [folder / path.name for path in SAMPLES.iterdir()]
+    for path, copy in zip(SAMPLES.iterdir(), copies, strict=True):
+        copy.write_text(f"{path.read_text()}\n\n")
+    return copies
+
+
+def test_a_store_of_version_5_keeps_its_runs_and_labels(sample_store: Store, tmp_path: Path) -> None:
+    """It has no list of ingests: what was read before cannot be undone, but what comes later can."""
+    ingest_paths(sample_store, SAMPLES, team="a")
+    with sample_store.writing() as writer:
+        for table in ("ingests", "run_records", "source_labels", "superseded_sources", "superseded_rejects"):
+            writer.connection.execute(f"drop table {table}")
+        writer.connection.execute("drop view v_runs; drop table annotations; alter table sources drop ingest_id")
+        writer.connection.execute("alter table store_meta drop last_ingest; update store_meta set schema_version = 5")
+    with pytest.raises(StoreVersionMismatch, match="version 5"), sample_store.reading():
+        pass
+    assert rebuild(sample_store).runs == 3
+    with pytest.raises(UsageError, match="no ingest 1"):
+        undo(sample_store, 1)
+    ingest_paths(sample_store, *copied(tmp_path), team="b")
+    assert {row["repo"] for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {None}
+    undo(sample_store, 1)
+    assert {tuple(row["labels"]) for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {(("team", "a"),)}
+
+
+def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+    app = screens(sample_store.location, "screens/run.py", run=RUN)
+    app.text_area[0].set_value("warm cache")
+    app.toggle[0].set_value(True)
+    app.toggle[1].set_value(True)
+    next(one for one in app.text_input if one.label == "Reason").set_value("wrong model")
+    next(button for button in app.button if button.label == "Save").click().run()
+    assert not app.exception
+    assert said(sample_store)[2:] == ("warm cache", True, True, "wrong model")
+    assert "Excluded: this run is not counted" in app.warning[0].value
+    app = screens(sample_store.location, "screens/runs.py")
+    assert any("1 excluded run is not counted" in caption.value for caption in app.caption)
+
+
+def test_a_read_only_dashboard_changes_nothing(
+    sample_store: Store, screens: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    annotate(sample_store, [RUN], Change(note="warm cache"))
+    monkeypatch.setenv("TACHOGRAPH_READ_ONLY", "1")
+    app = screens(sample_store.location, "screens/run.py", run=RUN)
+    assert not app.text_area
+    assert any("warm cache" in html.proto.body for html in app.get("html"))
+
+
+def test_rows_that_are_ticked_are_changed_together(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+    app = screens(sample_store.location, "screens/runs.py")
+    app.session_state["runs-0"] = {"selection": {"rows": [0, 1], "columns": [], "cells": []}}
+    app.run()
+    next(button for button in app.button if button.label == "Star").click().run()
+    assert not app.exception
+    assert len(run_queries.ids(sample_store, choose({"starred": "yes"}))) == 2
+
+
+def test_a_recent_ingest_is_undone_on_the_screen_upload(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+    app = screens(sample_store.location, "screens/upload.py")
+    next(button for button in app.button if button.label == "Undo ingest 1").click().run()
+    assert not app.exception
+    assert "removed 3 runs of 3 files" in app.success[0].value
+    assert run_queries.runs(sample_store, NO_FILTERS).num_rows == 0
+
+
+def test_a_link_shows_excluded_and_starred_runs_and_the_bar_says_so(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+    annotate(sample_store, [RUN], Change(excluded=True, starred=True))
+    app = screens(sample_store.location, "screens/runs.py", excluded="only", starred="yes")
+    assert any("1** of 2 runs" in text.value for text in app.markdown)
+    assert not any("not counted" in caption.value for caption in app.caption)
+    annotate(sample_store, OTHERS, Change(excluded=True))
+    app = screens(sample_store.location, "screens/cost.py")
+    assert [header.value for header in app.header] == ["All runs are excluded"]

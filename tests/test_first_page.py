@@ -1,0 +1,217 @@
+"""The first page of a report: period and change, shares that add up, budgets, notes, and that every format has it."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from playwright.sync_api import Browser
+
+from app.cli.report_text import report_text
+from app.queries.filters import NO_FILTERS, choose
+from app.reports import first_page
+from app.reports.budget_file import Budgets
+from app.reports.cost_report import Report, Request, report
+from app.reports.exports import EXPORTS
+from app.reports.first_page import FirstPage, TopList
+from app.reports.period import Period, period_of
+from ingest.documents.contents import Source
+from ingest.pipeline import Options, ingest
+from ingest.store.database import Store
+from tests.conftest import StoreOnce, record_text
+
+USAGE = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4}
+BUDGETS = (("max-total-usd", Decimal(50)), ("max-run-usd", Decimal(8)))
+MARCH = {"since": "2026-03", "until": "2026-04"}
+
+
+def run(day: str, number: int, usd: float, **changes: object) -> Source:
+    """A run of `model-NUMBER` on a day, read from a stream that says when it began; without a day nothing dates it but its file."""
+    event = f'{{"type":"user","timestamp":"{day}T12:00:00Z","session_id":"s{number}"}}\n' if day else ""
+    models = {f"model-{number}": USAGE | {"costUSD": usd}}
+    body = record_text(uuid=f"u{number}", session_id=f"s{number}", total_cost_usd=usd, modelUsage=models, **changes)
+    return Source(f"run {number}", f"{event}{body}\n".encode())
+
+
+def fill_months(store: Store) -> None:
+    """February: $10. March: $1 to $8 by eight models in as many repositories, one of them failed. One has no date."""
+    for number in range(1, 9):
+        failed = {"is_error": True, "result": "API Error: 500"} if number == 1 else {}
+        ingest([run(f"2026-03-{number + 10}", number, number, **failed)], store, Options((("repo", f"repo-{number}"),)))
+    ingest([run("2026-02-20", 20, 10), run("", 21, 0.5)], store)
+
+
+@pytest.fixture(scope="module")
+def months(store_once: StoreOnce) -> Store:
+    return store_once("months", fill_months)
+
+
+def page(store: Store, since: str = "", until: str = "", budgets: Budgets = ()) -> FirstPage:
+    given = {key: text for key, text in (("since", since), ("until", until)) if text}
+    return report(store, Request(choose(given), first=first_page.Request(budgets=budgets))).first
+
+
+def march(store: Store, budgets: Budgets = ()) -> FirstPage:
+    return page(store, MARCH["since"], MARCH["until"], budgets)
+
+
+def figures(of: FirstPage) -> dict[str, tuple[str, str]]:
+    return {one.label: (one.value, one.note) for one in of.figures}
+
+
+def test_a_whole_month_is_compared_with_the_month_before(months: Store) -> None:
+    found = march(months)
+    assert dict(found.lines)["Period"] == "March 2026"
+    assert figures(found)["Total reported cost"][0] == "$36.00"
+    assert figures(found)["Change vs. previous period"] == ("+$26.00 (+260.0%)", "February 2026: $10.00, 1 run")
+    assert figures(found)["Failure rate"] == ("12.5%", "1 of 8 runs")
+    assert (found.change_usd, found.change_share) == (Decimal(26), Decimal("2.6"))
+
+
+def test_any_other_period_is_compared_with_one_of_the_same_length(months: Store) -> None:
+    """The 15th to the 18th against the 11th to the 14th: 5 + 6 + 7 + 8 against 1 + 2 + 3 + 4."""
+    half = page(months, since="2026-03-15", until="2026-03-19")
+    assert dict(half.lines)["Period"] == "2026-03-15 to 2026-03-18"
+    assert figures(half)["Change vs. previous period"] == ("+$16.00 (+160.0%)", "2026-03-11 to 2026-03-14: $10.00, 4 runs")
+
+
+def test_nothing_is_before_the_first_run(months: Store) -> None:
+    assert figures(page(months))["Change vs. previous period"] == ("no runs before", "")
+    assert figures(page(months, until="2026-03"))["Change vs. previous period"] == ("no runs before", "")
+    february = figures(page(months, since="2026-02", until="2026-03"))
+    assert february["Change vs. previous period"] == ("no runs before", "January 2026")
+
+
+def test_a_period_without_filters_is_that_of_the_runs_and_says_which_have_no_date(months: Store) -> None:
+    assert dict(page(months).lines)["Period"] == "2026-02-20 to 2026-03-18; 1 run without a date"
+
+
+def test_since_a_date_means_until_today(monkeypatch: pytest.MonkeyPatch, months: Store) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(datetime(2026, 3, 31, 15, tzinfo=UTC).timestamp())))
+    assert dict(page(months, since="2026-03").lines)["Period"] == "March 2026"
+    assert dict(page(months, since="2026-03-21").lines)["Period"] == "2026-03-21 to 2026-03-31"
+
+
+moments = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  the zone is the last argument
+
+
+@given(moments, st.timedeltas(timedelta(milliseconds=1), timedelta(days=900)))
+def test_a_period_and_the_one_before_leave_no_gap_and_no_month_is_compared_with_days(start: datetime, length: timedelta) -> None:
+    period = Period(start, start + length, is_chosen=True)
+    before = period.before()
+    assert before is not None
+    assert before.end == start
+    assert before.start is not None
+    assert start - before.start == length
+
+
+@given(st.integers(1990, 2090), st.integers(1, 12), st.integers(1, 30))
+def test_months_are_compared_with_as_many_months(year: int, month: int, months: int) -> None:
+    end_year, end_month = divmod(year * 12 + month - 1 + months, 12)
+    before = Period(datetime(year, month, 1, tzinfo=UTC), datetime(end_year, end_month + 1, 1, tzinfo=UTC), is_chosen=True).before()
+    assert before is not None
+    assert before.start is not None
+    assert before.end is not None
+    between = (before.end.year - before.start.year) * 12 + before.end.month - before.start.month
+    assert (between, before.start.day) == (months, 1)
+
+
+def test_a_period_that_ends_before_it_begins_is_compared_with_nothing() -> None:
+    covers = {"first_at": None, "last_at": None}
+    wrong = period_of(choose({"since": "2026-04", "until": "2026-03"}), covers, datetime(2026, 5, 1, tzinfo=UTC))
+    assert wrong.before() is None
+    assert period_of(NO_FILTERS, covers, datetime(2026, 5, 1, tzinfo=UTC)).words() == "unknown"
+
+
+def test_top_lists_name_five_and_add_up_to_the_total(months: Store) -> None:
+    whole = page(months)
+    for top, rest in zip(whole.tops, ("$10.50", "$6.00"), strict=True):
+        assert isinstance(top, TopList)
+        assert sum(one.usd for one in top.shares) == whole.totals["cost_usd"] == Decimal("46.5")
+        assert sum(one.share or 0 for one in top.shares) == pytest.approx(1)
+        others = next(one for one in top.shares if one.name.startswith("other"))
+        assert f"${others.usd:.2f}" == rest
+    models, repositories = whole.tops
+    assert [one.name for one in models.shares] == ["model-20", "model-8", "model-7", "model-6", "model-5", "other (5)"]
+    assert [one.name for one in repositories.shares][:2] == ["repo-8", "repo-7"]
+    assert [(one.name, one.usd) for one in repositories.shares][-1] == ("unknown", Decimal("10.5"))
+
+
+def test_what_is_left_of_a_budget_is_said_with_pass_or_fail(months: Store) -> None:
+    kept = march(months, BUDGETS)
+    assert figures(kept)["Budget left"] == ("$14.00", "PASS, of $50.00")
+    broken = march(months, (("max-total-usd", Decimal(30)),))
+    assert figures(broken)["Budget left"] == ("−$6.00", "FAIL, of $30.00")
+    assert "Budget left" not in figures(march(months))
+
+
+def test_notes_say_what_the_costs_are_and_what_the_difference_is_to(sample_store: Store) -> None:
+    notes = page(sample_store).notes
+    assert notes[0] == "Reported costs are the agents' own estimates, not invoices."
+    assert notes[1].startswith("List-price difference (list − reported): ")
+    assert notes[1].endswith(" vs. $2.83 reported, 3 runs.")
+    assert notes[-1].startswith("Date unknown: 3 runs ($2.83).")
+
+
+def made(store: Store) -> Report:
+    first = first_page.Request("Agents in March", "Finance <b>& Co</b>", BUDGETS)
+    return report(store, Request(choose(MARCH), ("repo",), first=first))
+
+
+def text_of(book: bytes) -> str:
+    sheet = openpyxl.load_workbook(io.BytesIO(book))["Summary"]
+    return "\n".join(str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell is not None)
+
+
+@pytest.mark.parametrize("name", ["table", "md", "html", "xlsx", "json"])
+def test_every_format_begins_with_the_page(months: Store, name: str) -> None:
+    whole = made(months)
+    body = report_text(whole, 100) if name == "table" else EXPORTS[name].write_report(whole)
+    text = text_of(body) if name == "xlsx" else body.decode()
+    text = text[max(text.find("<body>"), 0) :]
+    words = ["Agents in March", "Finance", *(["Budget left"] if name != "json" else []), "repo-8", "Reported costs are the agents"]
+    places = [text.index(word) for word in words]
+    assert places == sorted(places)
+    assert "<b>&" not in text if name == "html" else True
+
+
+def test_json_has_the_page_as_numbers(months: Store) -> None:
+    summary = json.loads(EXPORTS["json"].write_report(made(months)))["summary"]
+    assert (summary["cost_usd"], summary["change_usd"], summary["budget_left_usd"], summary["owner"]) == (36, 26, 14, "Finance <b>& Co</b>")
+    assert summary["before"] == {"from": "2026-02-01T00:00:00Z", "to": "2026-03-01T00:00:00Z", "runs": 1, "cost_usd": 10}
+    assert [one["cost_usd"] for one in summary["top_repositories"]] == [8, 7, 6, 5, 4, 6]
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_column_of_a_page_runs_off_a_screen_and_the_summary_fits_a_phone(
+    months: Store, browser: Browser, tmp_path: Path, width: int
+) -> None:
+    (file := tmp_path / "cost.html").write_bytes(EXPORTS["html"].write_report(made(months)))
+    with browser.new_page(viewport={"width": width, "height": 900}) as shown:
+        shown.goto(file.as_uri())
+        shown.wait_for_function("document.querySelectorAll('.chart .main-svg').length >= 1")
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        places = "header" if width < 1280 else "header, .wide"
+        assert not shown.evaluate(f"[...document.querySelectorAll('{places}')].filter(part => part.scrollWidth > part.clientWidth).length")
+
+
+@pytest.mark.xdist_group("browser")
+def test_on_paper_the_page_is_alone_and_no_heading_or_chart_is_torn(months: Store, browser: Browser, tmp_path: Path) -> None:
+    (file := tmp_path / "cost.html").write_bytes(EXPORTS["html"].write_report(made(months)))
+    with browser.new_page() as shown:
+        shown.goto(file.as_uri())
+        shown.emulate_media(media="print")
+        styles = "(part) => [getComputedStyle(part).breakBefore, getComputedStyle(part).breakInside, getComputedStyle(part).breakAfter]"
+        assert shown.locator("h2.details").evaluate(styles)[0] == "page"
+        assert {tuple(shown.locator(part).first.evaluate(styles)[1:]) for part in (".head", "main h2")} == {("avoid", "avoid")}
+        assert {shown.locator(part).first.evaluate(styles)[1] for part in (".chart", "main tr", ".totals div")} == {"avoid"}
+        tall = shown.locator("header").evaluate("part => part.getBoundingClientRect().height")
+    assert tall < 1000  # an A4 page has 1,010 pixels between its margins

@@ -1,0 +1,123 @@
+"""Every list of runs begins with what tells them apart: title, date, model, outcome, cost."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli.main import cli
+from app.queries import screens as screen_queries
+from app.queries.filters import choose
+from app.queries.screens import ORDERS
+from app.reports.results import CLAIMS_SHOWN, FINDINGS_SHOWN, RUNS_KEPT, RUNS_SHOWN
+from app.text import cost_grids, grid_columns
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from schemas.catalogue.columns import RUNS
+from tests.conftest import StoreOnce, record_text
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+LONG = "Rewrite the block manager of the scheduler so that it shares pages between requests. Then stop."
+
+
+def event(number: int) -> str:
+    return json.dumps({"type": "assistant", "session_id": str(number), "timestamp": f"2026-05-0{number}T12:00:00Z", "message": {}})
+
+
+def fill(store: Store) -> None:
+    """Three runs on as many days: one of a long model name and outcome, one that never started."""
+    usage = record_text()
+    [model] = json.loads(usage)["modelUsage"].values()
+    idle = {"total_cost_usd": 0, "duration_api_ms": 0, "modelUsage": {}, "usage": ..., "result": "You've hit your limit", "is_error": True}
+    records = (
+        record_text(uuid="aaaa0001-1234-5678", session_id="1", total_cost_usd=1.5, result=LONG, modelUsage={"claude-sonnet-4-5": model}),
+        record_text(uuid="aaaa0002-1234-5678", session_id="2", subtype="error_max_turns", result=...),
+        record_text(uuid="aaaa0003-1234-5678", session_id="3", **idle),
+    )
+    text = "".join(f"{event(number)}\n{record}\n" for number, record in enumerate(records, 1))
+    ingest([Source("runs.jsonl", text.encode())], store)
+
+
+@pytest.fixture(scope="module")
+def listed(store_once: StoreOnce) -> Store:
+    return store_once("lists-of-runs", fill)
+
+
+def ask(store: Store, *words: str, width: int = 80) -> Result:
+    return CliRunner(env={"COLUMNS": str(width)}).invoke(cli, [*words, "--db", store.location])
+
+
+def test_title_date_model_outcome_and_cost_come_first_in_every_list() -> None:
+    first = ("title", "dated_at", "model", "outcome", "cost_own_usd")
+    for shown in (RUNS_KEPT, RUNS_SHOWN, grid_columns.RUNS.keys, cost_grids.MOST_EXPENSIVE.keys):
+        assert shown[:5] == first
+    assert {shown[0] for shown in (CLAIMS_SHOWN, FINDINGS_SHOWN, grid_columns.CLAIMS, grid_columns.FINDINGS.keys)} == {"title"}
+
+
+def test_exports_for_programs_have_the_title_behind_the_id_and_the_outcome_as_it_is(listed: Store) -> None:
+    rows = list(csv.DictReader(ask(listed, "runs", "--format", "csv").stdout.splitlines()))
+    assert list(rows[0])[:3] == ["run_id", "title", "dated_at"]
+    assert [(row["outcome"], row["is_started"]) for row in rows][-1] == ("limit_reached", "false")
+
+
+@pytest.mark.parametrize("width", [80, 90, 120])
+def test_a_terminal_of_80_columns_shows_what_tells_runs_apart(width: int, listed: Store) -> None:
+    done = ask(listed, "runs", width=width)
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= width
+    header = " ".join(lines[:3])
+    assert all(word in header for column in RUNS_KEPT for word in RUNS[column].label.split())
+    assert not [column for column in RUNS_KEPT if RUNS[column].label in done.stderr.partition("Hidden columns: ")[2].split(", ")]
+    assert all(word in done.stdout for word in ("Rewrite the", "2026-05-01", "12:01", "$1.50", "1m 00s", "aaaa0001"))
+
+
+def test_names_break_at_their_separators_and_titles_are_cut_after_two_lines(listed: Store) -> None:
+    lines = ask(listed, "runs", "--run", "aaaa0001").stdout.splitlines()
+    assert len(lines) <= 5
+    assert [line for line in lines if "claude-" in line and "sonnet" not in line]
+    assert any("…" in line.split("  ")[0] for line in lines)
+
+
+def test_a_terminal_without_room_for_all_shows_the_first_columns(listed: Store) -> None:
+    done = ask(listed, "runs", width=50)
+    assert done.stdout.split()[0] == "Title"
+    assert "Hidden columns: " in done.stderr
+
+
+def test_a_run_that_never_started_says_so(listed: Store, screens: Callable[..., AppTest]) -> None:
+    assert "never" in ask(listed, "runs", "--outcome", "limit_reached").stdout
+    assert "limit_reached, never started" in ask(listed, "runs", "--format", "md").stdout
+    shown = screens(listed.location, "screens/runs.py").dataframe[0].value
+    assert list(shown["outcome"]) == ["completed", "max turns", "limit reached, never started"]
+    page = screens(listed.location, "screens/run.py", run="aaaa0003")
+    assert [info.value for info in page.info] == ["This run never started: no cost, no API time, no model usage."]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_runs_before_and_after_are_those_of_the_list(order: str, listed: Store) -> None:
+    for filters in (choose({}), choose({"min-cost": "0.1"})):
+        ids = screen_queries.runs(listed, filters, order, 10)["run_id"].to_pylist()
+        for place, run_id in enumerate(ids):
+            found = screen_queries.neighbours(listed, filters, order, run_id)
+            assert found == (ids[place - 1] if place else None, ids[place + 1] if place + 1 < len(ids) else None, place + 1, len(ids))
+    assert screen_queries.neighbours(listed, choose({"min-cost": "9"}), order, "aaaa0001-1234-5678") is None
+
+
+def test_a_page_knows_its_place_in_the_list_it_was_opened_from(listed: Store, screens: Callable[..., AppTest]) -> None:
+    page = screens(listed.location, "screens/run.py", run="aaaa0001", order="least-expensive", **{"min-cost": "0.1"})
+    assert "2 of 2" in [caption.value for caption in page.caption]
+    assert [(button.label, button.disabled) for button in page.button if button.label in ("Previous", "Next")] == [
+        ("Previous", False),
+        ("Next", True),
+    ]
+    next(button for button in page.button if button.label == "Previous").click().run()
+    assert page.query_params["run"] == ["aaaa0002-1234-5678"] or page.query_params["run"] == "aaaa0002-1234-5678"
+    assert "1 of 2" in [caption.value for caption in page.caption]
