@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from ingest.documents.broken_json import parse
 from ingest.sources.files import Unreadable
@@ -66,6 +67,14 @@ class Document:
     def beginning(self) -> Document:
         """The same place in the source with no more text than a reject keeps."""
         return Document(self.ordinal, self.position, self.content[: 4 * EXCERPT_CHARACTERS + 4])  # UTF-8 has up to 4 bytes a character
+
+    def moved(self, places: int) -> Self:
+        """The same document with a higher number."""
+        if not places:
+            return self
+        other = copy(self)
+        object.__setattr__(other, "ordinal", self.ordinal + places)
+        return other
 
     def refused(self, reason: RejectReason, detail: str) -> Unreadable:
         """A reject of the document, which is JSON but no run."""

@@ -170,6 +170,7 @@ class _SourceReader:
         self._readers = SourceReaders(context.for_run)
         self._has_records = False
         self._doubtful: list[Unreadable] = []
+        self._more = 0
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
         found = contents.read(source, portion, show=show, allowance=allowance)
@@ -197,18 +198,23 @@ class _SourceReader:
                 self._spool.reject(self._result, part)
 
     def _document(self, document: Document) -> None:
-        """A document that ends a run becomes its rows, or a reject; any other is ignored."""
+        """A document that ends a run becomes its rows, or a reject; any other is ignored.
+
+        One that holds several runs counts as so many documents, and those behind it have higher numbers.
+        """
+        document = document.moved(self._more)
         try:
             found = runs_with(self._readers, document)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
             return
-        for one in found or ():
+        for place, one in enumerate(found or ()):
             if isinstance(one, Found):
-                self._add(one)
+                self._add(one._replace(document=one.document.moved(place)))
             else:
                 self._spool.reject(self._result, one)
         self._result.ignored += not found
+        self._more += max(0, len(found or ()) - 1)
 
     def _end(self) -> list[Unreadable]:
         """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run."""

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
-
-import pyarrow as pa
 from pydantic import Field
 
 from schemas.rows.row import Row, optional
+from schemas.rows.run import RecordKindName
 from schemas.rows.source import RejectRow, SourceRow
-from schemas.rows.units import ArrowType, Count, Flag, Labels, LongText, Offset, RawText, Text, UtcTime
-
-
-class RecordKind(StrEnum):
-    """What kind of document told of a run."""
-
-    RESULT = "result"
+from schemas.rows.units import Count, Flag, Labels, LongText, Offset, RawText, Text, UtcTime
 
 
 class IngestRow(Row):
@@ -46,7 +37,7 @@ class RunRecordRow(Row):
     source_id: Text = Field(description="Id of the file it was read from.")
     ordinal: Offset = Field(description="Number of the record within its file, from 0.")
     ingest_id: Count | None = Field(default=None, description="The ingest that read it. Empty: an ingest before version 6 of the tables.")
-    record_kind: Annotated[RecordKind, ArrowType(pa.string())] = Field(description="result.")
+    record_kind: RecordKindName = Field(description="result, stream, transcript, trajectory, trial or sidecar.")
     is_kept: Flag = Field(description="Whether the run is made of this record; one per run.")
     labels: Labels = Field(default={}, description="Labels that came with the record.")
     repo: Text | None = Field(default=None, description="Repository by its labels, path or sidecar file.")

@@ -25,7 +25,7 @@ _KEYS = "reading, portion, document"
 _COPIES = """
 insert into run_records by name
 select
-    spooled.run_id, copies.source_id, copies.ordinal, $ingest_id as ingest_id, 'result' as record_kind, false as is_kept, labels, repo,
+    spooled.run_id, copies.source_id, copies.ordinal, $ingest_id as ingest_id, spooled.record_kind, false as is_kept, labels, repo,
     task, experiment, record_rank, context_rank, {context} as context,
     case when sha256(spooled.raw) <> kept_hashes.hash then spooled.raw end as raw
 from spool_runs as spooled

@@ -486,7 +486,7 @@ comment on column run_records."run_id" is 'Id of the run.';
 comment on column run_records."source_id" is 'Id of the file it was read from.';
 comment on column run_records."ordinal" is 'Number of the record within its file, from 0.';
 comment on column run_records."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
-comment on column run_records."record_kind" is 'result.';
+comment on column run_records."record_kind" is 'result, stream, transcript, trajectory, trial or sidecar.';
 comment on column run_records."is_kept" is 'Whether the run is made of this record; one per run.';
 comment on column run_records."labels" is 'Labels that came with the record.';
 comment on column run_records."repo" is 'Repository by its labels, path or sidecar file.';
