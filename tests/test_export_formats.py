@@ -143,7 +143,7 @@ def test_a_workbook_has_days_and_months_as_dates_and_causes_as_words(store: Stor
 def test_runs_of_a_workbook_begin_with_what_identifies_them_and_fold_the_rest_away(grouped: Report) -> None:
     sheet = book(grouped)["Runs"]
     header = [cell.value for cell in sheet[1]]
-    assert header[:3] == ["Task", "Main model", "Outcome"]
+    assert header[:4] == ["Title", "Task", "Main model", "Outcome"]
     folded = {place for letters in sheet.column_dimensions.values() if letters.hidden for place in range(letters.min, letters.max + 1)}
     visible = [name for place, name in enumerate(header, 1) if place not in folded]
     assert len(visible) <= 18

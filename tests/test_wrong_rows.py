@@ -54,7 +54,7 @@ WRONG: dict[pa.DataType, tuple[Any, ...]] = {
 }
 """By the type of a column: values that it does not take."""
 
-GIVEN_LATER = ("claims", "claimed_", "findings", "error_findings")
+GIVEN_LATER = ("claims", "claimed_", "findings", "error_findings", "title")
 """Columns of runs that follow from the summary, whatever the reader puts there."""
 
 

@@ -11,10 +11,13 @@ from app.queries.runs import fetch
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
-from schemas.text import one_line, plural
+from schemas.text import did_you_mean, one_line, plural
 
 MOST_CANDIDATES = 10
 """Runs that are listed where the beginning of an id is that of several."""
+
+MOST_COMPARED = 1000
+"""Ids that are compared with one that no run has."""
 
 LEAST_SHOWN = 8
 
@@ -70,7 +73,14 @@ def run_id_of(store: Store, text: str) -> str:
     if len(_bare(text)) < LEAST_OF_AN_ID:
         raise UsageError(f"{shown} is too short for the id of a run.", f"Give the first {LEAST_OF_AN_ID} or more characters.")
     listed = command_line("runs", store.location)
-    raise UsageError(f"no run has an id that begins with {shown}.", f"List the runs with their ids: {listed}")
+    raise UsageError(f"no run has an id that begins with {shown}.", f"{_near(store, _bare(text))}List the runs with their ids: {listed}")
+
+
+def _near(store: Store, text: str) -> str:
+    """The beginnings of ids that a text with a typing mistake may have meant."""
+    sql = "select run_id from runs where starts_with(run_id, $beginning) order by run_id limit $most"
+    known = fetch(store, sql, {"beginning": text[:2], "most": MOST_COMPARED})["run_id"].to_pylist()
+    return did_you_mean(text, sorted({str(run_id)[: len(text)] for run_id in known}))
 
 
 def with_run_ids(store: Store, filters: Filters) -> Filters:

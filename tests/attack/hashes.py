@@ -13,10 +13,13 @@ import duckdb
 CLOCKED = ("sources", "store_meta", "ingests", "price_files")
 """Tables whose times are of the clock of the ingest, and not of the logs: two ingests of the same logs differ in them."""
 
+HISTORY, NUMBERS = "ingests", ("ingest_id", "last_ingest")
+"""The table of what came when, and the columns with its numbers: the same logs in more or fewer ingests differ in them."""
+
 
 @dataclass(frozen=True)
 class TableHash:
-    """`exact` is over all columns; `timeless` leaves out the times that our own clock gave."""
+    """`exact` is over all columns; `timeless` leaves out the times that our own clock gave, and the numbers of ingests."""
 
     rows: int
     exact: int
@@ -38,8 +41,8 @@ class State:
         return self.timeless() == other.timeless()
 
     def timeless(self) -> dict[str, tuple[int, int]]:
-        """Rows and hash of each table, without our own times."""
-        return {name: (table.rows, table.timeless) for name, table in self.tables.items()}
+        """Rows and hash of each table, without our own times and without the history of ingests."""
+        return {name: (table.rows, table.timeless) for name, table in self.tables.items() if name != HISTORY}
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {table.rows}" for name, table in self.tables.items() if table.rows) or "nothing"
@@ -89,7 +92,8 @@ class Hasher:
     def _hash(self, table: str, columns: list[tuple[str, str]]) -> TableHash:
         """Of each row as it is and as text: to `hash`, an empty list is as good as none."""
         names = [f'"{name}"' for name, _ in columns]
-        lasting = [f'"{name}"' for name, type_ in columns if not (table in CLOCKED and type_.startswith("TIMESTAMP"))]
+        clocked = [name for name, type_ in columns if table in CLOCKED and type_.startswith("TIMESTAMP")]
+        lasting = [f'"{name}"' for name, _ in columns if name not in (*clocked, *NUMBERS)]
         sums = ", ".join(f"coalesce(sum(hash(row({row}), row({row})::varchar)::hugeint), 0)" for row in map(", ".join, (names, lasting)))
         [(rows, exact, timeless)] = self._engine.execute(f'select count(*), {sums} from attacked."{table}"').fetchall()
         return TableHash(rows, int(exact), int(timeless))

@@ -62,7 +62,7 @@ SUFFIXES = {Unit.MILLISECONDS: " (h:mm:ss)", Unit.TIME: " (UTC)"}
 DATES = {"day": "yyyy-mm-dd", "month": "yyyy-mm"}
 """Groups that are dates, and how they are shown."""
 
-IDENTITY = ("title", "task", "repo", "ended_at", "model", "outcome")
+IDENTITY = ("title", "task", "repo", "dated_at", "model", "outcome")
 """Columns by which a reader knows a run: they come first."""
 
 RUN_FIGURES = (
