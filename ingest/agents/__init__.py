@@ -19,6 +19,8 @@ from schemas.marks import RESULT_START
 READERS: tuple[type[AgentReader], ...] = (ClaudeCode, CodexExec, CodexRollout, CodexTextLog, Trae, KeptRuns)
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
+RESULT_BYTES = RESULT_START.encode()
+
 Readers = tuple[type[AgentReader], ...]
 
 
@@ -59,12 +61,11 @@ class SourceReaders:
 
 def recognise(document: Document, last: type[AgentReader] | None = None) -> type[AgentReader] | None:
     """The reader of a document; None where there is none. `last`: the reader of the one before, which comes first for shared types."""
-    if document.starts_with(RESULT_START):
+    if document.content.startswith(RESULT_BYTES if type(document.content) is bytes else RESULT_START):  # type: ignore[arg-type]
         return ClaudeCode
-    typed, untyped = by_type()
     kind = document.value.get("type")
-    if isinstance(kind, str):
+    if type(kind) is str:
         if last and kind in last.event_types and last.recognises(document):
             return last
-        return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
-    return next((reader for reader in untyped if reader.recognises(document)), None)
+        return next((reader for reader in by_type()[0].get(kind, ()) if reader.recognises(document)), ClaudeCode)
+    return next((reader for reader in by_type()[1] if reader.recognises(document)), None)

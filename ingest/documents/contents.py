@@ -8,7 +8,9 @@ Sources are streamed: however big one is, only a window of it is in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
+
+from pydantic_core import from_json
 
 from ingest.documents.byte_window import WINDOW_BYTES, Window
 from ingest.documents.document import EXCERPT_CHARACTERS, Document, excerpt, is_whole_record
@@ -102,6 +104,12 @@ class Contents:
             self._show(self._source.data or b"")
             yield Document(0, _BEGINNING, record)
             return
+        if value := self._one_object():
+            self.kind = "object"
+            data = self._source.data or b""
+            self._show(data)
+            yield Document(0, _BEGINNING, data).parsed_as(value)
+            return
         with self._source.open() as stream:
             tee = TeeStream(self._limited(stream), self._show)
             try:
@@ -114,6 +122,17 @@ class Contents:
         """The bytes of a source that is in memory and is one record on one line, as most small files are: it needs no scanner."""
         data = (self._source.data or b"").rstrip(_LINE_END) if self._portion is None else b""
         return data if len(data) <= LONGEST_LINE and is_whole_record(data) and b"\n" not in data and b"\0" not in data else b""
+
+    def _one_object(self) -> dict[str, Any] | None:
+        """The value of a source that is in memory and is one object of an agent, written over many lines: it needs no scanner either."""
+        data = self._source.data if self._portion is None else None
+        if not data or not data.startswith(b"{") or b"\n" not in data:
+            return None
+        try:
+            value = from_json(data, cache_strings="keys")
+        except ValueError:
+            return None
+        return value if isinstance(value, dict) and is_agents_object(value) else None
 
     def _limited(self, stream: BinaryIO) -> BinaryIO:
         return cast("BinaryIO", PortionStream(stream, self._portion)) if self._portion else stream
@@ -140,6 +159,9 @@ class Contents:
         for span in scanner.spans():
             if span.reason:
                 yield self._unreadable(span)
+            elif span.line_bytes and span.value is not None:  # an event that is a line, as most documents are
+                self._last_line = span.line
+                yield self._document(span).parsed_as(span.value)
             else:
                 yield from self._found(span, noise=scanner.noise)
         self.kind = self._judged(scanner)
@@ -194,7 +216,8 @@ class Contents:
     def _document(self, span: Span) -> Document:
         self._ordinal += 1
         self._documents += 1
-        return Document(self._ordinal - 1, self._position(span), span.line_bytes or span.text, time_of_line(span.line_before))
+        logged_at = time_of_line(span.line_before) if span.line_before else None
+        return Document(self._ordinal - 1, self._position(span), span.line_bytes or span.text, logged_at)
 
     def _unreadable(self, span: Span) -> Unreadable:
         assert span.reason

@@ -24,7 +24,7 @@ _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
 _RECORD_END_BYTES = 46
 
 
-@dataclass(frozen=True)
+@dataclass
 class Document:
     """One JSON object. `position` says where in the source it starts, in words.
 
@@ -73,7 +73,7 @@ class Document:
         if not places:
             return self
         other = copy(self)
-        object.__setattr__(other, "ordinal", self.ordinal + places)
+        other.ordinal += places
         return other
 
     def refused(self, reason: RejectReason, detail: str) -> Unreadable:

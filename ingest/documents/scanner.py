@@ -29,7 +29,7 @@ from ingest.documents.broken_json import (
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
 from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record
 from schemas.errors import RejectReason
-from schemas.marks import EVENT_START, RECORD_MARK, has_marks
+from schemas.marks import EVENT_START, RECORD_MARK, RESULT_START, has_marks
 
 LONGEST_OBJECT = 256 << 20
 """Bytes. A longer object is refused."""
@@ -63,6 +63,9 @@ _LINE_START = re.compile(rb"(?<=\n)\{")
 
 MOST_BROKEN = 100_000
 """Broken objects of a source that are examined one by one. After that only objects that are whole lines are read."""
+
+
+_RESULT_BEGINNING = RESULT_START.encode()
 
 
 class Span(NamedTuple):
@@ -124,6 +127,7 @@ class Scanner:
         window = self._window
         at = window.move(0)
         while self._broken_count <= MOST_BROKEN:
+            at = yield from self._event_lines(at)
             match, ended = _OBJECT_START.search(window.data, at), window.ended
             start = match.start() if match else self._undecided(at)
             if start - at > _LEAST_HIDDEN and (at := (yield from self._hidden(at, start))) > start:
@@ -141,6 +145,28 @@ class Scanner:
                 at = window.move(start)
             if at > len(window.data) // 2 and not window.ended:
                 at = window.move(at)
+        return at
+
+    def _event_lines(self, at: int) -> Generator[Span, None, int]:
+        """The events that are whole lines, one behind the other, as in every stream: parsed from their bytes, without a search for objects.
+
+        Returns the place of the first line that is anything else.
+        """
+        window = self._window
+        first = at + (window.data[at : at + 1] == b"\n")
+        if window.data[first : first + 1] != b"{" or not self._begins_line(first):
+            return at
+        at = first
+        line, before = window.line_at(at), self.objects
+        for text in window.data[at : window.data.rfind(b"\n", at) + 1].split(b"\n")[:-1]:
+            value = _event_of(text)
+            if value is None:
+                break
+            self.objects += 1
+            start = window.base + at
+            yield Span(start, start + len(text), line + self.objects - before - 1, "", value, line_bytes=text)
+            at += len(text) + 1
+        self.blank = self.blank and self.objects == before
         return at
 
     def _whole_lines(self, at: int) -> Iterator[Span]:
@@ -238,6 +264,8 @@ class Scanner:
         if is_whole_record(line):
             window.pass_line(start, end)
             return self._whole(start, start + len(line), "", None)._replace(line_bytes=line)
+        if event := _event_of(line):
+            return self._whole(start, start + len(line), "", event)._replace(line_bytes=line)
         text = line.decode("utf-8", "replace")
         try:
             value, decoded = _LENIENT_DECODER.raw_decode(text)
@@ -352,6 +380,17 @@ class Scanner:
         self.objects += 1
         window = self._window
         return Span(window.base + start, window.base + end, window.line_at(start), text, value)
+
+
+def _event_of(line: bytes) -> dict[str, Any] | None:
+    """The event that a line is; None for anything else, and for a result record, which its reader validates."""
+    if not line.endswith(b"}") or line.startswith(_RESULT_BEGINNING) or len(line) > LONGEST_LINE:
+        return None
+    try:
+        value = from_json(line, cache_strings="keys")
+    except ValueError:
+        return None
+    return value if type(value) is dict and type(value.get("type")) is str else None
 
 
 def _parsed(span: Span) -> Span:

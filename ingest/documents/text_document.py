@@ -14,7 +14,7 @@ _LONGEST_LINE = 1 << 20
 """Characters of a line that are given; the rest of a longer line is left out."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class TextDocument(Document):
     """`content` is the beginning of the log; `lines` reads it to its end, once."""
 

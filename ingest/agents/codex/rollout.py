@@ -26,12 +26,12 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.codex import ROLLOUT_TYPES, EventMessage, SessionMeta, TurnContext
+from schemas.wire.codex import ROLLOUT_TYPES, EventMessage, SessionMeta, TokenInfo, TurnContext
 
 _TOOL_ITEMS = {"function_call": "name", "custom_tool_call": "name", "local_shell_call": "type", "web_search_call": "type"}
 """Type of an item that is a tool call → the field with the name of the tool."""
 
-_READ_EVENTS = frozenset(("token_count", "task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
+_READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
 _CLOCKS_DIFFER = timedelta(seconds=1)
 _COPIED = "The session was forked; the history of its parent cannot be told apart."
 
@@ -43,10 +43,11 @@ class _Session:
     meta: SessionMeta
     started_at: datetime | None
     last: Document
-    ended_at: datetime | None = None
+    last_stamp: str = ""
     copying: bool = False
     dated: bool = False
     model: str | None = None
+    last_total: dict[str, Any] | None = None
     total: CodexTokens = field(default_factory=CodexTokens)
     used: dict[str | None, CodexTokens] = field(default_factory=dict)
     inherited: dict[str | None, CodexTokens] = field(default_factory=dict)
@@ -87,6 +88,8 @@ class CodexRollout:
                 _note_item(session, payload)
             elif kind == "turn_context":
                 _note_context(session, TurnContext.model_validate(payload))
+            elif kind == "event_msg" and payload.get("type") == "token_count":
+                _note_tokens(session, payload.get("info"))
             elif kind == "event_msg" and payload.get("type") in _READ_EVENTS:
                 _note_event(session, EventMessage.model_validate(payload))
         except ValidationError as error:
@@ -114,10 +117,10 @@ class CodexRollout:
 
 def _note_time(session: _Session, document: Document) -> None:
     session.last = document
-    time = event_time(document.value.get("timestamp"))
-    if time and (session.ended_at is None or time > session.ended_at):
-        session.ended_at = time
-    session.started_at = session.started_at or time
+    stamp = document.value.get("timestamp")
+    if type(stamp) is str and stamp > session.last_stamp:  # all are written alike, in UTC: their order is that of the texts
+        session.last_stamp = stamp
+    session.started_at = session.started_at or event_time(stamp)
 
 
 def _note_item(session: _Session, item: dict[str, Any]) -> None:
@@ -135,8 +138,6 @@ def _note_context(session: _Session, context: TurnContext) -> None:
 def _note_event(session: _Session, event: EventMessage) -> None:
     if event.type == "task_started":
         _begin_turn(session, event)
-    elif event.type == "token_count":
-        _note_tokens(session, event)
     elif not session.copying:
         _NOTES[event.type or ""](session, event)
 
@@ -152,13 +153,20 @@ def _begin_turn(session: _Session, event: EventMessage) -> None:
         session.outcome, session.ended_as, session.errors = Outcome.INTERRUPTED, None, []
 
 
-def _note_tokens(session: _Session, event: EventMessage) -> None:
-    """What the session used since the last total, as tokens of the model of this turn."""
-    if not event.info or not (usage := event.info.total_token_usage or event.info.last_token_usage):
+def _note_tokens(session: _Session, logged: Any) -> None:
+    """What the session used since the last total, as tokens of the model of this turn. The same total again adds nothing."""
+    if logged is None:
         return
+    total = logged.get("total_token_usage") if isinstance(logged, dict) else None
+    if total is not None and total == session.last_total:
+        return
+    info = TokenInfo.model_validate(logged)
+    if not (usage := info.total_token_usage or info.last_token_usage):
+        return
+    session.last_total = total
     now = CodexTokens.of(usage)
-    used = now.since(session.total) if event.info.total_token_usage else now
-    session.total = now if event.info.total_token_usage else session.total + now
+    used = now.since(session.total) if info.total_token_usage else now
+    session.total = now if info.total_token_usage else session.total + now
     counted = session.inherited if session.copying else session.used
     counted[session.model] = counted.get(session.model, CodexTokens()) + used
 
@@ -196,7 +204,7 @@ _NOTES = {
 
 def _kept(session: _Session) -> dict[str, Any]:
     meta, git = session.meta, session.meta.git
-    started_at, ended_at = session.started_at, session.ended_at
+    started_at, ended_at = session.started_at, event_time(session.last_stamp)
     lasted = ended_at - started_at if ended_at and started_at and ended_at >= started_at else None
     return {
         "run_id": meta.id if is_uuid(meta.id) else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd}),
