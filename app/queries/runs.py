@@ -31,6 +31,7 @@ RUN_COLUMNS = listed(
     "claimed_scope", "claimed_caveat", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id",
     "started_at", "ended_at",
     "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason",
+    "record_kind", "tokens_basis", "score",
     "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
 )  # fmt: skip

@@ -32,7 +32,10 @@ TOP = 5
 
 OTHER = "other"
 CHANGE = "Change vs. previous period"
-METRICS = ("runs", "completed", "error_rate", "cost_usd", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs")
+METRICS = (
+    "runs", "completed", "error_rate", "cost_usd", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs",
+    "bounded_runs", "unreported_runs", "unreported_list_usd",
+)  # fmt: skip
 TOTAL_BUDGET = "max-total-usd"
 
 Row = Mapping[str, Any]
@@ -273,6 +276,20 @@ def _unpriced(basis: Basis) -> str:
     return f"No list price is known for {plural(unpriced, 'run')}; their list-price cost is not included." if unpriced else ""
 
 
+def _unreported(basis: Basis) -> str:
+    """Runs of agents that report no cost, and what they cost at list prices."""
+    runs, list_usd = basis.totals["unreported_runs"], basis.totals["unreported_list_usd"]
+    if not runs or (runs == basis.totals["runs"] and list_usd is None):
+        return ""
+    priced = f"; at list prices they cost {human(list_usd, Unit.USD)}" if list_usd is not None else ""
+    return f"{plural(runs, 'run')} {'reports' if runs == 1 else 'report'} no cost{priced}."
+
+
+def _bounded(basis: Basis) -> str:
+    bounded = basis.totals["bounded_runs"]
+    return f"The tokens of {plural(bounded, 'run')} are a bound or an estimate, and so is their list-price cost." if bounded else ""
+
+
 def _undated(basis: Basis) -> str:
     """How many runs count on no day, week or month, and what they cost."""
     return undated_words(basis.covers)
@@ -282,7 +299,7 @@ def _excluded(basis: Basis) -> str:
     return excluded_words(basis.covers["excluded_runs"])
 
 
-NOTES: tuple[Callable[[Basis], str], ...] = (_estimates, _list_prices, _unpriced, _undated, _excluded)
+NOTES: tuple[Callable[[Basis], str], ...] = (_estimates, _unreported, _list_prices, _unpriced, _bounded, _undated, _excluded)
 """The caveats in their order; one that has nothing to say is empty."""
 
 

@@ -25,7 +25,7 @@ CARDS = (
     "cost_usd", "cost_list_usd", "cost_delta_usd", "cache_saved_usd",
     "cost_per_completed_usd", "cost_median_usd", "cost_per_turn_usd", "unpriced_runs",
 )  # fmt: skip
-FIGURES = ("runs", *CARDS, "cost_compared_usd", "cost_delta_share", "cache_saved_share")
+FIGURES = ("runs", *CARDS, "cost_compared_usd", "cost_delta_share", "cache_saved_share", "bounded_runs")
 GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "day", "week", "month")
 DRAWN, LISTED, MOST_EXPENSIVE = 24, 500, 20
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
+from schemas.agents import AGENTS
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
 from schemas.rows.cost import CAUSES, CostCause
@@ -31,6 +32,21 @@ CAUSE_COLUMNS = ("cost_cause", "causes", "cause")
 def cause_words(keys: str) -> str:
     """`fallback pricing, matches list` for the keys of causes."""
     return ", ".join(CAUSES[CostCause(key)].label if key in set(CostCause) else key for key in keys.split(", "))
+
+
+def agent_name(key: str) -> str:
+    """`Claude Code` for `claude-code`; an agent that is not in the list has its key."""
+    return AGENTS[key].label if key in AGENTS else key
+
+
+_FOLLOWS = {"cost_per_turn_usd": "cost_own_usd", "cost_delta_usd": "cost_own_usd", "parallelism": "duration_api_own_ms"}
+"""Figures that are unknown where another one is."""
+
+
+def untold(agent: str) -> frozenset[str]:
+    """Columns of a run that no record of the agent can fill, and those that follow from them."""
+    told = AGENTS[agent].untold if agent in AGENTS else frozenset[str]()
+    return told | {key for key, source in _FOLLOWS.items() if source in told}
 
 
 @dataclass(frozen=True)
@@ -64,6 +80,8 @@ class Column:
             return UNKNOWN
         if self.name in CAUSE_COLUMNS and value:
             return cause_words(value)
+        if self.name == "agent" and value:
+            return agent_name(value)
         return human(("no", "yes")[value] if isinstance(value, bool) else value, self.unit)
 
     def exact(self, row: Mapping[str, Any]) -> str:

@@ -259,7 +259,9 @@ def _with_exact(card: Card, row: Row, key: str) -> str:
 
 
 def _with_base(card: Card, row: Row, key: str) -> Card:
-    """The difference to list prices with what it is a difference to: the reported cost of the runs that have both."""
+    """The difference to list prices with what it is a difference to: the reported cost of the runs that have both. Bounds are named."""
+    if key == "cost_list_usd" and row.get("bounded_runs"):
+        return replace(card, note=f"{card.note}{', ' if card.note else ''}{row['bounded_runs']:,} of them bounds")
     if key != "cost_delta_usd" or row["cost_compared_usd"] is None:
         return card
     return replace(card, note=base_words(row))

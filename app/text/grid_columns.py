@@ -64,7 +64,8 @@ USAGE = Listing(
     catalogue.USES,
     (
         "model", "provider", "region", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "input_tokens",
-        "output_tokens", "cache_read_tokens", "cache_write_tokens", "web_search_requests", "context_window", "price_source", "model_id",
+        "output_tokens", "cache_read_tokens", "cache_write_tokens", "tokens_basis", "tokens_basis_reason", "web_search_requests",
+        "context_window", "price_source", "model_id",
     ),
 )  # fmt: skip
 CLAIMS = (

@@ -14,7 +14,7 @@ import simplejson
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
 from app.text.claim_words import EVIDENCE_NAMES
-from app.text.columns import CAUSE_COLUMNS, cause_words
+from app.text.columns import CAUSE_COLUMNS, agent_name, cause_words, untold
 from app.text.formatting import human, known_of, short_id
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
@@ -64,11 +64,12 @@ RUN_CARDS = listed(
     "cache_read_share", MORE,
 )  # fmt: skip
 RUN_ENDING = (
-    "outcome", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",
+    "outcome", "score", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",
 )  # fmt: skip
 RUN_ORIGIN = (
-    "agent", "agent_version", "model", "repo", "task", "experiment", "started_at", "ended_at", "time_source", "cwd", "permission_mode",
-    "base_commit", "chain_position", "source_name", "received_at", "session_id", "run_id",
+    "agent", "agent_version", "model", "repo", "task", "experiment", "started_at", "ended_at", "time_source", "cwd", "branch",
+    "permission_mode", "base_commit", "chain_position", "record_kind", "tokens_basis", "credits", "credits_unit", "parent_run_id",
+    "source_name", "received_at", "session_id", "run_id",
 )  # fmt: skip
 
 
@@ -90,7 +91,9 @@ def run_cards(run: Mapping[str, Any]) -> list[Card]:
 
 
 def _note(run: Mapping[str, Any], key: str) -> str:
-    """Where a record continues earlier ones, its cost is a part of what it logs."""
+    """What an agent does not tell, and where a record continues earlier ones: then its cost is a part of what it logs."""
+    if run[key] is None and key in untold(run["agent"]):
+        return f"not told by {agent_name(run['agent'])}"
     if key != "cost_own_usd" or run["cost_own_usd"] == run["cost_reported_usd"]:
         return ""
     return f"Session total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
@@ -119,7 +122,13 @@ def _fact(label: str, meaning: str, value: str) -> str:
     return f'{name}<dd style="{_VALUE}">{html.escape(visible(value))}</dd>'
 
 
-_TIME_SOURCES = {"stream": "event stream", "sidecar": "sidecar file", "path": "file path", "file": "file modification time"}
+_TIME_SOURCES = {
+    "stream": "event stream",
+    "record": "the log itself (zone unknown)",
+    "sidecar": "sidecar file",
+    "path": "file path",
+    "file": "file modification time",
+}
 
 
 def fact_words(value: Any, key: str) -> str:
@@ -128,11 +137,15 @@ def fact_words(value: Any, key: str) -> str:
         return "yes" if value else "no"
     if key in CAUSE_COLUMNS:
         return cause_words(str(value))
+    if key == "agent":
+        return agent_name(str(value))
     if key == "time_source":
         return _TIME_SOURCES.get(str(value), str(value))
     if key in ("evidence", "claimed_evidence"):
         return EVIDENCE_NAMES.get(str(value), str(value))
-    return str(value).replace("_", " ") if key == "outcome" else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
+    return (
+        str(value).replace("_", " ") if key in ("outcome", "tokens_basis") else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
+    )
 
 
 def upload_words(report: SourceReport) -> str:

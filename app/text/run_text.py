@@ -24,7 +24,7 @@ from schemas.text import one_line, visible
 COST = ("cost_own_usd", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cache_saved_usd")
 MODELS = (
     "model", "cost_own_usd", "cost_list_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
-    "provider", "region", "cost_cause", "web_search_requests", "model_id",
+    "tokens_basis", "tokens_basis_reason", "provider", "region", "cost_cause", "web_search_requests", "model_id",
 )  # fmt: skip
 CALLS, CHANGES = ("tool", "calls", "errors"), ("path", "insertions", "deletions")
 LONGEST_PROMPT = 1_000

@@ -25,6 +25,10 @@ _UNPRICED = "Tokens of models without a list price. Their cost is excluded from 
 _UNPRICED_RUNS = "Runs without a list-price cost: a model has no list price, or the record names no model."
 _CAUSES = "Why list-price cost and reported cost differ, found by recomputing."
 
+_BOUNDED = "Runs whose log tells no exact tokens but a bound or an estimate. Their list-price cost is a bound, too."
+_UNREPORTED = "Runs whose agent reports no cost in dollars: most agents but Claude Code do not."
+_UNREPORTED_LIST = "What their tokens cost at list prices."
+
 RUN_COST_METRICS = by_key(
     over("cost_list_usd", "cost_list_usd", "List-price cost", Unit.USD, "lower", _LIST),
     replace(
@@ -46,6 +50,18 @@ RUN_COST_METRICS = by_key(
     Metric(
         "unpriced_runs", "Unpriced runs", Unit.COUNT, "lower", _UNPRICED_RUNS,
         sql="count(*) filter (price_status = 'unpriced')", known="count(price_status)",
+    ),
+    Metric(
+        "bounded_runs", "Runs with bounded tokens", Unit.COUNT, "lower", _BOUNDED,
+        sql="count(*) filter (tokens_basis in ('upper_bound', 'lower_bound', 'estimate'))", known="count(*)",
+    ),
+    Metric(
+        "unreported_runs", "Runs without a reported cost", Unit.COUNT, "neither", _UNREPORTED,
+        sql="count(*) filter (cost_own_usd is null)", known="count(*)",
+    ),
+    Metric(
+        "unreported_list_usd", "List-price cost of runs without a reported cost", Unit.USD, "lower", _UNREPORTED_LIST,
+        sql="sum(cost_list_usd) filter (cost_own_usd is null)", known="count(cost_list_usd) filter (cost_own_usd is null)",
     ),
     over("unpriced_tokens", "unpriced_tokens", "Unpriced tokens", Unit.TOKENS, "lower", _UNPRICED),
     Metric(
@@ -88,7 +104,7 @@ MODEL_CACHE_METRICS = by_key(
         _OF_RUNS["cache_hit_ratio"],
         sql="sum(own_cache_read_tokens) filter (total_tokens is not null)"
         " / nullif(sum(own_input_tokens + own_cache_read_tokens + own_cache_write_tokens) filter (total_tokens is not null), 0)",
-        known="total_tokens is not null",
+        known="total_tokens is not null and own_cache_read_tokens is not null",
     ),
     of_model("cost_uncached_usd", _OF_RUNS["cost_uncached_usd"]),
     of_model("cache_saved_usd", _OF_RUNS["cache_saved_usd"]),
