@@ -45,6 +45,7 @@ class Options:
     """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
 
     `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`). `origin`: who ingests, and by what.
+    `trust_file_times`: the modification time of a file is the date of a run without another one.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -53,6 +54,7 @@ class Options:
     retry_rejects: bool = False
     prices: PriceFileRow | None = None
     unpacked: Unpacked = field(default_factory=dict)
+    trust_file_times: bool = False
     origin: Origin = field(default_factory=Origin)
 
     @property
@@ -153,7 +155,9 @@ def ingest(
     started, started_at = time.monotonic(), datetime.now(UTC)
     unreadable: list[InputUnreadable] = []
     known = known_sources(store, without_rejects=options.retry_rejects)
-    settings = Settings(dict(options.labels), options.template, known.source_ids, known.rejected, Sidecars(options.unpacked))
+    settings = Settings(
+        dict(options.labels), options.template, known.source_ids, known.rejected, Sidecars(options.unpacked), options.trust_file_times
+    )
     with suppress(OSError):  # removes temporary folders of killed processes; without one, only a source that needs it fails
         temporary_folder()
     results: list[ReadResult] = []

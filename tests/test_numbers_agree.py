@@ -34,6 +34,7 @@ from app.text.text_tables import for_people
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
+from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.columns import MEASURES
 from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
@@ -241,6 +242,42 @@ def test_a_check_of_days_without_any_date_has_not_passed(tmp_path: Path, store: 
     [verdict] = check(store, Filters(), {"max-day-usd": Decimal(100)}).verdicts
     assert not verdict.passed
     assert "dates are unknown" in verdict.note
+
+
+@pytest.mark.parametrize("period", [{"since": ["2026-03"]}, {"until": ["2027-01"]}, {"since": ["2026-11"], "until": ["2026-12"]}])
+def test_a_period_leaves_out_runs_without_a_date_and_says_so(copied: Store, period: dict[str, list[str]]) -> None:
+    """The modification time of the file is in each of these periods."""
+    filters = choose(period)
+    found = run_queries.runs(copied, filters)["run_id"].to_pylist()
+    assert "copied" not in found
+    assert run_queries.undated(copied, filters) == (1, Decimal(2))
+    said = "1 run without a recorded date ($2.00) is in no period and left out."
+    assert said in EXPORTS["md"].write_report(report(copied, Request(filters=filters))).decode()
+    assert check(copied, filters, {"max-total-usd": Decimal(1)}).left_out == said
+
+
+def test_without_a_period_nothing_is_left_out(copied: Store) -> None:
+    assert run_queries.undated(copied, Filters()) == (0, None)
+
+
+def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph: Run) -> None:
+    log = tmp_path / "run.json"
+    log.write_text(record_text(uuid="fresh", total_cost_usd=2))
+    os.utime(log, (COPY_DATE, COPY_DATE))
+    tachograph("ingest", str(log), "--trust-file-times")
+    [run] = json.loads(tachograph("runs", "--since", "2026-11", "--format", "json").stdout)
+    assert (run["time_source"], run["dated_at"][:10]) == ("trusted_file", "2026-11-18")
+    assert tachograph("check", "--max-day-usd", "3").returncode == 0
+    tachograph("rebuild")
+    assert [run] == json.loads(tachograph("runs", "--format", "json").stdout)
+
+
+def test_a_report_says_what_its_total_may_count_twice(store: Store) -> None:
+    usual = {"session_id": "s", "total_cost_usd": 2, "duration_ms": 5000, "num_turns": 3}
+    put(store, record_text(uuid="one", **usual), record_text(uuid=..., **usual), record_text(uuid="two", session_id="t", total_cost_usd=1))
+    assert "1 run is probably a copy of others: $2.00 may be counted twice" in "\n".join(report(store, Request()).first.notes)
+    annotate(store, ["one"], Change(excluded=True))
+    assert "probably" not in "\n".join(report(store, Request()).first.notes)
 
 
 def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from app.cli import terminal
 from app.queries.filters import parse_label
@@ -23,21 +24,33 @@ from schemas.errors import InputUnreadable
 from schemas.text import one_line
 
 
-def ingest_paths(
-    paths: Sequence[Path],
-    store: Store,
-    labels: Sequence[str] = (),
-    path_template: str | None = None,
-    jobs: int = 0,
-    prices: Path | None = None,
-    *,
-    retry_rejects: bool = False,
-) -> IngestReport:
+class How(NamedTuple):
+    """The options of the command."""
+
+    labels: Sequence[str] = ()
+    path_template: str | None = None
+    jobs: int = 0
+    prices: Path | None = None
+    retry_rejects: bool = False
+    trust_file_times: bool = False
+
+    def options(self) -> Options:
+        """As the pipeline takes them. Raises UsageError."""
+        return Options(
+            tuple(map(parse_label, self.labels)),
+            PathTemplate.parse(self.path_template) if self.path_template else None,
+            self.jobs,
+            self.retry_rejects,
+            read_price_file(self.prices) if self.prices else None,
+            trust_file_times=self.trust_file_times,
+            origin=Origin(command=_command()),
+        )
+
+
+def ingest_paths(paths: Sequence[Path], store: Store, how: How) -> IngestReport:
     """Ingest files, folders, archives and the standard input, with a bar on the terminal. Raises UsageError, StoreError."""
-    template = PathTemplate.parse(path_template) if path_template else None
-    own = read_price_file(prices) if prices else None
-    options = Options(tuple(map(parse_label, labels)), template, jobs, retry_rejects, own, origin=Origin(command=_command()))
-    wanted = [*paths, *(_rejected(store) if retry_rejects else ())]
+    options = how.options()
+    wanted = [*paths, *(_rejected(store) if how.retry_rejects else ())]
     with terminal.reading_progress() as bar:
         return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
 

@@ -88,6 +88,7 @@ def cli() -> None:
     callback=utf8,
     help="Extract fields from the end of each path: {repo}, {task}, {experiment}, {timestamp}; other names become labels.",
 )
+@click.option("--trust-file-times", is_flag=True, help="Date runs without another date by their file: the agent wrote it there, as in CI.")
 @click.option("--jobs", type=Whole(min=0), default=0, metavar="N", help="Number of worker processes.  [default: CPU count]")
 @prices_option
 @click.option(
@@ -106,9 +107,9 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     if not paths and not how["retry_rejects"]:
         raise click.UsageError("Nothing to ingest. Name a file or a folder: tachograph ingest PATH")
     with terminal.told_interrupts(store):
-        from app.cli.ingest_paths import ingest_paths
+        from app.cli.ingest_paths import How, ingest_paths
 
-        report = ingest_paths(paths, store, **how)
+        report = ingest_paths(paths, store, How(**how))
         terminal.tell_ingest(report, store.location)
         if as_json:
             terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())

@@ -153,10 +153,12 @@ def _tell_unmatched(unmatched: Sequence[Unmatched]) -> None:
 
 
 def tell_excluded(store: Store, *filters: Filters) -> None:
-    """Note how many runs are not counted because somebody excluded them."""
-    from app.queries.runs import excluded
-    from app.text.answers import excluded_words
+    """Note how many runs are not counted because somebody excluded them, or because a period leaves out runs without a date."""
+    from app.queries.runs import excluded, undated
+    from app.text.answers import excluded_words, undated_words
 
+    if words := undated_words(*max(undated(store, chosen) for chosen in filters)):
+        note(words)
     if words := excluded_words(max(excluded(store, chosen) for chosen in filters)):
         note(f"{words} Count them with --excluded all.")
 

@@ -84,6 +84,10 @@ COUNTED = "run_id not in (select run_id from annotations where excluded)"
 
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
+_IS_DATED = "time_source is distinct from 'file'"
+"""A run whose only time is the modification time of its file has no date: that may be when it was copied."""
+TIMES = ("since", "until")
+
 FILTERS = {
     filter_.key: filter_
     for filter_ in (
@@ -98,14 +102,15 @@ FILTERS = {
         Filter(
             "since",
             Kind.TIME,
-            "coalesce(ended_at, started_at) >= $value",
+            f"{_IS_DATED} and coalesce(ended_at, started_at) >= $value",
             f"Runs that ended at this time or later (UTC unless it says otherwise): {EXAMPLES}.",
         ),
         Filter(
             "until",
             Kind.TIME,
-            "coalesce(started_at, ended_at) < $value",
+            f"{_IS_DATED} and coalesce(started_at, ended_at) < $value",
             "Runs that started before this time; a day or month means its beginning.",
+            label="Before",
         ),
         Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Minimum reported cost, in USD.", label="Min cost"),
         Filter("max-cost", Kind.USD, "cost_own_usd <= $value", "Maximum reported cost, in USD.", label="Max cost"),

@@ -35,6 +35,30 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
     return row
 
 
+def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
+    """Money in the total that is in doubt, by findings on the runs that the filters leave.
+
+    `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies. `carried_runs`, `carried_usd`: runs whose
+    figures seem to include those of an earlier process.
+    """
+    condition = where(filters)
+    sql = f"""
+        with chosen as (select * from v_runs where {condition.sql}),
+        copies as (
+            select count(*) - 1 as runs, (count(*) - 1) * min(cost_own_usd) as usd
+            from chosen
+            where run_id in (select run_id from findings where rule = 'possible_duplicate') and cost_own_usd > 0
+            group by session_id, duration_ms, num_turns, cost_reported_usd
+            having count(*) > 1
+        )
+        select
+            cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select sum(usd) from copies) as copied_usd,
+            count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter (is_carried_over) as carried_usd
+        from chosen"""
+    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
+    return row
+
+
 def unpriced_models(store: Store, filters: Filters) -> pa.Table:
     """Models that no price list knows, most tokens first: what their list price would be is unknown, and counted nowhere.
 

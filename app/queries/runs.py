@@ -6,11 +6,12 @@ Every function opens the store for its own query and closes it again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from app.queries.filters import COUNTED, EXCLUDED, Filters, where
+from app.queries.filters import COUNTED, EXCLUDED, TIMES, Filters, where
 from app.queries.grouping import UTC_ZONE, Group, groups
 from ingest.store.database import Store
 from schemas.catalogue.figures import MORE, listed
@@ -111,6 +112,17 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
         "model_usage": fetch(store, usage, {"run_id": run_id}),
         "tool_calls": fetch(store, calls, {"run_id": run_id}),
     }
+
+
+def undated(store: Store, filters: Filters) -> tuple[int, Decimal | None]:
+    """(runs, their reported cost) that have no recorded date, so that the period of the filters leaves them out; none without a period."""
+    if not any(map(filters.values, TIMES)):
+        return 0, None
+    others = filters.with_values(TIMES[0], []).with_values(TIMES[1], [])
+    condition = where(others)
+    sql = f"select count(*) as runs, sum(cost_own_usd) as usd from v_runs where {condition.sql} and dated_at is null"
+    [row] = fetch(store, sql, condition.parameters).to_pylist()
+    return row["runs"], row["usd"]
 
 
 def excluded(store: Store, filters: Filters) -> int:

@@ -17,7 +17,7 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.answers import excluded_words, heading
+from app.text.answers import excluded_words, heading, undated_words
 from app.text.formatting import exact, human
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS, Limit
@@ -105,6 +105,7 @@ class Check:
     verdicts: tuple[Verdict, ...]
     allow_empty: bool = False
     excluded: int = 0
+    undated: tuple[int, Decimal | None] = (0, None)
 
     @property
     def passed(self) -> bool:
@@ -118,8 +119,8 @@ class Check:
 
     @property
     def left_out(self) -> str:
-        """That excluded runs are not counted; empty where there are none."""
-        return excluded_words(self.excluded)
+        """That excluded runs, and in a period runs without a date, are not counted; empty where there are none."""
+        return " ".join(filter(None, (excluded_words(self.excluded), undated_words(*self.undated))))
 
     @property
     def headline(self) -> str:
@@ -135,7 +136,7 @@ class Check:
         """The check for programs."""
         chosen = {key: list(values) for key, values in self.filters.chosen}
         about = {"passed": self.passed, "store": self.store, "filters": chosen, "time_zone": self.zone, "runs": self.runs}
-        about |= {"excluded_runs": self.excluded}
+        about |= {"excluded_runs": self.excluded, "undated_runs": self.undated[0], "undated_usd": self.undated[1]}
         return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
 
 
@@ -146,10 +147,10 @@ def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: 
     """
     known_zone(zone)
     with read_transaction(store) as transaction:
-        excluded = run_queries.excluded(transaction, filters)
+        excluded, undated = run_queries.excluded(transaction, filters), run_queries.undated(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
         judged = verdicts(transaction, filters, allowed, zone)
-    return Check(store.location, filters, zone, total["runs"], judged, allow_empty, excluded)
+    return Check(store.location, filters, zone, total["runs"], judged, allow_empty, excluded, undated)
 
 
 def verdicts(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE) -> tuple[Verdict, ...]:

@@ -191,6 +191,8 @@ def report(store: Store, request: Request) -> Report:
     with read_transaction(store) as transaction:
         coverage = report_queries.coverage(transaction, request.filters)
         coverage["excluded_runs"] = run_queries.excluded(transaction, request.filters)
+        coverage["left_out_runs"], coverage["left_out_usd"] = run_queries.undated(transaction, request.filters)
+        coverage |= report_queries.doubtful(transaction, request.filters)
         title = request.first.title or first_pages.TITLE
         header = Header(title, store.location, request.filters, request.by, request.zone, made_at(), coverage)
         first = first_page(transaction, request.first, request.filters, coverage, header.made_at, request.zone)

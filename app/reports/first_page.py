@@ -19,6 +19,7 @@ from app.reports.budget_file import Budgets
 from app.reports.budgets import Verdict, verdicts
 from app.reports.period import Period, period_of
 from app.text.answers import excluded_words
+from app.text.answers import undated_words as no_period_words
 from app.text.cost_words import base_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
 from ingest.store.database import Store
@@ -295,11 +296,34 @@ def _undated(basis: Basis) -> str:
     return undated_words(basis.covers)
 
 
+def _left_out(basis: Basis) -> str:
+    """Runs without a date, which no period includes."""
+    return no_period_words(basis.covers["left_out_runs"], basis.covers["left_out_usd"])
+
+
+def _copies(basis: Basis) -> str:
+    """Runs that are probably copies of others, and what they add to the total."""
+    runs, usd = basis.covers["copied_runs"], basis.covers["copied_usd"]
+    if not runs:
+        return ""
+    said = f"{plural(runs, 'run')} {'is' if runs == 1 else 'are'} probably {'a copy' if runs == 1 else 'copies'} of others"
+    return f"{said}: {human(usd, Unit.USD)} may be counted twice (finding possible_duplicate)."
+
+
+def _carried(basis: Basis) -> str:
+    """Runs whose figures seem to include an earlier process."""
+    runs, usd = basis.covers["carried_runs"], basis.covers["carried_usd"]
+    cost = f" ({human(usd, Unit.USD)})" if usd is not None else ""
+    return f"The cost of {plural(runs, 'run')}{cost} may include an earlier process (finding api_time_beyond_wall)." if runs else ""
+
+
 def _excluded(basis: Basis) -> str:
     return excluded_words(basis.covers["excluded_runs"])
 
 
-NOTES: tuple[Callable[[Basis], str], ...] = (_estimates, _unreported, _list_prices, _unpriced, _bounded, _undated, _excluded)
+NOTES: tuple[Callable[[Basis], str], ...] = (
+    _estimates, _unreported, _list_prices, _unpriced, _bounded, _copies, _carried, _undated, _left_out, _excluded,
+)  # fmt: skip
 """The caveats in their order; one that has nothing to say is empty."""
 
 

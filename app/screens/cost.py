@@ -73,10 +73,11 @@ with st.container(border=True):
     axes = cost_words.along(about)
     axis = widgets.choice("Cumulative by", axes, "axis") if len(axes) > 1 else next(iter(axes))
     spent = cache.ask(cost_queries.spending, filters, axis, about)
+    is_whole = axis != cost_queries.TIME or about["timed"] == about["runs"]  # a budget is for all runs
     widgets.drawing(
         cost_words.spending_finding(spent, axis),
         "Cumulative reported cost, by main model.",
-        with_budget(cost_along_time.spending(spent, axis, colours, page), budgets.get(TOTAL_BUDGET), page),
+        with_budget(cost_along_time.spending(spent, axis, colours, page), budgets.get(TOTAL_BUDGET) if is_whole else None, page),
         "spending",
         cost_words.spending_note(about, axis),
     )

@@ -15,7 +15,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import EXCLUDED, FILTERS, SEARCH, Filter, Filters, Kind
 from app.queries.time_words import PRESETS, moment
 from app.screens import cache, widgets
-from app.text.answers import excluded_words
+from app.text.answers import excluded_words, undated_words
 from app.text.presentation import code_span, fact_words, plain
 from schemas.text import visible
 
@@ -283,6 +283,8 @@ def _chips(found: int, total: int) -> None:
 def _tell_excluded() -> None:
     if words := excluded_words(cache.ask(run_queries.excluded, chosen())):
         st.caption(f":material/block: {words}")
+    if words := undated_words(*cache.ask(run_queries.undated, chosen())):
+        st.caption(f":material/event_busy: {plain(words)}")
 
 
 def _all_excluded() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from app.queries.filters import NO_FILTERS, Filters
+from app.text.formatting import human
 from schemas.catalogue.entry import Columns
 from schemas.text import plural
+from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +31,13 @@ class Answer:
     total: pa.Table | None = None
     of: Columns = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+
+
+def undated_words(runs: int, usd: Decimal | None) -> str:
+    """`52 runs without a recorded date ($76.19) are in no period and left out.`; empty for none."""
+    cost = f" ({human(usd, Unit.USD)})" if usd is not None else ""
+    verb = "is" if runs == 1 else "are"
+    return f"{plural(runs, 'run')} without a recorded date{cost} {verb} in no period and left out." if runs else ""
 
 
 def excluded_words(runs: int) -> str:

@@ -128,6 +128,7 @@ _TIME_SOURCES = {
     "sidecar": "sidecar file",
     "path": "file path",
     "file": "file modification time",
+    "trusted_file": "file modification time (trusted)",
 }
 
 

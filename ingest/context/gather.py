@@ -22,6 +22,9 @@ RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
 """What each origin adds to `context_rank`. So of two copies of a record the one in its stream wins over one with sidecars, that over
 one with a path that says something, that over one with labels, and each over a bare file, whatever the order of ingest."""
 
+FILE, TRUSTED_FILE = "file", "trusted_file"
+"""`time_source` of a run that is dated by its file: it may be a copy's time, unless whoever ingests says that it is not."""
+
 NO_PATH_FACTS = PathFacts()
 
 Times = tuple[datetime | None, datetime | None]
@@ -36,6 +39,7 @@ class SourceContext:
     path: PathFacts = NO_PATH_FACTS
     sidecar: SidecarFacts = NO_SIDECAR_FACTS
     modified_at: datetime | None = None
+    file_origin: str = FILE
 
     def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
         """The context of one run, with what its reader knows.
@@ -91,7 +95,7 @@ class SourceContext:
         if facts.time_source == "record":
             yield own
         yield "path", (self.path.started_at, None)
-        yield "file", (None, self.modified_at)
+        yield self.file_origin, (None, self.modified_at)
 
     @cached_property
     def _labels(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from ingest.agents import SourceReaders
 from ingest.agents.base import Found
 from ingest.agents.iso_bench import item_run
-from ingest.context.gather import SourceContext, gather
+from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.lone_items import error_beside, is_lone_journal
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars
@@ -50,6 +50,7 @@ class Settings:
     known: frozenset[str] = frozenset()
     rejected: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
     sidecars: Sidecars = field(default_factory=Sidecars)
+    trust_file_times: bool = False
 
     def earlier(self, source: Source) -> Sequence[Earlier]:
         """Earlier sources with rejects that may be the beginning of this one."""
@@ -152,6 +153,7 @@ def read_source(
         result.identify(identify(source, settings.earlier(source)))
         return result
     context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
+    context = replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
     reader = _JournalReader(path, result, context, spool) if is_sidecar and path else _SourceReader(result, context, spool)
     reader.read(source, portion, checksum.update if portion else fingerprint.update, allowance)

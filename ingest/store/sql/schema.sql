@@ -144,7 +144,7 @@ comment on column runs."parent_run_id" is 'Run that started this one as a sub-ag
 comment on column runs."record_kind" is 'Kind of the record: result, stream, transcript, trajectory, …';
 comment on column runs."started_at" is 'When the run began (UTC).';
 comment on column runs."ended_at" is 'When the run ended (UTC).';
-comment on column runs."time_source" is 'Where the timestamps come from: stream, sidecar, path or file. Empty: no timestamp.';
+comment on column runs."time_source" is 'Where the timestamps come from: stream, sidecar, record, path, file or trusted_file. Empty: no timestamp.';
 comment on column runs."subtype" is '`subtype` as logged.';
 comment on column runs."is_error" is '`is_error` as logged.';
 comment on column runs."api_error_status" is 'HTTP status of the API error that ended the run.';
