@@ -15,7 +15,8 @@ from schemas.wire.marks import Marks
 class Agent:
     """One agent. `key` is the value of `runs.agent`. `reads`: kinds of its records that are read, with the versions that were seen.
 
-    `untold`: columns of `runs` that none of its records can fill. `colour` and `marker` are those of charts.
+    `untold`: columns of `runs` that none of its records can fill. `is_cumulative`: whether a later record of a session includes the totals
+    of earlier ones, so that they form chains. `colour` and `marker` are those of charts.
     """
 
     key: str
@@ -26,6 +27,7 @@ class Agent:
     marks: Marks
     reads: tuple[tuple[str, str], ...]
     untold: frozenset[str] = frozenset()
+    is_cumulative: bool = False
 
 
 CLAUDE_CODE = Agent(
@@ -36,6 +38,7 @@ CLAUDE_CODE = Agent(
     "circle",
     claude_code.MARKS,
     (("result record, stream-json", "0.2–2.1"),),
+    is_cumulative=True,
 )
 CODEX = Agent(
     "codex",

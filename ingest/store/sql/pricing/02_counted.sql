@@ -16,7 +16,7 @@ with own as (
     join touched using (run_id)
 )
 select
-    run_id, model_id, model, provider, region, cost_own_usd, day, one_hour, searches,
+    run_id, model_id, model, provider, region, cost_own_usd, day, one_hour, searches, tokens_basis,
     coalesce(cost_basis = 'unknown', false) as is_guess,
     coalesce(own_cache_write_tokens > 0 and one_hour is null, false) as is_assumed_5m,
     {

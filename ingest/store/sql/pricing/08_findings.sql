@@ -72,7 +72,7 @@ found as (
         where cost_list_usd is null
         group by run_id
     ) as unlisted using (run_id)
-    where totals.cost_list_usd is null
+    where totals.cost_list_usd is null and not coalesce(totals.is_uncounted, touched.cost_own_usd is null)
 )
 select run_id, rule, severity, message, expected, actual
 from found
