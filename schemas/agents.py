@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, trae
+from schemas.wire import claude_code, codex, gemini, trae
 from schemas.wire.marks import Marks
 
 
@@ -57,6 +57,16 @@ TRAE = Agent(
     (("trajectory", "2025-09 to 2025-12"),),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
 )
+GEMINI = Agent(
+    "gemini-cli",
+    "Gemini CLI",
+    "https://github.com/google-gemini/gemini-cli",
+    "#7b61d6",
+    "star",
+    gemini.MARKS,
+    (("-o json", "0.6–0.61"), ("-o stream-json", "2026"), ("chat file", "2025-10 to 2026-04")),
+    untold=frozenset(("cost_reported_usd", "cost_own_usd", "agent_version", "cwd", "repo", "branch")),
+)
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, GEMINI)}
 """Every agent by its key."""

@@ -5,28 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from ingest.agents.base import AgentReader, ContextOf, Found
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
+from ingest.agents.gemini.chat import GeminiChat
+from ingest.agents.gemini.output import GeminiJson
+from ingest.agents.gemini.stream import GeminiStream
 from ingest.agents.kept_run import KeptRuns
 from ingest.agents.trae import Trae
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.marks import RESULT_START
 
-READERS: tuple[type[AgentReader], ...] = (ClaudeCode, CodexExec, CodexRollout, CodexTextLog, Trae, KeptRuns)
+READERS: tuple[type[AgentReader], ...] = (
+    ClaudeCode,
+    GeminiStream,
+    CodexExec,
+    CodexRollout,
+    CodexTextLog,
+    Trae,
+    GeminiJson,
+    GeminiChat,
+    KeptRuns,
+)
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
+LOOK_ALIKES: frozenset[type[AgentReader]] = frozenset()
+"""Readers of streams whose messages look like Claude Code's: only the first and the last tell the agent, those between have its session."""
+
+SESSIONS_KEPT = 64
+"""Sessions of such streams that are remembered in one source."""
+
 Readers = tuple[type[AgentReader], ...]
+
+_COST = '"total_cost_usd":'
+"""In a result record no other agent has: it needs not be parsed to be told. In a text inside a record, its quotes would be escaped."""
 
 
 @cache
 def by_type() -> tuple[dict[str, Readers], Readers]:
-    """The readers of events by their type, and the readers of documents without a type; Claude Code's comes last."""
-    typed = {kind: tuple(reader for reader in READERS if kind in reader.event_types) for one in READERS for kind in one.event_types}
-    return typed, (*(reader for reader in READERS if not reader.event_types), ClaudeCode)
+    """The readers of events by their type, and the readers of documents without a type. Claude Code's comes last: it takes any event."""
+    others = tuple(reader for reader in READERS if reader is not ClaudeCode)
+    typed = {kind: tuple(reader for reader in others if kind in reader.event_types) for one in others for kind in one.event_types}
+    return typed, (*(reader for reader in others if not reader.event_types or NO_TYPE in reader.event_types), ClaudeCode)
 
 
 class SourceReaders:
@@ -36,6 +59,7 @@ class SourceReaders:
         self._context_of = context_of
         self._readers: dict[type[AgentReader], AgentReader] = {}
         self._last: AgentReader | None = None
+        self._sessions: dict[str, type[AgentReader]] = {}
 
     @property
     def agent(self) -> str:
@@ -47,8 +71,22 @@ class SourceReaders:
         kind = recognise(document, type(self._last) if self._last else None)
         if kind is None:
             return None
+        if kind in LOOK_ALIKES or (self._sessions and kind is ClaudeCode):
+            kind = self._of_session(document, kind)
         self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
         return self._last.feed(document)
+
+    def _of_session(self, document: Document, kind: type[AgentReader]) -> type[AgentReader]:
+        """The reader of an event that looks like Claude Code's: the one of its session."""
+        session = document.value.get("session_id") if is_json(document) else None
+        if not isinstance(session, str):
+            return kind
+        if kind in LOOK_ALIKES:
+            if session not in self._sessions and len(self._sessions) >= SESSIONS_KEPT:
+                del self._sessions[next(iter(self._sessions))]
+            self._sessions[session] = kind
+        known = self._sessions.get(session, kind)
+        return known if document.value.get("type") in known.event_types else kind
 
     def end(self) -> Iterator[Found | Unreadable]:
         """What the readers still have at the end of the source."""
@@ -59,12 +97,21 @@ class SourceReaders:
 
 def recognise(document: Document, last: type[AgentReader] | None = None) -> type[AgentReader] | None:
     """The reader of a document; None where there is none. `last`: the reader of the one before, which comes first for shared types."""
-    if document.starts_with(RESULT_START):
+    if document.starts_with(RESULT_START) and (document.contains(_COST) or not is_json(document)):
         return ClaudeCode
     typed, untyped = by_type()
     kind = document.value.get("type")
     if isinstance(kind, str):
-        if last and kind in last.event_types and last.recognises(document):
+        readers = typed.get(kind, ())
+        if last in readers and last.recognises(document):
             return last
-        return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
+        return next((reader for reader in readers if reader.recognises(document)), ClaudeCode)
     return next((reader for reader in untyped if reader.recognises(document)), None)
+
+
+def is_json(document: Document) -> bool:
+    """Whether a document is JSON: a line that begins and ends as a result record does may be none."""
+    try:
+        return document.value is not None
+    except (ValueError, RecursionError):
+        return False
