@@ -14,6 +14,8 @@ from ingest.agents.gemini.chat import GeminiChat
 from ingest.agents.gemini.output import GeminiJson
 from ingest.agents.gemini.stream import GeminiStream
 from ingest.agents.kept_run import KeptRuns
+from ingest.agents.qwen.chat import QwenChat
+from ingest.agents.qwen.stream import QwenStream
 from ingest.agents.trae import Trae
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
@@ -28,11 +30,13 @@ READERS: tuple[type[AgentReader], ...] = (
     Trae,
     GeminiJson,
     GeminiChat,
+    QwenStream,
+    QwenChat,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
-LOOK_ALIKES: frozenset[type[AgentReader]] = frozenset()
+LOOK_ALIKES: frozenset[type[AgentReader]] = frozenset((QwenStream,))
 """Readers of streams whose messages look like Claude Code's: only the first and the last tell the agent, those between have its session."""
 
 SESSIONS_KEPT = 64
