@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, trae
+from schemas.wire import claude_code, codex, gemini, qwen, trae
 from schemas.wire.marks import Marks
 
 
@@ -60,6 +60,26 @@ TRAE = Agent(
     (("trajectory", "2025-09 to 2025-12"),),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
 )
+GEMINI = Agent(
+    "gemini-cli",
+    "Gemini CLI",
+    "https://github.com/google-gemini/gemini-cli",
+    "#7b61d6",
+    "star",
+    gemini.MARKS,
+    (("-o json", "0.6–0.61"), ("-o stream-json", "2026"), ("chat file", "2025-10 to 2026-04")),
+    untold=frozenset(("cost_reported_usd", "cost_own_usd", "agent_version", "cwd", "repo", "branch")),
+)
+QWEN = Agent(
+    "qwen-code",
+    "Qwen Code",
+    "https://github.com/QwenLM/qwen-code",
+    "#b4468a",
+    "triangle-up",
+    qwen.MARKS,
+    (("-o json, stream-json", "0.15–0.20"), ("chat file", "0.18")),
+    untold=frozenset(("cost_reported_usd", "cost_own_usd")),
+)
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN)}
 """Every agent by its key."""
