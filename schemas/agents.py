@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, trae
+from schemas.wire import claude_code, codex, cursor, trae
 from schemas.wire.marks import Marks
 
 
@@ -16,6 +16,7 @@ class Agent:
     """One agent. `key` is the value of `runs.agent`. `reads`: kinds of its records that are read, with the versions that were seen.
 
     `untold`: columns of `runs` that none of its records can fill. `colour` and `marker` are those of charts.
+    `cumulative`: whether the totals of a record may include those of earlier ones of its session. Other readers yield what each run used.
     """
 
     key: str
@@ -26,6 +27,7 @@ class Agent:
     marks: Marks
     reads: tuple[tuple[str, str], ...]
     untold: frozenset[str] = frozenset()
+    cumulative: bool = False
 
 
 CLAUDE_CODE = Agent(
@@ -36,6 +38,7 @@ CLAUDE_CODE = Agent(
     "circle",
     claude_code.MARKS,
     (("result record, stream-json", "0.2–2.1"),),
+    cumulative=True,
 )
 CODEX = Agent(
     "codex",
@@ -57,6 +60,18 @@ TRAE = Agent(
     (("trajectory", "2025-09 to 2025-12"),),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
 )
+CURSOR = Agent(
+    "cursor",
+    "Cursor",
+    "https://cursor.com/cli",
+    "#7a5195",
+    "triangle-up",
+    cursor.MARKS,
+    (("-p --output-format json, stream-json", "2026-02 to 2026-08"),),
+    untold=frozenset(
+        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "num_turns", "agent_version", "repo", "branch")
+    ),
+)
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, CURSOR)}
 """Every agent by its key."""

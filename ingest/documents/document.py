@@ -46,6 +46,10 @@ class Document:
         """Whether the object begins like this, without decoding it."""
         return self.content.startswith(beginning) if isinstance(self.content, str) else self.content.startswith(beginning.encode())
 
+    def holds(self, text: str) -> bool:
+        """Whether its text has this part, without decoding it."""
+        return text in self.content if isinstance(self.content, str) else text.encode() in self.content
+
     @cached_property
     def value(self) -> Any:
         """The parsed JSON, repaired where log text was injected. Raises ValueError where the text is no JSON."""

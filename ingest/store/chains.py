@@ -35,6 +35,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.store.database import run_step
+from schemas.agents import AGENTS
 from schemas.rows.run import TOKEN_CLASSES
 from schemas.rows.source import Severity
 
@@ -174,6 +175,7 @@ def _size(link: Link) -> tuple[Decimal, int, str, int, str]:
     return cost, sum(_sums(link)), link.source_id, link.ordinal, link.run_id
 
 
+_CUMULATIVE = [agent.key for agent in AGENTS.values() if agent.cumulative]
 _USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
 _PROCESS = "process_of(session_id, in_stream, source_id)"
 ALL_PROCESSES = f"select {_PROCESS} from runs"
@@ -195,16 +197,17 @@ _MODELS = (
 def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
     """Find the chains of some processes again (`processes`: SQL that selects some of ALL_PROCESSES) and write what each record added.
 
-    A process with one record is skipped, unless it had more before: new records are written as single chains. Returns whether any chain
-    was written.
+    Only of agents whose totals are cumulative. A process with one record is skipped, unless it had more before: new records are written as
+    single chains. Returns whether any chain was written.
     """
     run_step(connection, "commit/00_process")
     connection.execute(f"create or replace temp table linked as select distinct process from ({processes}) as given(process)")
     carried = _carried(connection)
     connection.execute(
         f"create or replace temp table rechained as select {_PROCESS} as process from runs where {_PROCESS} in (select process from linked)"
+        " and agent in (select unnest($cumulative))"
         " group by process having count(*) > 1 or max(chain_position) > 1 or bool_or(run_id in (select unnest($carried)))",
-        {"carried": [*carried.keys(), *carried.values()]},
+        {"carried": [*carried.keys(), *carried.values()], "cumulative": _CUMULATIVE},
     )
     links = _links(connection, f"select run_id from {RECHAINED}")
     found = places(links, carried)

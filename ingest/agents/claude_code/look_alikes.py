@@ -15,8 +15,6 @@ def look_alike(value: dict[str, Any]) -> str | None:
     session_id = value.get("session_id")
     if "total_tokens" in usage or "qwen_code_version" in value or _has_models(value.get("stats")):
         return "Qwen Code"
-    if "request_id" in value or "inputTokens" in usage:
-        return "Cursor"
     if "max_tokens" in usage or (isinstance(session_id, str) and session_id.startswith("T-")):
         return "Amp"
     if "status" in value and "subtype" not in value:
