@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, cursor, trae
+from schemas.wire import claude_code, codex, cursor, opencode, trae
 from schemas.wire.marks import Marks
 
 
@@ -72,6 +72,16 @@ CURSOR = Agent(
         ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "num_turns", "agent_version", "repo", "branch")
     ),
 )
+OPENCODE = Agent(
+    "opencode",
+    "OpenCode",
+    "https://opencode.ai",
+    "#5f6b7a",
+    "pentagon",
+    opencode.MARKS,
+    (("run --format json", "2025-12 to 2026-07"), ("export", "2026")),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "repo", "branch")),
+)
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, CURSOR)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, CURSOR, OPENCODE)}
 """Every agent by its key."""

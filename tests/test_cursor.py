@@ -75,9 +75,9 @@ def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
 def runs_of(store: Store) -> list[dict[str, Any]]:
     with store.reading() as connection:
         table = connection.sql(
-            "select run_id, session_id, agent, outcome, requested_model, num_turns, duration_ms, duration_api_ms, started_at, ended_at, cwd,"
-            " result, errors, prompt, claimed_speedup, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, tokens_basis,"
-            " cost_own_usd, record_kind from v_runs order by run_id"
+            "select run_id, session_id, agent, outcome, requested_model, num_turns, duration_ms, duration_api_ms, started_at, ended_at,"
+            " cwd, result, errors, prompt, claimed_speedup, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,"
+            " tokens_basis, cost_own_usd, record_kind from v_runs order by run_id"
         )
         rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
     return rows

@@ -12,12 +12,24 @@ from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
 from ingest.agents.cursor import Cursor
 from ingest.agents.kept_run import KeptRuns
+from ingest.agents.opencode.export import OpenCodeExported
+from ingest.agents.opencode.run_stream import OpenCodeRun
 from ingest.agents.trae import Trae
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.marks import RESULT_START
 
-READERS: tuple[type[AgentReader], ...] = (ClaudeCode, CodexExec, CodexRollout, CodexTextLog, Trae, Cursor, KeptRuns)
+READERS: tuple[type[AgentReader], ...] = (
+    ClaudeCode,
+    CodexExec,
+    CodexRollout,
+    CodexTextLog,
+    Trae,
+    Cursor,
+    OpenCodeRun,
+    OpenCodeExported,
+    KeptRuns,
+)
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
 Readers = tuple[type[AgentReader], ...]
