@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, cursor, opencode, trae
+from schemas.wire import claude_code, codex, copilot, cursor, opencode, trae
 from schemas.wire.marks import Marks
 
 
@@ -82,6 +82,16 @@ OPENCODE = Agent(
     (("run --format json", "2025-12 to 2026-07"), ("export", "2026")),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms", "repo", "branch")),
 )
+COPILOT = Agent(
+    "copilot",
+    "Copilot CLI",
+    "https://github.com/features/copilot/cli",
+    "#b5489a",
+    "star",
+    copilot.MARKS,
+    (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
+    untold=frozenset(("cost_reported_usd", "cost_own_usd")),
+)
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, CURSOR, OPENCODE)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, CURSOR, OPENCODE, COPILOT)}
 """Every agent by its key."""

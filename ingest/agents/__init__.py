@@ -10,6 +10,8 @@ from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
+from ingest.agents.copilot.events import CopilotEvents
+from ingest.agents.copilot.history import CopilotHistories
 from ingest.agents.cursor import Cursor
 from ingest.agents.kept_run import KeptRuns
 from ingest.agents.opencode.export import OpenCodeExported
@@ -28,6 +30,8 @@ READERS: tuple[type[AgentReader], ...] = (
     Cursor,
     OpenCodeRun,
     OpenCodeExported,
+    CopilotEvents,
+    CopilotHistories,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
