@@ -26,8 +26,7 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import CURSOR
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.kept_run import KeptModel
-from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind, TokensBasis
 from schemas.wire.cursor import OWN_TYPES, CursorEvent, CursorResult
 
 SESSIONS_OPEN = 64
@@ -38,7 +37,10 @@ _CLAUDE_CODES = frozenset(("total_cost_usd", "modelUsage", "num_turns"))
 _FAILED = frozenset(("error", "failure", "rejected", "timeout", "spawnError", "permissionDenied", "fileNotFound", "toolNotFound"))
 _TOOL = "ToolCall"
 _UUID_CHARACTERS = 36
-_NO_TOKENS = "Cursor's log has no token counts; they are told since 2026-03, at the end of a run."
+_UNKNOWN_TOKENS = {
+    "basis": TokensBasis.UNKNOWN,
+    "basis_reason": "Cursor's log has no token counts; they are told since 2026-03, at the end of a run.",
+}
 
 
 @dataclass
@@ -176,7 +178,7 @@ def _values(run: _Run) -> dict[str, Any]:
         "rank": 1,
         "session_id": run.session_id,
         "requested_model": run.model,
-        "models": [KeptModel(model_id=run.model, basis=TokensBasis.UNKNOWN, basis_reason=_NO_TOKENS)],
+        "models": [{"model_id": run.model} | _UNKNOWN_TOKENS],
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "outcome": Outcome.INTERRUPTED,
@@ -208,14 +210,6 @@ def _of_result(run: _Run, result: CursorResult, *, in_stream: bool) -> dict[str,
     }
 
 
-def _model(model: str | None, result: CursorResult) -> KeptModel:
+def _model(model: str | None, result: CursorResult) -> dict[str, Any]:
     usage = result.usage
-    if usage is None:
-        return KeptModel(model_id=model, basis=TokensBasis.UNKNOWN, basis_reason=_NO_TOKENS)
-    return KeptModel(
-        model_id=model,
-        input_tokens=usage.input_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        output_tokens=usage.output_tokens,
-    )
+    return {"model_id": model} | (_UNKNOWN_TOKENS if usage is None else usage.model_dump(include=set(TOKEN_CLASSES)))

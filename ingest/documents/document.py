@@ -47,8 +47,8 @@ class Document:
         return self.content.startswith(beginning) if isinstance(self.content, str) else self.content.startswith(beginning.encode())
 
     def holds(self, text: str) -> bool:
-        """Whether its text has this part, without decoding it."""
-        return text in self.content if isinstance(self.content, str) else text.encode() in self.content
+        """Whether its text has this part, without decoding it. Looked for from the end, where result records have their figures."""
+        return (self.content.rfind(text) if isinstance(self.content, str) else self.content.rfind(text.encode())) >= 0
 
     @cached_property
     def value(self) -> Any:

@@ -25,7 +25,6 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import COPILOT
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.copilot import PASSED_TYPES, READ_TYPES, CopilotData, CopilotPlace, CopilotResult
 
@@ -255,13 +254,13 @@ def _outcome(session: _Session) -> Outcome:
     return Outcome.COMPLETED if session.answers else Outcome.UNKNOWN
 
 
-def _models(session: _Session) -> list[KeptModel]:
+def _models(session: _Session) -> list[dict[str, Any]]:
     """Tokens by model; without a roll-up the models alone."""
     counted = session.totals.all_tokens()
     if not counted:
         said = session.said_tokens or ({session.model: 0} if session.model else {})
         return [
-            KeptModel(model_id=model, basis=TokensBasis.UNKNOWN, basis_reason=_NO_TOKENS.format(output)) for model, output in said.items()
+            {"model_id": model, "basis": TokensBasis.UNKNOWN, "basis_reason": _NO_TOKENS.format(output)} for model, output in said.items()
         ]
     doubt = None if session.is_over else _WENT_ON
     if doubt is None and sum(session.said_tokens.values()) > sum(tokens[3] for tokens in counted.values()):

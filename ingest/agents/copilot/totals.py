@@ -7,8 +7,8 @@ roll-up that is smaller than the one before is added to it, any other replaces i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import TokensBasis
 from schemas.wire.copilot import CopilotData, CopilotUsage
 
@@ -65,19 +65,19 @@ def tokens_of(usage: CopilotUsage) -> Tokens:
     return uncached, read, written, usage.output_tokens, usage.reasoning_tokens
 
 
-def as_model(model: str, tokens: Tokens, doubt: str | None) -> KeptModel:
-    """The tokens of a model; `doubt`: why there may be more."""
+def as_model(model: str, tokens: Tokens, doubt: str | None) -> dict[str, Any]:
+    """The tokens as a `KeptModel` of that model; `doubt`: why there may be more."""
     uncached, read, written, output, reasoning = tokens
-    return KeptModel(
-        model_id=model,
-        input_tokens=uncached,
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-        output_tokens=output,
-        reasoning_tokens=reasoning,
-        basis=TokensBasis.LOWER_BOUND if doubt else TokensBasis.EXACT,
-        basis_reason=doubt,
-    )
+    return {
+        "model_id": model,
+        "input_tokens": uncached,
+        "cache_read_tokens": read,
+        "cache_write_tokens": written,
+        "output_tokens": output,
+        "reasoning_tokens": reasoning,
+        "basis": TokensBasis.LOWER_BOUND if doubt else TokensBasis.EXACT,
+        "basis_reason": doubt,
+    }
 
 
 def _covers(later: Figures, earlier: Figures) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, TokensBasis
 from schemas.wire.opencode import OpenCodeError, OpenCodePart, OpenCodeTokens
 
@@ -58,21 +58,21 @@ class Steps:
         if reason not in self.doubts:
             self.doubts.append(reason)
 
-    def as_model(self, model: str | None, provider: str | None) -> KeptModel:
-        """The steps as those of a model."""
-        told = {} if self.count else {"basis": TokensBasis.UNKNOWN, "basis_reason": " ".join(self.doubts) or "No step of the run ended."}
-        counted = {
+    def as_model(self, model: str | None, provider: str | None) -> dict[str, Any]:
+        """The steps as a `KeptModel` of that model."""
+        named = {"model_id": model, "provider": provider, "cost_usd": self.cost}
+        why = " ".join(self.doubts) or None
+        if not self.count:
+            return named | {"basis": TokensBasis.UNKNOWN, "basis_reason": why or "No step of the run ended."}
+        return named | {
             "input_tokens": self.uncached,
             "cache_read_tokens": self.read,
             "cache_write_tokens": self.written,
             "output_tokens": self.output,
             "reasoning_tokens": self.reasoning,
-            "basis": TokensBasis.LOWER_BOUND if self.doubts else TokensBasis.EXACT,
-            "basis_reason": " ".join(self.doubts) or None,
+            "basis": TokensBasis.LOWER_BOUND if why else TokensBasis.EXACT,
+            "basis_reason": why,
         }
-        return KeptModel.model_validate(
-            {"model_id": model, "provider": provider, "cost_usd": self.cost, **(counted if self.count else told)}
-        )
 
 
 def _generated(tokens: OpenCodeTokens) -> int:
