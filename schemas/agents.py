@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, gemini, qwen, trae
+from schemas.wire import claude_code, codex, copilot, cursor, gemini, opencode, qwen, trae
 from schemas.wire.marks import Marks
 
 
@@ -75,11 +75,43 @@ QWEN = Agent(
     "Qwen Code",
     "https://github.com/QwenLM/qwen-code",
     "#b4468a",
-    "triangle-up",
+    "triangle-down",
     qwen.MARKS,
     (("-o json, stream-json", "0.15–0.20"), ("chat file", "0.18")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd")),
 )
+CURSOR = Agent(
+    "cursor",
+    "Cursor",
+    "https://cursor.com/cli",
+    "#7a5195",
+    "triangle-up",
+    cursor.MARKS,
+    (("-p --output-format json, stream-json", "2026-02 to 2026-08"),),
+    untold=frozenset(
+        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "num_turns", "agent_version", "repo", "branch")
+    ),
+)
+OPENCODE = Agent(
+    "opencode",
+    "OpenCode",
+    "https://opencode.ai",
+    "#5f6b7a",
+    "pentagon",
+    opencode.MARKS,
+    (("run --format json", "2025-12 to 2026-07"), ("export", "2026")),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "repo", "branch")),
+)
+COPILOT = Agent(
+    "copilot",
+    "Copilot CLI",
+    "https://github.com/features/copilot/cli",
+    "#c2571a",
+    "hexagram",
+    copilot.MARKS,
+    (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
+    untold=frozenset(("cost_reported_usd", "cost_own_usd")),
+)
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT)}
 """Every agent by its key."""

@@ -10,10 +10,15 @@ from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
+from ingest.agents.copilot.events import CopilotEvents
+from ingest.agents.copilot.history import CopilotHistories
+from ingest.agents.cursor import Cursor
 from ingest.agents.gemini.chat import GeminiChat
 from ingest.agents.gemini.output import GeminiJson
 from ingest.agents.gemini.stream import GeminiStream
 from ingest.agents.kept_run import KeptRuns
+from ingest.agents.opencode.export import OpenCodeExported
+from ingest.agents.opencode.run_stream import OpenCodeRun
 from ingest.agents.qwen.chat import QwenChat
 from ingest.agents.qwen.stream import QwenStream
 from ingest.agents.trae import Trae
@@ -32,6 +37,11 @@ READERS: tuple[type[AgentReader], ...] = (
     GeminiChat,
     QwenStream,
     QwenChat,
+    Cursor,
+    OpenCodeRun,
+    OpenCodeExported,
+    CopilotEvents,
+    CopilotHistories,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""

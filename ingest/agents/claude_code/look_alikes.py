@@ -13,8 +13,6 @@ def look_alike(value: dict[str, Any]) -> str | None:
     usage = value.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     session_id = value.get("session_id")
-    if "request_id" in value or "inputTokens" in usage:
-        return "Cursor"
     if "max_tokens" in usage or (isinstance(session_id, str) and session_id.startswith("T-")):
         return "Amp"
     if value.keys().isdisjoint(("usage", "uuid", "duration_api_ms", "total_cost_usd")) and "num_turns" in value:
