@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, trae
+from schemas.wire import claude_code, codex, mini_swe_agent, swe_agent, trae
 from schemas.wire.marks import Marks
 
 
@@ -57,6 +57,26 @@ TRAE = Agent(
     (("trajectory", "2025-09 to 2025-12"),),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
 )
+MINI_SWE_AGENT = Agent(
+    "mini-swe-agent",
+    "mini-swe-agent",
+    "https://mini-swe-agent.com",
+    "#b8860b",
+    "triangle-up",
+    mini_swe_agent.MARKS,
+    (("trajectory", "1.15–2.4"),),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "score")),
+)
+SWE_AGENT = Agent(
+    "swe-agent",
+    "SWE-agent",
+    "https://swe-agent.com",
+    "#8f4a9e",
+    "triangle-down",
+    swe_agent.MARKS,
+    (("trajectory", "0.6–1.1"),),
+    untold=frozenset(("duration_ms", "duration_api_ms", "duration_api_own_ms", "session_id", "started_at", "ended_at", "score")),
+)
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, MINI_SWE_AGENT, SWE_AGENT)}
 """Every agent by its key."""
