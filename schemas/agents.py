@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, mini_swe_agent, swe_agent, trae
+from schemas.wire import claude_code, codex, harbor, mini_swe_agent, swe_agent, trae
 from schemas.wire.marks import Marks
 
 
@@ -77,6 +77,17 @@ SWE_AGENT = Agent(
     (("trajectory", "0.6–1.1"),),
     untold=frozenset(("duration_ms", "duration_api_ms", "duration_api_own_ms", "session_id", "started_at", "ended_at", "score")),
 )
+HARBOR = Agent(
+    "harbor",
+    "Harbor",
+    "https://harborframework.com",
+    "#2f6f62",
+    "hexagon",
+    harbor.MARKS,
+    (("trial", "0.21–0.25"), ("trajectory (ATIF)", "1.0–1.8")),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms")),
+)
+"""A benchmark: its runs bear the name of the agent that it ran."""
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, MINI_SWE_AGENT, SWE_AGENT)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, MINI_SWE_AGENT, SWE_AGENT, HARBOR)}
 """Every agent by its key."""

@@ -10,6 +10,8 @@ from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
+from ingest.agents.harbor.atif import Atif
+from ingest.agents.harbor.trial import HarborTrials
 from ingest.agents.kept_run import KeptRuns
 from ingest.agents.swe_agent.mini import MiniSweAgent
 from ingest.agents.swe_agent.trajectory import SweAgent
@@ -18,7 +20,18 @@ from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.marks import RESULT_START
 
-READERS: tuple[type[AgentReader], ...] = (ClaudeCode, CodexExec, CodexRollout, CodexTextLog, Trae, MiniSweAgent, SweAgent, KeptRuns)
+READERS: tuple[type[AgentReader], ...] = (
+    ClaudeCode,
+    CodexExec,
+    CodexRollout,
+    CodexTextLog,
+    Trae,
+    MiniSweAgent,
+    SweAgent,
+    Atif,
+    HarborTrials,
+    KeptRuns,
+)
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
 Readers = tuple[type[AgentReader], ...]
