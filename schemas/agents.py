@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, harbor, mini_swe_agent, swe_agent, trae
+from schemas.wire import claude_code, codex, harbor, mini_swe_agent, swe_agent, terminal_bench, trae
 from schemas.wire.marks import Marks
 
 
@@ -88,6 +88,19 @@ HARBOR = Agent(
     untold=frozenset(("duration_api_ms", "duration_api_own_ms")),
 )
 """A benchmark: its runs bear the name of the agent that it ran."""
+TERMINAL_BENCH = Agent(
+    "terminal-bench",
+    "terminal-bench",
+    "https://www.tbench.ai",
+    "#5b6470",
+    "hexagon2",
+    terminal_bench.MARKS,
+    (("results", "0.2"),),
+    untold=frozenset(
+        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version", "model", "result")
+    ),
+)
+"""A benchmark, whose results do not name the agent that it ran."""
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, MINI_SWE_AGENT, SWE_AGENT, HARBOR)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, MINI_SWE_AGENT, SWE_AGENT, HARBOR, TERMINAL_BENCH)}
 """Every agent by its key."""

@@ -21,7 +21,7 @@ def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
     readers, runs, rejects = SourceReaders(lambda *_: Context("source")), [], []
     for part in read(Source("log", data)):
         try:
-            found = readers.feed(part) or () if isinstance(part, Document) else (part,) if part.certain else ()
+            found = list(readers.feed(part) or ()) if isinstance(part, Document) else [part] if part.certain else []
         except InvalidRecord as error:
             rejects.append(error.detail)
             continue

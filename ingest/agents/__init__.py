@@ -11,6 +11,7 @@ from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
 from ingest.agents.harbor.atif import Atif
+from ingest.agents.harbor.terminal_bench import TerminalBench
 from ingest.agents.harbor.trial import HarborTrials
 from ingest.agents.kept_run import KeptRuns
 from ingest.agents.swe_agent.mini import MiniSweAgent
@@ -30,6 +31,7 @@ READERS: tuple[type[AgentReader], ...] = (
     SweAgent,
     Atif,
     HarborTrials,
+    TerminalBench,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
