@@ -21,7 +21,6 @@ from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import HARBOR
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind
 from schemas.rows.units import LARGEST_INT
 from schemas.wire.atif import VERSION, AtifFinalMetrics, AtifMetrics, AtifStep, AtifTrajectory
@@ -119,7 +118,7 @@ def _parent(record: AtifTrajectory) -> str | None:
     return parent if isinstance(parent, str) and parent else None
 
 
-def _models(record: AtifTrajectory) -> Iterator[KeptModel]:
+def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
     """The sums of the run, by model where its steps name several and add up to no more than the sums."""
     total, by_model = _total(record), _by_model(record)
     rest = _minus(total, _plus(by_model.values()))
@@ -131,7 +130,7 @@ def _models(record: AtifTrajectory) -> Iterator[KeptModel]:
     for name, counts in by_model.items():
         tokens = disjoint(counts.given, counts.read, counts.written, counts.output, counts.reasoning)
         if tokens or counts.cost:
-            yield KeptModel(model_id=name, cost_usd=counts.cost or None, **tokens or {})
+            yield {"model_id": name, "cost_usd": counts.cost or None, **(tokens or {})}
 
 
 def _total(record: AtifTrajectory) -> Counts:

@@ -23,7 +23,6 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import TERMINAL_BENCH
 from schemas.errors import RejectReason
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.terminal_bench import TerminalTrial
 
@@ -81,7 +80,7 @@ def _kept(trial: TerminalTrial) -> dict[str, Any]:
         "run_id": _run_id(trial),
         "agent": UNKNOWN,
         "record_kind": RecordKind.TRIAL,
-        "models": [KeptModel(**tokens)] if tokens else [],
+        "models": [tokens] if tokens else [],
         "started_at": event_time(trial.trial_started_at),
         "ended_at": event_time(trial.trial_ended_at),
         "duration_ms": _between(event_time(trial.agent_started_at), event_time(trial.agent_ended_at)),

@@ -20,7 +20,6 @@ from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import HARBOR
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.harbor import HarborAgentResult, HarborModelInfo, HarborPhase, HarborRewards, HarborTrial, HarborUsage
 
@@ -89,7 +88,7 @@ def _used(record: HarborTrial) -> list[HarborAgentResult]:
     return [step.agent_result for step in record.step_results or () if step.agent_result]
 
 
-def _models(used: Sequence[HarborAgentResult], asked: HarborModelInfo) -> Iterator[KeptModel]:
+def _models(used: Sequence[HarborAgentResult], asked: HarborModelInfo) -> Iterator[dict[str, Any]]:
     """Tokens by model where each part tells them so, else as those of the model that was asked for."""
     by_model: dict[str, list[HarborUsage]] = {}
     for part in used:
@@ -106,10 +105,10 @@ def _adds_up(whole: Sequence[HarborUsage], parts: Sequence[HarborUsage]) -> bool
     return bool(parts) and all((_sum(whole, name) or 0) == (_sum(parts, name) or 0) for name in names)
 
 
-def _model(name: str | None, provider: str | None, usages: Sequence[HarborUsage]) -> Iterator[KeptModel]:
+def _model(name: str | None, provider: str | None, usages: Sequence[HarborUsage]) -> Iterator[dict[str, Any]]:
     given, read, output = (_sum(usages, each) for each in ("n_input_tokens", "n_cache_tokens", "n_output_tokens"))
     if tokens := disjoint(given, read, None, output):
-        yield KeptModel(model_id=name, provider=provider, cost_usd=_cost(usages), **tokens)
+        yield {"model_id": name, "provider": provider, "cost_usd": _cost(usages), **tokens}
 
 
 def _sum(usages: Iterable[HarborUsage], name: str) -> int | None:

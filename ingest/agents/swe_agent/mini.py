@@ -25,7 +25,6 @@ from ingest.documents.times import unix_time
 from ingest.sources.files import Unreadable
 from schemas.agents import MINI_SWE_AGENT
 from schemas.errors import RejectReason
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.litellm import CallUsage
 from schemas.wire.mini_swe_agent import FORMAT, MiniAgentConfig, MiniConfig, MiniMessage, MiniModelStats, MiniResponse, MiniTrajectory
@@ -186,7 +185,7 @@ def _cost_of(message: MiniMessage) -> Decimal | None:
     return (message.extra.cost if message.extra else None) or (response.usage.cost if response.usage else None)
 
 
-def _models(record: MiniTrajectory, asked: str | None) -> Iterator[KeptModel]:
+def _models(record: MiniTrajectory, asked: str | None) -> Iterator[dict[str, Any]]:
     """Tokens by the model that was asked for: its name has the route that the price depends on."""
     calls: dict[str | None, list[CallUsage]] = {}
     for response in _responses(record):
@@ -195,7 +194,7 @@ def _models(record: MiniTrajectory, asked: str | None) -> Iterator[KeptModel]:
     for name, usages in calls.items():
         cost = _cost(record) if len(calls) == 1 else None
         if tokens := tokens_of(usages):
-            yield KeptModel(model_id=name, cost_usd=cost, **tokens)
+            yield {"model_id": name, "cost_usd": cost, **tokens}
 
 
 def _outcome(record: MiniTrajectory) -> Outcome:

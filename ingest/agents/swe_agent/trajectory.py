@@ -22,7 +22,6 @@ from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import SWE_AGENT
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.swe_agent import SweModel, SweModelStats, SweReplayConfig, SweTrajectory
 
@@ -105,15 +104,15 @@ def _run_id(record: SweTrajectory, model: str | None, task: str | None) -> str:
     return canonical_hash(told | {"steps": [(step.response, step.action, step.execution_time) for step in steps]})
 
 
-def _model(name: str | None, stats: SweModelStats) -> KeptModel:
-    return KeptModel(
-        model_id=name,
-        input_tokens=stats.tokens_sent,
-        output_tokens=stats.tokens_received,
-        cost_usd=stats.instance_cost or None,
-        basis=TokensBasis.ESTIMATE,
-        basis_reason=_ESTIMATE,
-    )
+def _model(name: str | None, stats: SweModelStats) -> dict[str, Any]:
+    return {
+        "model_id": name,
+        "input_tokens": stats.tokens_sent,
+        "output_tokens": stats.tokens_received,
+        "cost_usd": stats.instance_cost or None,
+        "basis": TokensBasis.ESTIMATE,
+        "basis_reason": _ESTIMATE,
+    }
 
 
 def _outcome(status: str | None) -> Outcome:
