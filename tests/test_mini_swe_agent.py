@@ -133,6 +133,22 @@ def test_where_the_cache_is_counted(counts: dict[str, Any], uncached: int, writt
     assert (run.input_tokens, run.cache_write_tokens, run.tokens_basis) == (uncached, written, basis)
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "provider"),
+    [
+        ("openai/gpt-5", "litellm_model.LitellmModel", "openai"),
+        ("bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "litellm_model.LitellmModel", "aws"),
+        ("@google/gemini-2.5-pro", "portkey_model.PortkeyModel", "google"),
+        ("openai/gpt-5", "openrouter_model.OpenRouterModel", "openrouter"),
+    ],
+)
+def test_who_was_asked_is_in_front_of_the_model(name: str, kind: str, provider: str) -> None:
+    """By litellm it is the provider, by OpenRouter the maker."""
+    record = trajectory(reply())
+    record["info"]["config"] |= {"model": {"model_name": name}, "model_type": f"minisweagent.models.{kind}"}
+    assert run_of(record).provider == provider
+
+
 def test_no_price_is_no_free_run() -> None:
     assert run_of(trajectory(reply(), cost=0.0)).cost_reported_usd is None
     assert run_of(trajectory(cost=0.0, calls=0, status="RuntimeError")).cost_reported_usd == 0

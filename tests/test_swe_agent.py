@@ -57,6 +57,14 @@ def test_the_running_cost_of_a_batch_is_not_that_of_the_run() -> None:
     assert run_of(trajectory(step(), stats=stats)).cost_reported_usd == Decimal("1.5")
 
 
+def test_estimated_tokens_do_not_audit_the_cost(store: Store, tmp_path: Path) -> None:
+    """The agent's own count and the provider's never agree."""
+    stored(store, tmp_path, trajectory(step()))
+    with store.reading() as connection:
+        assert connection.sql("select rule from findings where rule like 'cost_%'").fetchall() == []
+        assert connection.sql("select cost_list_usd is not null from runs").fetchall() == [(True,)]
+
+
 def test_settings_may_be_a_string() -> None:
     run = run_of(trajectory(step(), replay_config=json.dumps(CONFIG)))
     assert (run.task, run.requested_model) == (None, None), "the context is empty here"

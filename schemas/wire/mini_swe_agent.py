@@ -89,6 +89,7 @@ class MiniConfig(_Wire):
 
     agent: Secondary[MiniAgentConfig] = Field(default=None, description="Limits.")
     model: Secondary[MiniModelConfig] = Field(default=None, description="Model.")
+    model_type: Secondary[WireText] = Field(default=None, description="Class that asked the model: by litellm, OpenRouter, Portkey, …")
     environment: Secondary[MiniEnvironment] = Field(default=None, description="Container or host.")
 
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import found, kept
+from ingest.agents.litellm_models import provider_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
@@ -130,7 +131,7 @@ def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
     for name, counts in by_model.items():
         tokens = disjoint(counts.given, counts.read, counts.written, counts.output, counts.reasoning)
         if tokens or counts.cost:
-            yield {"model_id": name, "cost_usd": counts.cost or None, **(tokens or {})}
+            yield {"model_id": name, "provider": provider_of(name), "cost_usd": counts.cost or None, **(tokens or {})}
 
 
 def _total(record: AtifTrajectory) -> Counts:

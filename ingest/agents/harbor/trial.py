@@ -14,6 +14,7 @@ from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.atif import UNKNOWN
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import found, kept
+from ingest.agents.litellm_models import provider_named, provider_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.uuid_times import is_uuid
 from ingest.agents.wire_records import wire_record
@@ -95,9 +96,9 @@ def _models(used: Sequence[HarborAgentResult], asked: HarborModelInfo) -> Iterat
         for name, usage in (part.model_usage or {}).items():
             by_model.setdefault(name, []).append(usage)
     if _adds_up(used, [usage for usages in by_model.values() for usage in usages]):
-        yield from (model for name, usages in by_model.items() for model in _model(name, None, usages))
+        yield from (model for name, usages in by_model.items() for model in _model(name, provider_of(name), usages))
     else:
-        yield from _model(asked.name, asked.provider, used)
+        yield from _model(asked.name, provider_named(asked.provider), used)
 
 
 def _adds_up(whole: Sequence[HarborUsage], parts: Sequence[HarborUsage]) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
+from ingest.agents.litellm_models import provider_of
 from ingest.agents.litellm_tokens import tokens_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.swe_agent.instances import repo_of
@@ -194,7 +195,13 @@ def _models(record: MiniTrajectory, asked: str | None) -> Iterator[dict[str, Any
     for name, usages in calls.items():
         cost = _cost(record) if len(calls) == 1 else None
         if tokens := tokens_of(usages):
-            yield {"model_id": name, "cost_usd": cost, **tokens}
+            yield {"model_id": name, "provider": _provider(record, name), "cost_usd": cost, **tokens}
+
+
+def _provider(record: MiniTrajectory, model: str | None) -> str | None:
+    """By litellm's name of the model; None where OpenRouter was asked without litellm, whose names look alike."""
+    asked_by = (record.info.config or MiniConfig()).model_type or ""
+    return None if "openrouter" in asked_by.lower() else provider_of(model)
 
 
 def _outcome(record: MiniTrajectory) -> Outcome:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
+from ingest.agents.litellm_models import provider_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.swe_agent.instances import repo_of
 from ingest.agents.tool_counts import ToolCounts, merged
@@ -107,6 +108,7 @@ def _run_id(record: SweTrajectory, model: str | None, task: str | None) -> str:
 def _model(name: str | None, stats: SweModelStats) -> dict[str, Any]:
     return {
         "model_id": name,
+        "provider": provider_of(name),
         "input_tokens": stats.tokens_sent,
         "output_tokens": stats.tokens_received,
         "cost_usd": stats.instance_cost or None,
