@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, copilot, cursor, gemini, opencode, qwen, trae
+from schemas.wire import (
+    claude_code,
+    codex,
+    copilot,
+    cursor,
+    gemini,
+    harbor,
+    mini_swe_agent,
+    opencode,
+    qwen,
+    swe_agent,
+    terminal_bench,
+    trae,
+)  # fmt: skip
 from schemas.wire.marks import Marks
 
 
@@ -112,6 +125,55 @@ COPILOT = Agent(
     (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd")),
 )
+MINI_SWE_AGENT = Agent(
+    "mini-swe-agent",
+    "mini-swe-agent",
+    "https://mini-swe-agent.com",
+    "#b8860b",
+    "triangle-left",
+    mini_swe_agent.MARKS,
+    (("trajectory", "1.15–2.4"),),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "score")),
+)
+SWE_AGENT = Agent(
+    "swe-agent",
+    "SWE-agent",
+    "https://swe-agent.com",
+    "#8f4a9e",
+    "triangle-right",
+    swe_agent.MARKS,
+    (("trajectory", "0.6–1.1"),),
+    untold=frozenset(("duration_ms", "duration_api_ms", "duration_api_own_ms", "session_id", "started_at", "ended_at", "score")),
+)
+HARBOR = Agent(
+    "harbor",
+    "Harbor",
+    "https://harborframework.com",
+    "#2f6f62",
+    "hexagon",
+    harbor.MARKS,
+    (("trial", "0.21–0.25"), ("trajectory (ATIF)", "1.0–1.8")),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms")),
+)
+"""A benchmark: its runs bear the name of the agent that it ran."""
+TERMINAL_BENCH = Agent(
+    "terminal-bench",
+    "terminal-bench",
+    "https://www.tbench.ai",
+    "#5b6470",
+    "hexagon2",
+    terminal_bench.MARKS,
+    (("results", "0.2"),),
+    untold=frozenset(
+        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version", "model", "result")
+    ),
+)
+"""A benchmark, whose results do not name the agent that it ran."""
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT)}
+AGENTS = {
+    agent.key: agent
+    for agent in (
+        CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR, TERMINAL_BENCH,
+    )
+}  # fmt: skip
 """Every agent by its key."""

@@ -16,11 +16,16 @@ from ingest.agents.cursor import Cursor
 from ingest.agents.gemini.chat import GeminiChat
 from ingest.agents.gemini.output import GeminiJson
 from ingest.agents.gemini.stream import GeminiStream
+from ingest.agents.harbor.atif import Atif
+from ingest.agents.harbor.terminal_bench import TerminalBench
+from ingest.agents.harbor.trial import HarborTrials
 from ingest.agents.kept_run import KeptRuns
 from ingest.agents.opencode.export import OpenCodeExported
 from ingest.agents.opencode.run_stream import OpenCodeRun
 from ingest.agents.qwen.chat import QwenChat
 from ingest.agents.qwen.stream import QwenStream
+from ingest.agents.swe_agent.mini import MiniSweAgent
+from ingest.agents.swe_agent.trajectory import SweAgent
 from ingest.agents.trae import Trae
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
@@ -42,6 +47,11 @@ READERS: tuple[type[AgentReader], ...] = (
     OpenCodeExported,
     CopilotEvents,
     CopilotHistories,
+    MiniSweAgent,
+    SweAgent,
+    Atif,
+    HarborTrials,
+    TerminalBench,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
