@@ -46,7 +46,17 @@ def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
         table = run_queries.runs(transaction, chosen, limit)
         covered = _runs(run_queries.summary(transaction, chosen, metrics=("runs",)))
     cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < covered else ""
-    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN, of=RUNS, kept=RUNS_KEPT)
+    shown, kept = _run_columns(filters)
+    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), shown, of=RUNS, kept=kept)
+
+
+def _run_columns(filters: Filters) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(columns shown, those kept in a narrow terminal) of a list of runs; the note or the reason is second where that is asked for."""
+    said = (*(("note",) if filters.values("starred") else ()), *(("excluded_reason",) if filters.choose_excluded else ()))
+    if not said:
+        return RUNS_SHOWN, RUNS_KEPT
+    kept = ("title", said[0], "dated_at", "model", "cost_own_usd", "run_id")
+    return tuple(dict.fromkeys((*kept, *said, "note", "starred", "excluded", *RUNS_SHOWN))), kept
 
 
 def models(store: Store, filters: Filters) -> Answer:

@@ -26,6 +26,8 @@ MODELS = (
     "model", "cost_own_usd", "cost_list_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
     "tokens_basis", "tokens_basis_reason", "provider", "region", "cost_cause", "web_search_requests", "model_id",
 )  # fmt: skip
+SAID = ("starred", "note", "excluded", "excluded_reason")
+"""What people said of the run."""
 CALLS, CHANGES = ("tool", "calls", "errors"), ("path", "insertions", "deletions")
 LONGEST_PROMPT = 1_000
 """Characters of a prompt that are shown; the record of the run and `--format json` have it whole."""
@@ -56,6 +58,7 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
         return drawn.decode(encoding)
 
     labels = [(key, value) for key, value in run["labels"].items() if key not in RUN_ORIGIN]
+    yield "Star, note and exclusion", _pairs(_facts(run, [key for key in SAID if run[key]]), width)
     yield "Figures", _pairs([(card.label, f"{card.value}{card.note and f' ({card.note})'}") for card in run_cards(run)], width)
     yield "Cost", _pairs(_facts(run, COST), width) + _cause(run, width)
     yield "Models", table(run["model_usage"], MODELS, USES)
