@@ -307,8 +307,8 @@ def test_a_report_tells_the_runs_of_its_table_from_those_of_its_chart(store: Sto
 
 def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:
     [*_, rest] = [finding.found for finding in examine(mixed) if finding.subject == "cost"]
-    assert rest == "$5.00 has no model attribution"
-    assert "$5.00 has no model attribution." in report(mixed, Request()).section("models").note
+    assert rest == "$5.00 of 1 run has no model attribution"
+    assert "$5.00 of 1 run has no model attribution." in report(mixed, Request()).section("models").note
 
 
 def test_a_finding_counts_named_groups_only(mixed: Store) -> None:

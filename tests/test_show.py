@@ -73,11 +73,11 @@ def test_star_note_and_exclusion_are_on_the_page_and_in_the_list_that_asks_for_t
     said = text[text.index("\nStar, note and exclusion\n") : text.index("\nFigures\n")]
     for words in ("  Starred ", "  Note                  warm cache\n", "  Excluded ", "  Reason for exclusion  wrong model\n"):
         assert words in said
-    for words, heading, told in (
+    for chosen, heading, told in (
         (("--starred", "--excluded", "all"), "Note", "warm cache"),
         (("--excluded", "only"), "Reason for", "wrong model"),
     ):
-        listed = CliRunner().invoke(cli, ["runs", *words, "--db", sample_store.location], env={"COLUMNS": "80"}).stdout
+        listed = CliRunner().invoke(cli, ["runs", *chosen, "--db", sample_store.location], env={"COLUMNS": "80"}).stdout
         assert heading in listed, listed
         assert told in listed
 

@@ -6,6 +6,7 @@ Every function opens the store for its own query and closes it again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -58,6 +59,15 @@ def models(
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
     chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
     return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics])
+
+
+def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
+    """(reported cost that runs attribute to no model, runs with such a cost): what sums over models lack."""
+    condition = where(filters)
+    rest = "cost_own_usd - coalesce(list_sum(model_costs_usd), 0)"
+    sql = f"select coalesce(sum({rest}), 0) as usd, count_if({rest} <> 0)::bigint as runs from v_runs where {condition.sql}"
+    [found] = fetch(store, sql, condition.parameters).to_pylist()
+    return found["usd"], found["runs"]
 
 
 def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:

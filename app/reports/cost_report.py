@@ -26,7 +26,7 @@ from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, undated_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN
-from app.text.answers import Answer, excluded_words, heading
+from app.text.answers import Answer, excluded_words, heading, unattributed_words
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
@@ -199,7 +199,7 @@ def report(store: Store, request: Request) -> Report:
         sections = (
             Section("totals", "Totals", Answer(totals, "", () if request.metrics else KEY_TOTALS, of=GROUPS)),
             _groups(transaction, request),
-            _models(transaction, request.filters, spent),
+            _models(transaction, request.filters),
             *_what_if(transaction, request),
             _most_expensive(transaction, request, coverage["runs"], spent),
             Section(
@@ -252,17 +252,12 @@ def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
     return (Section("what_if", f"Repriced as {request.reprice}", answer, found.words),)
 
 
-def _models(store: Store, filters: Filters, spent: Decimal | None) -> Section:
+def _models(store: Store, filters: Filters) -> Section:
     table = run_queries.models(store, filters)
     total = run_queries.models(store, filters, by=())
-    note = f"Cost and tokens per model, helper models included.{_unassigned(total, spent)}"
-    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS), note)
-
-
-def _unassigned(total: pa.Table, spent: Decimal | None) -> str:
-    """The reported cost that runs attribute to no model; empty where it is nothing."""
-    rest = (spent or Decimal(0)) - (total["cost_usd"][0].as_py() or Decimal(0))
-    return f" {human(rest, Unit.USD)} has no model attribution." if rest > 0 else ""
+    left_out = unattributed_words(*run_queries.unattributed(store, filters))
+    note = f"Cost and tokens per model, helper models included. {left_out}".rstrip()
+    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS, note=left_out), note)
 
 
 def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:

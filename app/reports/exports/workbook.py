@@ -139,7 +139,10 @@ def write_report(report: Report) -> bytes:
     for section in sheets:
         answer = section.answer
         listing = _runs_listing(answer.table) if section.key == "runs" else Sheet(_in_order(answer))
-        _grid(book, book.workbook.add_worksheet(section.key.capitalize()), listing, answer.of, answer.total)
+        sheet = book.workbook.add_worksheet(section.key.capitalize())
+        _grid(book, sheet, listing, answer.of, answer.total)
+        if answer.note:
+            _text(book, sheet, min(answer.table.num_rows, MOST_ROWS - 1) + 2, 0, answer.note)
     _about(book, book.workbook.add_worksheet("About"), report)
     charted = next(section for section in sheets if section.key in ("groups", "models"))
     if charted.table.num_rows and "cost_usd" in charted.table.column_names:
