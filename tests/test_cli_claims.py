@@ -17,6 +17,7 @@ from app.queries.filters import choose
 from app.reports.exports import EXPORTS
 from ingest.findings.rules import RULES
 from ingest.store.database import Store
+from schemas.errors import UsageError
 from schemas.rows.claim import ClaimKind
 from schemas.rows.source import Severity
 from tests.conftest import SAMPLES, StoreOnce, ingest_paths, record_text
@@ -90,6 +91,18 @@ def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     assert "3.17×" in shown.stdout
     cut = ask(claiming, "claims", "--kind", "quantified", "--limit", "1")
     assert cut.stderr.startswith("the 1 largest of 4 claims of 3 runs")
+
+
+def test_evidence_has_the_words_of_the_screens_in_a_terminal_and_its_keys_for_programs(claiming: Store) -> None:
+    shown = CliRunner().invoke(cli, ["claims", "--all", "--db", claiming.location], env={"COLUMNS": "200"}).stdout
+    assert all(word in shown for word in ("method stated", "number only", "no number")), shown
+    assert "benchmarked" not in shown
+    assert {row["evidence"] for row in rows(claiming, "claims")} == {"benchmarked", "stated"}
+    assert "stated (benchmarked)" in " ".join(ask(claiming, "claims", "--help").stdout.split())
+    for words, key in (("method stated", "benchmarked"), ("before–after", "figures"), ("Number only", "stated"), ("estimate", "estimated")):
+        refused = ask(claiming, "claims", "--evidence", words).exception
+        assert isinstance(refused, UsageError)
+        assert refused.hint.startswith(f"Did you mean {key}?"), words
 
 
 def test_no_claims_is_an_answer(claiming: Store) -> None:

@@ -337,7 +337,9 @@ def test_labels_stand_with_where_a_run_comes_from() -> None:
 
 def test_the_fate_of_a_file_in_words(store: Store) -> None:
     log = Source("log", "\n".join([record_text(), '{"type": "system"}', '{"cut": ']).encode())
-    assert upload_words(ingest([log], store).sources[0]) == "1 new run, 1 record rejected, 1 non-result event skipped"
+    assert (
+        upload_words(ingest([log], store).sources[0]) == "1 new run, 1 record rejected, 1 event or other JSON without a result of its own"
+    )
     assert upload_words(ingest([log], store).sources[0]) == "already ingested"
     again = Source("again", f"\n{record_text()}".encode())
     assert upload_words(ingest([again], store).sources[0]) == "1 duplicate"

@@ -33,8 +33,8 @@ widgets.share_table(cache.ask(quality_queries.known, filters), "Share of runs th
 documents = cache.ask(quality_queries.documents)
 st.header("Ingestion", anchor=False, help="Not affected by filters: a rejected record has no model, task or cost.")
 st.markdown(
-    f"**{documents['documents']:,}** records in {documents['sources']:,} files = {documents['accepted']:,} runs"
-    f" + {documents['duplicates']:,} duplicates + {documents['rejected']:,} rejected + {documents['ignored']:,} non-result events skipped"
+    f"**{documents['documents']:,}** documents in {documents['sources']:,} files = {documents['accepted']:,} accepted"
+    f" + {documents['duplicates']:,} duplicates + {documents['rejected']:,} rejected + {file_kinds.no_results(documents['ignored'])}"
 )
 if ignored := file_kinds.no_logs(cache.ask(quality_queries.no_logs)):
     st.caption(ignored)

@@ -13,8 +13,8 @@ import simplejson
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
-from app.text.claim_words import EVIDENCE_NAMES
-from app.text.columns import CAUSE_COLUMNS, agent_name, cause_words, untold
+from app.text.claim_words import evidence_words
+from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_words, untold
 from app.text.formatting import human, known_of, short_id
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
@@ -141,8 +141,8 @@ def fact_words(value: Any, key: str) -> str:
         return agent_name(str(value))
     if key == "time_source":
         return _TIME_SOURCES.get(str(value), str(value))
-    if key in ("evidence", "claimed_evidence"):
-        return EVIDENCE_NAMES.get(str(value), str(value))
+    if key in EVIDENCE_COLUMNS:
+        return evidence_words(str(value))
     return (
         str(value).replace("_", " ") if key in ("outcome", "tokens_basis") else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
     )
@@ -158,7 +158,7 @@ def upload_words(report: SourceReport) -> str:
         _counted(report.accepted, "new run", "new runs"),
         _counted(report.duplicates, "duplicate", "duplicates"),
         _counted(report.rejected, "record rejected", "records rejected"),
-        _counted(report.ignored, "non-result event skipped", "non-result events skipped"),
+        file_kinds.no_results(report.ignored) if report.ignored else "",
     )
     return ", ".join(filter(None, said)) or "archive, see entries below"
 

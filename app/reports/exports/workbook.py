@@ -21,7 +21,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.values import is_formula
-from app.text.columns import Column, columns
+from app.text.columns import EVIDENCE_COLUMNS, Column, columns
 from app.text.grid_columns import WORDED
 from app.text.presentation import fact_words
 from schemas.catalogue.columns import CHECKS, TOTALS
@@ -314,7 +314,8 @@ def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row
     elif writer:
         writer(sheet, *at, value / _DAY_MS if column.unit is Unit.MILLISECONDS else value, book.style(num_format=number_format, **style))
     elif isinstance(value, str):
-        _text(book, sheet, *at, fact_words(value, column.name) if column.name in WORDED else value, **style)
+        said = column.cell(row) if column.name in EVIDENCE_COLUMNS else fact_words(value, column.name)
+        _text(book, sheet, *at, said if column.name in WORDED else value, **style)
     else:
         _text(book, sheet, *at, column.cell(row), **style)
 
