@@ -1,4 +1,4 @@
-"""Chart of findings: how often each rule found something. Rows as of `queries_reports.findings_by_rule`."""
+"""Chart of findings: how often each rule found something. Rows as of `queries.claims.findings_by_rule`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _severity(severity: str, rows: list[tuple[int, dict[str, Any]]]) -> go.Bar:
 
 
 def _hover(row: dict[str, Any]) -> str:
-    return hover(row["rule"].replace("_", " "), figures_of(row, RULES, "runs", "findings"))
+    return hover(row["rule"].replace("_", " "), figures_of(row, RULES, "runs", "findings", "cost_usd"))
 
 
 def finding(table: pa.Table, runs: int) -> str:

@@ -26,7 +26,8 @@ KNOWN_SUFFIX = "_known"
 
 RUN_COLUMNS = listed(
     "run_id", "title", "dated_at", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd",
-    "cost_own_usd", "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
+    "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause",
+    "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
     "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_read_share", MORE,
     "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
     "claimed_scope", "claimed_caveat", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id",

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.queries import claims as claim_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
@@ -59,7 +60,7 @@ MODELS_LISTED = (
 RUNS_LISTED = RUNS_SHOWN[:10]
 """As many columns as a page of paper is wide; formats for programs have them all."""
 
-FINDINGS_SHOWN = ("rule", "severity", "runs", "findings", "example")
+FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def report(store: Store, request: Request) -> Report:
                 Answer(report_queries.unpriced_models(transaction, request.filters), "", of=MODELS),
             ),
             Section(
-                "findings", "Findings", Answer(report_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
+                "findings", "Findings", Answer(claim_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
             ),
         )
         drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS)

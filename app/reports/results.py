@@ -38,7 +38,7 @@ CLAIMS_SHOWN = (
     "title", "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "repo", "dated_at", "direction", "origin", "ratio_low",
     "ratio_high", "subject", "kind",
 )  # fmt: skip
-FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "expected", "actual", "repo", "model")
+FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "cost_own_usd", "expected", "actual", "repo", "model")
 
 
 def runs(store: Store, filters: Filters, limit: int | None) -> Answer:

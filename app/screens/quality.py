@@ -5,14 +5,13 @@ import streamlit as st
 from app.charts import findings as chart
 from app.queries import claims as claim_queries
 from app.queries import quality as quality_queries
-from app.queries import reports as report_queries
 from app.screens import cache, filter_bar, widgets
 from app.text import file_kinds, grid_columns
 from app.text.presentation import code_span, plain, rule_meaning
 
 st.title("Quality", anchor=False)
 filters = filter_bar.chosen()
-found = cache.ask(report_queries.findings_by_rule, filters)
+found = cache.ask(claim_queries.findings_by_rule, filters)
 with st.container(border=True):
     if found.num_rows:
         caption = "Rules check each record for consistency. Findings are hints for review, not verdicts."

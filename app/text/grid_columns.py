@@ -76,7 +76,7 @@ CLAIMS = (
 
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
-FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "expected", "actual", "model", "run_id"))
+FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "cost_own_usd", "expected", "actual", "model", "run_id"))
 REASONS = Listing(catalogue.REASONS, ("reason", "rejected", "sources", "detail"))
 REJECTS = Listing(catalogue.REJECTS, ("source_name", "reason", "detail", "position", "excerpt"))
 SOURCES = Listing(
