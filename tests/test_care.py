@@ -263,6 +263,7 @@ def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(sample_st
     next(one for one in app.text_input if one.label == "Reason").set_value("wrong model")
     next(button for button in app.button if button.label == "Save").click().run()
     assert not app.exception
+    assert [toast.value for toast in app.toast] == ["Saved."]
     assert said(sample_store)[2:] == ("warm cache", True, True, "wrong model")
     assert "Excluded: this run is not counted" in app.warning[0].value
     app = screens(sample_store.location, "screens/runs.py")

@@ -60,6 +60,9 @@ MODELS_LISTED = (
 RUNS_LISTED = RUNS_SHOWN[:10]
 """As many columns as a page of paper is wide; formats for programs have them all."""
 
+OF_MODELS = "A run counts whole for its main model, the one that cost most in it. Top models count what the tokens of each model cost."
+"""Why the two lists of models differ."""
+
 FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 
 
@@ -240,7 +243,8 @@ def _groups(store: Store, request: Request) -> Section:
     answer = grouped(store, request.filters, request.by, request.metrics or DEFAULT_REPORT, request.zone)
     shown = () if request.metrics else (*request.by, *GROUPS_SHOWN)
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
-    return Section("groups", f"By {names}", replace(answer, shown=shown))
+    note = OF_MODELS if "model" in request.by else ""
+    return Section("groups", f"By {names}", replace(answer, shown=shown), note)
 
 
 def _what_if(store: Store, request: Request) -> tuple[Section, ...]:

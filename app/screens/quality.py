@@ -7,7 +7,9 @@ from app.queries import claims as claim_queries
 from app.queries import quality as quality_queries
 from app.screens import cache, filter_bar, widgets
 from app.text import file_kinds, grid_columns
+from app.text.formatting import human
 from app.text.presentation import code_span, plain, rule_meaning
+from schemas.unit_names import Unit
 
 st.title("Quality", anchor=False)
 filters = filter_bar.chosen()
@@ -15,10 +17,13 @@ found = cache.ask(claim_queries.findings_by_rule, filters)
 with st.container(border=True):
     if found.num_rows:
         caption = "Rules check each record for consistency. Findings are hints for review, not verdicts."
-        widgets.drawing(chart.finding(found, cache.count(filters)), caption, chart.rules(found, st.context.theme.type), "rules")
-        rules = {row["rule"]: f"{row['rule'].replace('_', ' ')} · {row['runs']:,}" for row in found.to_pylist()}
+        _, touched = cache.ask(claim_queries.count_findings, filters, chart.COUNTED)
+        widgets.drawing(chart.finding(found, touched, cache.count(filters)), caption, chart.rules(found, st.context.theme.type), "rules")
+        rules = {row["rule"]: f"{row['rule']} · {row['runs']:,}" for row in found.to_pylist()}
         rule = widgets.pick("Rule", rules, "rule", width=360)
-        st.caption(plain(rule_meaning(rule)))
+        [chosen] = [row for row in found.to_pylist() if row["rule"] == rule][:1]
+        cost = f" Reported cost of these runs: {human(chosen['cost_usd'], Unit.USD)}."
+        st.caption(f"{code_span(rule)}: {plain(rule_meaning(rule) + cost)}")
         listed = cache.ask(claim_queries.findings, filters, (), (rule,), cache.SHOWN)
         widgets.run_table(
             grid_columns.grid(listed, grid_columns.FINDINGS), listed, "findings", "Runs with a finding of this rule", "findings"
