@@ -302,7 +302,7 @@ def test_a_report_tells_the_runs_of_its_table_from_those_of_its_chart(store: Sto
     put(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(12)))
     made = report(store, Request())
     assert made.section("runs").note.startswith("Top 10 of 12 runs account for ")
-    assert "The chart shows the top 12." in EXPORTS["html"].write_report(made).decode()
+    assert "The chart shows all 12 runs." in EXPORTS["html"].write_report(made).decode()
 
 
 def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:
