@@ -257,6 +257,8 @@ def test_a_store_of_version_5_keeps_its_runs_and_labels(sample_store: Store, tmp
 
 def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(sample_store: Store, screens: Callable[..., AppTest]) -> None:
     app = screens(sample_store.location, "screens/run.py", run=RUN)
+    [cost] = [html.proto.body for html in app.get("html") if "List-price difference" in html.proto.body]
+    assert "regional endpoint" in cost
     app.text_area[0].set_value("warm cache")
     app.toggle[0].set_value(True)
     app.toggle[1].set_value(True)
