@@ -17,7 +17,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, expect
 
 from app.text.formatting import sortable_duration
-from tests.conftest import SAMPLES, TOTAL_COST
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from tests.conftest import SAMPLES, TOTAL_COST, record_text
 from tests.reporting import READERS
 from tests.serving import PATIENCE_SECONDS, served, wait_until_drawn
 
@@ -139,6 +142,14 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visi
     expect(page.get_by_role("heading", name="Performance Impact")).to_be_visible()
     claim = page.locator("strong mark", has_text="3.17x speedup")
     expect(claim).to_have_attribute("title", re.compile("claimed 3.17× .* method stated"))
+
+
+def test_a_title_with_an_address_is_no_link(no_runs: None, shown: Path, visit: Open) -> None:
+    for number, text in enumerate(("Loop loop@830cfb89.log is done", "See www.host.example and https://host.example/a")):
+        ingest([Source(f"{number}.json", record_text(uuid=f"run-{number}", session_id=str(number), result=text).encode())], Store(shown))
+        page = visit(f"/run?run=run-{number}")
+        expect(page.get_by_role("heading", name=text, level=1)).to_be_visible()
+        assert page.get_by_role("heading", name=text, level=1).locator("a").count() == 0
 
 
 def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: None, visit: Open) -> None:

@@ -146,6 +146,9 @@ def test_a_filter_that_matches_nothing_fails_unless_that_is_allowed(answered: An
     allowed = answered("--max-total-usd", "1", "--repo", "vlm", "--allow-empty")
     assert allowed.return_value == 0
     assert "PASS: 1 budget met" in allowed.stderr
+    for one in (done, allowed):
+        assert "PASS" not in one.stdout
+        assert "NO RUNS" in one.stdout
 
 
 def test_unpriced_runs_are_told(sample_store: Store) -> None:

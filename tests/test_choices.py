@@ -118,9 +118,9 @@ def test_a_finding_says_that_it_leaves_out_the_runs_without_a_group(extreme: int
 
 
 def test_without_errors_the_warnings_are_counted() -> None:
-    rows = [{"rule": "x", "severity": "warning", "runs": 36}, {"rule": "y", "severity": "info", "runs": 3}]
-    assert findings.finding(pa.Table.from_pylist(rows), 163) == "0 errors, 36 warnings in 163 runs"
-    assert findings.finding(pa.Table.from_pylist(rows[1:]), 163) == "0 errors, 0 warnings in 163 runs"
+    rows = [{"rule": "x", "severity": "warning", "findings": 36}, {"rule": "y", "severity": "info", "findings": 3}]
+    assert findings.finding(pa.Table.from_pylist(rows), 30, 163) == "0 errors, 36 warnings in 30 runs (of 163 examined)"
+    assert findings.finding(pa.Table.from_pylist(rows[1:]), 0, 163) == "0 errors, 0 warnings in 0 runs (of 163 examined)"
 
 
 def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) -> None:

@@ -167,6 +167,12 @@ def test_a_look_alike_is_refused_by_name() -> None:
     assert caught.value.reason is RejectReason.LOOK_ALIKE
 
 
+def test_a_record_without_figures_may_be_cut_down_or_of_another_agent() -> None:
+    bare = {"type": "result", "subtype": "success", "is_error": True, "result": "Session limit reached", "session_id": "s", "uuid": "u"}
+    with pytest.raises(InvalidRecord, match="without cost, turns or tokens: of an unknown agent, or cut down"):
+        rows_of(bare)
+
+
 def test_a_refusal_names_the_field_and_what_was_found() -> None:
     usage = {"claude-opus-4-6": {"inputTokens": "many"}}
     with pytest.raises(

@@ -76,6 +76,21 @@ def test_runs_are_short_in_tables_and_whole_for_programs(tachograph: Run, filled
     assert table.returncode == 0
 
 
+def test_models_say_in_80_columns_why_costs_differ_and_what_no_model_accounts_for(
+    tachograph: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    (filled / "nameless.json").write_text(record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...))
+    tachograph("ingest", "nameless.json")
+    done = tachograph("models")
+    header = " ".join(done.stdout.partition("─")[0].split())
+    for words in ("Model", "Runs", "List-price", "difference", "Reported", "Cause of the"):
+        assert words in header, done.stdout
+    assert "regional endpoint" in " ".join(done.stdout.split())
+    assert done.stderr.startswith("4 runs · ")
+    assert "\n$3.00 of 1 run has no model attribution.\n" in done.stderr
+
+
 def test_models_and_sources_answer(tachograph: Run, filled: Path) -> None:
     costs = [Decimal(row["cost_usd"]) for row in csv.DictReader(tachograph("models", "--format", "csv").stdout.splitlines())]
     assert sum(costs) == Decimal(TOTAL_COST)

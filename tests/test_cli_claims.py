@@ -12,11 +12,13 @@ from click.testing import CliRunner, Result
 
 from app.cli.commands.claims import KINDS, SEVERITIES
 from app.cli.main import cli
+from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import choose
 from app.reports.exports import EXPORTS
 from ingest.findings.rules import RULES
 from ingest.store.database import Store
+from schemas.errors import UsageError
 from schemas.rows.claim import ClaimKind
 from schemas.rows.source import Severity
 from tests.conftest import SAMPLES, StoreOnce, ingest_paths, record_text
@@ -92,6 +94,26 @@ def test_the_heading_says_that_claims_are_claimed(claiming: Store) -> None:
     assert cut.stderr.startswith("the 1 largest of 4 claims of 3 runs")
 
 
+def test_evidence_has_the_words_of_the_screens_in_a_terminal_and_its_keys_for_programs(claiming: Store) -> None:
+    shown = CliRunner().invoke(cli, ["claims", "--all", "--db", claiming.location], env={"COLUMNS": "200"}).stdout
+    assert all(word in shown for word in ("method stated", "number only", "no number")), shown
+    assert "benchmarked" not in shown
+    assert {row["evidence"] for row in rows(claiming, "claims")} == {"benchmarked", "stated"}
+    assert "stated (benchmarked)" in " ".join(ask(claiming, "claims", "--help").stdout.split())
+    for words, key in (("method stated", "benchmarked"), ("before–after", "figures"), ("Number only", "stated"), ("estimate", "estimated")):
+        refused = ask(claiming, "claims", "--evidence", words).exception
+        assert isinstance(refused, UsageError)
+        assert refused.hint.startswith(f"Did you mean {key}?"), words
+
+
+def test_a_rule_has_the_cost_of_its_runs_each_once(claiming: Store) -> None:
+    rows = claim_queries.findings(claiming, choose({})).to_pylist()
+    for rule in claim_queries.findings_by_rule(claiming, choose({})).to_pylist():
+        of_rule = [row for row in rows if row["rule"] == rule["rule"]]
+        costs = {row["run_id"]: row["cost_own_usd"] for row in of_rule}
+        assert (rule["findings"], rule["runs"], rule["cost_usd"]) == (len(of_rule), len(costs), sum(costs.values())), rule["rule"]
+
+
 def test_no_claims_is_an_answer(claiming: Store) -> None:
     none = ask(claiming, "claims", "--repo", "nobody")
     assert (none.stdout, none.exit_code) == ("", 0)
@@ -103,6 +125,8 @@ def test_findings_come_errors_first_with_what_was_expected(claiming: Store) -> N
     order = [SEVERITIES.index(row["severity"]) for row in found]
     assert order == sorted(order)
     assert (found[0]["run_id"], found[0]["rule"], found[0]["expected"], found[0]["actual"]) == ("run-3", "cost_sum", "$0.25", "$0.3")
+    cost = {row["run_id"]: row["cost_own_usd"] for row in rows(claiming, "runs")}
+    assert all(row["cost_own_usd"] == cost[row["run_id"]] for row in found)
     assert {row["rule"] for row in rows(claiming, "findings", "--rule", "count_mismatch")} == {"count_mismatch"}
     assert {row["severity"] for row in rows(claiming, "findings", "--severity", "error", "--severity", "info")} == {"error", "info"}
     assert rows(claiming, "findings", "--severity", "error", "--repo", "vllm") == []

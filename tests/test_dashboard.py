@@ -7,6 +7,7 @@ import itertools
 import re
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,18 @@ from app.charts.runs import SCATTERS
 from app.queries.filters import FILTERS, Filters
 from app.queries.runs import summary
 from app.text import grid_columns
-from app.text.presentation import SHOWN_CHARACTERS, cards, facts_html, plain, run_id_of, shown, shown_record, upload_words
+from app.text.presentation import (
+    RUN_ORIGIN,
+    SHOWN_CHARACTERS,
+    cards,
+    facts_html,
+    origin_facts,
+    plain,
+    run_id_of,
+    shown,
+    shown_record,
+    upload_words,
+)
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
@@ -314,10 +326,13 @@ def test_what_can_be_no_run_is_not_asked_for(value: str | None) -> None:
     assert run_id_of(value) is None
 
 
-@pytest.mark.parametrize("text", ["**x**", "a_b_c", "[x](http://y)", ":red[x]", "$x$ $y$", "# h", "- x", "1. x", "<b>", "`x`"])
+@pytest.mark.parametrize(
+    "text",
+    ["**x**", "a_b_c", "[x](http://y)", ":red[x]", "$x$ $y$", "# h", "- x", "1. x", "<b>", "`x`", "a@b.c", "see https://x.y", "www.x.y"],
+)
 def test_plain_text_has_no_mark_left_to_read(text: str) -> None:
     assert plain(text) != text
-    assert plain(text).replace("\\", "") == text
+    assert plain(text).replace(":small[]", "").replace("\\", "") == text
 
 
 def test_a_record_is_laid_out_with_its_numbers_as_written() -> None:
@@ -335,9 +350,31 @@ def test_labels_stand_with_where_a_run_comes_from() -> None:
     assert "&lt;main&gt;" in html
 
 
+@pytest.mark.parametrize(("ended", "left_out"), [(None, "ended_at"), (datetime(2026, 11, 20, 9, 36, tzinfo=UTC), "started_at")])
+def test_the_date_of_a_file_is_not_told_as_the_start_or_end_of_a_run(ended: datetime | None, left_out: str) -> None:
+    run = dict.fromkeys(RUN_ORIGIN) | {"time_source": "file", "started_at": datetime(2026, 11, 20, 9, 15, tzinfo=UTC), "ended_at": ended}
+    html = facts_html(run, origin_facts(run))
+    assert html.count("File modified at (UTC)") == 1
+    assert "Started at" not in html
+    assert "Ended at" not in html
+    assert left_out not in origin_facts(run)
+    told = run | {"time_source": "stream"}
+    assert "Started at (UTC)" in facts_html(told, origin_facts(told))
+
+
+def test_a_model_without_a_name_is_called_unknown_in_a_table() -> None:
+    columns = {key: pa.array([1], pa.int64()) for key in grid_columns.MODELS.keys}
+    models = columns | {"model": pa.array(["a"]), "provider": pa.array(["p"]), "region": pa.array(["r"])}
+    nameless = {key: pa.concat_arrays([values, pa.nulls(1, values.type)]) for key, values in models.items()}
+    rows = grid_columns.grid(pa.table(nameless), grid_columns.MODELS).rows
+    assert rows.select(["model", "region"]).to_pylist() == [{"model": "a", "region": "r"}, {"model": "unknown", "region": None}]
+
+
 def test_the_fate_of_a_file_in_words(store: Store) -> None:
     log = Source("log", "\n".join([record_text(), '{"type": "system"}', '{"cut": ']).encode())
-    assert upload_words(ingest([log], store).sources[0]) == "1 new run, 1 record rejected, 1 non-result event skipped"
+    assert (
+        upload_words(ingest([log], store).sources[0]) == "1 new run, 1 record rejected, 1 event or other JSON without a result of its own"
+    )
     assert upload_words(ingest([log], store).sources[0]) == "already ingested"
     again = Source("again", f"\n{record_text()}".encode())
     assert upload_words(ingest([again], store).sources[0]) == "1 duplicate"

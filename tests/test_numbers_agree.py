@@ -180,7 +180,7 @@ def test_a_copy_of_a_record_without_its_id_is_found_in_any_order_and_after_a_reb
     assert found == [found[0]] * 4
     messages = {run_id: message for run_id, message, _ in found[0]}
     assert messages.keys() == {"with-id", copy_id}
-    assert copy_id in messages["with-id"]
+    assert f"Run {copy_id[:8]}… has the same session" in messages["with-id"]
     assert "Run with-id has the same session" in messages[copy_id]
     [counted] = {findings for run_id, _, findings in found[0] if run_id == "with-id"}
     assert counted >= 1
@@ -339,13 +339,13 @@ def test_a_report_tells_the_runs_of_its_table_from_those_of_its_chart(store: Sto
     put(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(12)))
     made = report(store, Request())
     assert made.section("runs").note.startswith("Top 10 of 12 runs account for ")
-    assert "The chart shows the top 12." in EXPORTS["html"].write_report(made).decode()
+    assert "The chart shows all 12 runs." in EXPORTS["html"].write_report(made).decode()
 
 
 def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:
     [*_, rest] = [finding.found for finding in examine(mixed) if finding.subject == "cost"]
-    assert rest == "$5.00 has no model attribution"
-    assert "$5.00 has no model attribution." in report(mixed, Request()).section("models").note
+    assert rest == "$5.00 of 1 run has no model attribution"
+    assert "$5.00 of 1 run has no model attribution." in report(mixed, Request()).section("models").note
 
 
 def test_a_finding_counts_named_groups_only(mixed: Store) -> None:

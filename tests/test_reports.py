@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
+import openpyxl
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -184,7 +186,10 @@ def test_the_dearest_runs_say_how_much_of_the_cost_they_are(five: Store) -> None
 
 def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
     ingest([Source("two", (record_text() + record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=...)).encode())], store)
-    assert "$3.00 has no model attribution." in report(store, Request()).section("models").note
+    made = report(store, Request())
+    assert "$3.00 of 1 run has no model attribution." in made.section("models").note
+    sheets = openpyxl.load_workbook(io.BytesIO(EXPORTS["xlsx"].write_report(made)))
+    assert "$3.00 of 1 run has no model attribution." in [cell.value for cell in sheets["Models"]["A"]]
 
 
 def test_a_report_is_of_one_moment(sample_store: Store) -> None:

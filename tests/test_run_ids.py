@@ -111,3 +111,16 @@ def test_a_link_may_have_the_beginning_of_an_id(named: Store, screens: Callable[
     assert several.title[0].value == "Several runs"
     assert [link.proto.label.split(" · ")[0] for link in several.get("page_link")] == ["Kernel 0 is faster", "Kernel 1 is faster"]
     assert screens(named.location, "screens/run.py", run="abc").title[0].value == "Run not found"
+
+
+def test_the_beginning_of_a_sessions_id_is_enough(named: Store) -> None:
+    def sessions(text: str) -> set[str]:
+        return {row["session_id"] for row in json.loads(ask(named, "runs", "--session", text, "--format", "json").stdout)}
+
+    assert sessions("abcd1") == {IDS[0]}
+    assert sessions("ef01") == {"ef01"}
+    assert sessions("ef012345…") == {IDS[2]}
+    several = ask(named, "runs", "--session", "abcd").exception
+    assert isinstance(several, UsageError)
+    assert several.message == "2 sessions have an id that begins with 'abcd'."
+    assert "No run has session 'abce1111'. Did you mean abcd1111-0000" in ask(named, "runs", "--session", "abce1111").stderr

@@ -16,6 +16,7 @@ from app.text.run_text import run_text
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
+from ingest.store.history.annotations import Change, annotate
 from schemas.rows.run import RunRow
 from tests.conftest import record_text
 
@@ -62,6 +63,23 @@ def test_json_has_every_column_and_every_row_of_the_run(sample_store: Store) -> 
     assert (str(found["cost_own_usd"]), found["run_id"]) == ("1.211760000", RUN)
     assert (len(found["model_usage"]), len(found["claims"]), found["claims_count"]) == (2, 5, 2)
     assert json.loads(found["raw"])["uuid"] == RUN
+
+
+@pytest.mark.slow
+def test_star_note_and_exclusion_are_on_the_page_and_in_the_list_that_asks_for_them(sample_store: Store) -> None:
+    assert "Star, note" not in shown(sample_store, "5e0c")
+    annotate(sample_store, [RUN], Change(note="warm cache", starred=True, excluded=True, reason="wrong model"))
+    text = shown(sample_store, "5e0c")
+    said = text[text.index("\nStar, note and exclusion\n") : text.index("\nFigures\n")]
+    for words in ("  Starred ", "  Note                  warm cache\n", "  Excluded ", "  Reason for exclusion  wrong model\n"):
+        assert words in said
+    for chosen, heading, told in (
+        (("--starred", "--excluded", "all"), "Note", "warm cache"),
+        (("--excluded", "only"), "Reason for", "wrong model"),
+    ):
+        listed = CliRunner().invoke(cli, ["runs", *chosen, "--db", sample_store.location], env={"COLUMNS": "80"}).stdout
+        assert heading in listed, listed
+        assert told in listed
 
 
 def test_without_an_id_the_run_that_was_ingested_last_is_shown(store: Store) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from app.charts.base import INKS
 from app.charts.claims import INK_ON_EVIDENCE
-from app.charts.palette import ON_COLOUR, SEVERITIES
+from app.charts.palette import ON_COLOUR, ON_DEEP, PALETTE, SEVERITIES
 from app.text.claim_words import EVIDENCE
 from tests.conftest import ROOT
 from tests.test_charts import luminance
@@ -47,7 +47,12 @@ def test_every_text_of_the_theme_can_be_read(page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "colour"), [(INK_ON_EVIDENCE[key], EVIDENCE[key]) for key in EVIDENCE] + [(ON_COLOUR, SEVERITIES[key]) for key in SEVERITIES]
+    ("text", "colour"),
+    [
+        *((INK_ON_EVIDENCE[key], EVIDENCE[key]) for key in EVIDENCE),
+        *((ON_COLOUR, SEVERITIES[key]) for key in SEVERITIES),
+        (ON_DEEP, PALETTE[0]),
+    ],
 )
 def test_every_text_on_a_bar_can_be_read(text: str, colour: str) -> None:
     assert contrast(text, colour) >= READABLE

@@ -15,9 +15,6 @@ from app.charts.spending import bars_note, cost_bars
 from app.queries.grouping import group
 from schemas.text import in_json, one_line
 
-LEGEND = {"y": -0.16, "yanchor": "top"}
-"""Beneath the plot and the title of its axis: on paper one reads from the top."""
-
 MODEL_KEYS = ("model", "provider", "region")
 
 
@@ -36,16 +33,18 @@ def plotly_script() -> str:
     return str(get_plotlyjs())
 
 
-def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, model_rows: pa.Table, looks: Looks) -> Mapping[str, Embedded]:
+def report_charts(
+    groups: pa.Table, by: tuple[str, ...], models: pa.Table, model_rows: pa.Table, looks: Looks, runs: int
+) -> Mapping[str, Embedded]:
     """The charts of a report by the key of their section; a chart of fewer than two bars says no more than its table.
 
-    `looks` are those of all the store's models, as on its screens.
+    `looks` are those of all the store's models, as on its screens; `runs` is how many runs the report covers.
     """
     in_order = bool(by) and group(by[0]).in_order
     found = {
         "groups": _bars(groups, by, "Reported cost per group", in_order=in_order) if by else None,
         "models": _bars(_model_names(models), ("model",), "Reported cost per model"),
-        "runs": _runs(model_rows, looks),
+        "runs": _runs(model_rows, looks, runs),
     }
     return {key: chart for key, chart in found.items() if chart}
 
@@ -63,16 +62,17 @@ def _model_names(table: pa.Table) -> pa.Table:
     return table.set_column(0, "model", pa.array(named, pa.string()))
 
 
-def _runs(model_rows: pa.Table, looks: Looks) -> Embedded | None:
+def _runs(model_rows: pa.Table, looks: Looks, runs: int) -> Embedded | None:
     drawn = len(set(model_rows["run_id"].to_pylist()))
     if drawn < 2:
         return None
     chart = CHARTS["cost-models"]
-    return _embedded(chart.draw(model_rows, looks, "light"), chart.alt(model_rows), f"The chart shows the top {drawn}.")
+    said = f"The chart shows the top {drawn} of {runs:,} runs." if drawn < runs else f"The chart shows all {drawn} runs."
+    return _embedded(chart.draw(model_rows, looks, "light"), chart.alt(model_rows), said)
 
 
 def _embedded(drawn: go.Figure, alt: str, note: str) -> Embedded:
     ink = {"color": INKS["light"]}
-    drawn.update_layout(font={"family": "system-ui, sans-serif", "size": 12} | ink, legend=LEGEND)
+    drawn.update_layout(font={"family": "system-ui, sans-serif", "size": 12} | ink)
     text = in_json(str(drawn.to_json())).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     return Embedded(text, one_line(alt), one_line(note), int(drawn.layout.height))

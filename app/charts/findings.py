@@ -1,4 +1,4 @@
-"""Chart of findings: how often each rule found something. Rows as of `queries_reports.findings_by_rule`."""
+"""Chart of findings: how often each rule found something. Rows as of `queries.claims.findings_by_rule`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from schemas.catalogue.columns import RULES
 from schemas.text import plural
 
 ROW = 30
+COUNTED = ("error", "warning")
+"""The severities that the title counts; information is no reason to look."""
 
 
 def rules(table: pa.Table, page: str | None) -> go.Figure:
     """A bar per rule, in the colour of its severity, most severe on top."""
     rows = list(reversed(table.to_pylist()))
-    names = [row["rule"].replace("_", " ") for row in rows]
+    names = [row["rule"] for row in rows]
     traces = [
         _severity(severity, [(place, row) for place, row in enumerate(rows) if row["severity"] == severity]) for severity in SEVERITIES
     ]
@@ -43,13 +45,13 @@ def _severity(severity: str, rows: list[tuple[int, dict[str, Any]]]) -> go.Bar:
 
 
 def _hover(row: dict[str, Any]) -> str:
-    return hover(row["rule"].replace("_", " "), figures_of(row, RULES, "runs", "findings"))
+    return hover(row["rule"], figures_of(row, RULES, "runs", "findings", "cost_usd"))
 
 
-def finding(table: pa.Table, runs: int) -> str:
-    """The title: how many errors and warnings there are."""
-    errors = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "error")
+def finding(table: pa.Table, touched: int, examined: int) -> str:
+    """The title: how many errors and warnings there are, in how many runs of those examined."""
     if not table.num_rows:
         return "No findings"
-    warnings = sum(row["runs"] for row in table.to_pylist() if row["severity"] == "warning")
-    return f"{plural(errors, 'error')}, {plural(warnings, 'warning')} in {plural(runs, 'run')}"
+    rows = table.to_pylist()
+    said = ", ".join(plural(sum(row["findings"] for row in rows if row["severity"] == severity), severity) for severity in COUNTED)
+    return f"{said} in {plural(touched, 'run')} (of {examined:,} examined)"

@@ -173,6 +173,7 @@ def _places(names: Sequence[str]) -> dict[str, Any]:
         "autorange": "reversed",
         "automargin": True,
         "showgrid": False,
+        "zeroline": False,  # the first place is 0: a line through it looks like an axis
         "ticklabelstandoff": 6,
         "title": {"text": ""},
     }

@@ -59,6 +59,9 @@ PLAIN = "#0F8A84"
 ON_COLOUR = "#0F1719"
 """The colour of texts on these colours, in light and dark themes: white would not have enough contrast on most of them."""
 
+ON_DEEP = "#FFFFFF"
+"""The colour of texts on the first colour of PALETTE, which is too deep for the other."""
+
 LONGEST_NAME = 48
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of
 from app.charts.base import INKS, figure, figures_of, hover, safe
-from app.charts.palette import PALETTE, PLAIN, name
+from app.charts.palette import ON_DEEP, PALETTE, PLAIN, name
 from app.charts.periods import filled, labels
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
@@ -111,6 +111,7 @@ def _marks(rows: Sequence[dict[str, Any]], names: Sequence[str], *, upright: boo
         "marker": {"color": PALETTE[0]},
         "text": [human(row["cost_usd"], Unit.USD) if row["cost_usd"] * LEAST_SEEN >= most or upright else "" for row in rows],
         "textposition": "auto",
+        "insidetextfont": {"color": ON_DEEP},
         "hovertext": [_hover(row, label) for row, label in zip(rows, names, strict=True)],
         "hoverinfo": "text",
         "showlegend": False,

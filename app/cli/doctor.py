@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from app.queries.read_transaction import read_transaction
+from app.text.answers import unattributed_words
 from app.text.formatting import human
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -131,11 +132,10 @@ def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: 
 
 def _unassigned(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
     """What runs report without saying of which model, as `report` says it."""
-    [(rest,)] = connection.sql(
-        "select coalesce((select sum(cost_own_usd) from runs), 0) - coalesce((select sum(cost_own_usd) from model_usage), 0)"
-    ).fetchall()
-    if rest > 0:
-        yield Finding("cost", f"{human(rest, Unit.USD)} has no model attribution")
+    rest = "cost_own_usd - coalesce(list_sum(model_costs_usd), 0)"
+    [(usd, runs)] = connection.sql(f"select coalesce(sum({rest}), 0), count_if({rest} <> 0)::bigint from runs").fetchall()
+    if said := unattributed_words(usd, runs):
+        yield Finding("cost", said.rstrip("."))
 
 
 def _unusable(error: Exception) -> Finding:

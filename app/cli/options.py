@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.closed_lists import with_known_words
+from app.cli.closed_lists import shown_words, with_known_words
 from app.cli.terminal import note, short
 from app.queries.filters import FILTERS, RUN, Filter, Filters, Kind, choose
 from app.queries.grouping import groups
@@ -120,12 +120,13 @@ def with_store(command: Command) -> Command:
         from ingest.reading.arrow_without_pandas import spare_pandas
 
         spare_pandas()
-        store = CheckedStore(_location(db), wait, _told_once(), options.get("filters", Filters()))
+        store = CheckedStore(_location(db), wait, _told_once(), Filters())
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
         if filters := options.get("filters"):
-            options["filters"] = _with_run_ids(store, filters)
+            options["filters"] = _with_whole_ids(store, filters)
+            store.look_for(options["filters"])
         done = command(*arguments, store=store, **options)
         if "filters" in options and click.get_current_context().invoked_subcommand is None:  # `claims extract` needs no store
             tell_excluded(store, options["filters"])
@@ -137,12 +138,12 @@ def with_store(command: Command) -> Command:
     return db_option(packed)
 
 
-def _with_run_ids(store: Store, filters: Filters) -> Filters:
-    if not filters.values(RUN):
+def _with_whole_ids(store: Store, filters: Filters) -> Filters:
+    if not filters.values(RUN) and not filters.values("session"):
         return filters
-    from app.queries.run_ids import with_run_ids
+    from app.queries.run_ids import with_run_ids, with_session_ids
 
-    return with_run_ids(store, filters)
+    return with_session_ids(store, with_run_ids(store, filters))
 
 
 def _tell_unmatched(unmatched: Sequence[Unmatched]) -> None:
@@ -306,7 +307,7 @@ def _filter_option(filter_: Filter) -> Callable[[Command], Command]:
         multiple=is_repeatable,
         metavar=_METAVARS[filter_.kind],
         callback=utf8,
-        help=filter_.help + more,
+        help=f"{filter_.help}{shown_words(filter_.key)}{more}",
     )
 
 

@@ -99,7 +99,7 @@ def _export(answer: Answer, format_: str) -> bytes:
 
 
 def _table(answer: Answer, width: int) -> bytes:
-    return draw(answer, width, exact=True).body
+    return draw(answer, width, exact=True).body + (f"{answer.note}\n".encode() if answer.note else b"")
 
 
 def _show(answer: Answer) -> None:
@@ -107,8 +107,9 @@ def _show(answer: Answer) -> None:
         return
     drawing = draw(answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
     terminal.put(drawing.body)
-    if drawing.left_out:
-        terminal.note(hidden_columns(drawing.left_out))
+    for said in (answer.note, drawing.left_out and hidden_columns(drawing.left_out)):
+        if said:
+            terminal.note(said)
 
 
 def width() -> int:

@@ -192,15 +192,15 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     if not report.sources:
         note("No files found." if not report.unreadable else "Nothing ingested.")
         return
-    counts = [(name, report.total(name)) for name in ("accepted", "duplicates", "rejected", "ignored")]
+    from app.text import file_kinds
+
+    counts = [f"{report.total(name):,} {name}" for name in ("accepted", "duplicates", "rejected")]
     known = sum(source.known for source in report.sources)
     before = f" ({known:,} unchanged)" if known else ""
     note(f"Ingested {plural(len(report.sources), 'file')}{before} in {report.seconds:.1f} s into {one_line(location)}")
-    parts = " + ".join(f"{count:,} {name}" for name, count in counts)
+    parts = " + ".join([*counts, file_kinds.no_results(report.total("ignored"))])
     note(f"{plural(report.total('documents'), 'document')} = {parts}")
     if report.no_logs:
-        from app.text import file_kinds
-
         note(file_kinds.no_logs(report.no_logs))
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
     if earlier := sum(source.rejected for source in report.sources if source.known):

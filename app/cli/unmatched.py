@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import duckdb
 
 from app.queries.filters import EXCLUDED, FILTERS, Filters, Kind, where
+from app.queries.run_ids import SESSION
 from ingest.store.database import Store
 
 MOST_KNOWN = 10_000
@@ -33,6 +34,10 @@ class CheckedStore(Store):
     def __init__(self, location: str, wait_seconds: float, on_wait: Callable[[str], object], filters: Filters) -> None:
         super().__init__(location, wait_seconds, on_wait)
         self.unmatched: list[Unmatched] = []
+        self.look_for(filters)
+
+    def look_for(self, filters: Filters) -> None:
+        """Look for the names in these filters instead, at the end of the next reading."""
         self._names = [(key, value) for key, values in filters.chosen if _is_of_names(key) for value in values]
 
     @contextmanager
@@ -46,7 +51,12 @@ class CheckedStore(Store):
 
 
 def _is_of_names(key: str) -> bool:
-    return FILTERS[key].kind is Kind.NAMES and bool(FILTERS[key].options)
+    return FILTERS[key].kind is Kind.NAMES and bool(_options(key))
+
+
+def _options(key: str) -> str:
+    """What there is to choose from. A screen does not list sessions, but a mistyped one is like any name."""
+    return "session_id" if key == SESSION else FILTERS[key].options
 
 
 def _is_there(connection: duckdb.DuckDBPyConnection, key: str, value: str) -> bool:
@@ -55,7 +65,7 @@ def _is_there(connection: duckdb.DuckDBPyConnection, key: str, value: str) -> bo
 
 
 def _known(connection: duckdb.DuckDBPyConnection, key: str) -> list[str]:
-    values = f"select {FILTERS[key].options} as value from v_runs"
+    values = f"select {_options(key)} as value from v_runs"
     ranked = "group by value order by count(*) desc, value limit $most"
     found = connection.execute(f"select value from ({values}) where value is not null {ranked}", {"most": MOST_KNOWN})
     return [str(value) for (value,) in found.fetchall()]

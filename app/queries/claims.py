@@ -35,7 +35,8 @@ _OF_RUNS = {
 """What a claim's columns are called with the run whose headline it is, after `claimed_`."""
 
 FINDING_COLUMNS = (
-    "run_id", "title", "severity", "rule", "message", "expected", "actual", "repo", "task", "experiment", "agent", "model", "outcome",
+    "run_id", "title", "severity", "rule", "message", "expected", "actual", "cost_own_usd", "repo", "task", "experiment", "agent",
+    "model", "outcome",
 )  # fmt: skip
 
 GRAVEST_FIRST = "list_position(['error', 'warning', 'info'], severity)"
@@ -233,6 +234,21 @@ def count_findings(store: Store, filters: Filters, severities: Sequence[str] = (
     sql = f"select count(*), count(distinct run_id) from {_FINDINGS} where {condition.sql} and {choice}"
     [(found, runs)] = _rows(fetch(store, sql, condition.parameters | _bound(severity=severities, rule=rules)))
     return found, runs
+
+
+def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
+    """How often each rule found something, the gravest first, with what its runs cost, each run once, and one of its messages."""
+    condition = where(filters)
+    sql = f"""
+        with chosen as (select run_id, cost_own_usd from v_runs where {condition.sql}),
+        of_runs as (
+            select rule, severity, run_id, cost_own_usd, count(*) as findings, min(message) as example
+            from findings join chosen using (run_id) group by all
+        )
+        select rule, severity, count(*) as runs, sum(findings)::bigint as findings, sum(cost_own_usd) as cost_usd, min(example) as example
+        from of_runs group by rule, severity
+        order by {GRAVEST_FIRST}, runs desc, rule"""
+    return fetch(store, sql, condition.parameters)
 
 
 def rules(store: Store) -> list[str]:

@@ -20,6 +20,7 @@ MOST_COMPARED = 1000
 """Ids that are compared with one that no run has."""
 
 LEAST_SHOWN = 8
+SESSION = "session"
 
 
 class Candidate(NamedTuple):
@@ -87,6 +88,25 @@ def with_run_ids(store: Store, filters: Filters) -> Filters:
     """The filters with whole ids of runs. Raises StoreError, and UsageError where a text names no run or several."""
     texts = filters.values(RUN)
     return filters.with_values(RUN, [run_id_of(store, text) for text in texts]) if texts else filters
+
+
+def with_session_ids(store: Store, filters: Filters) -> Filters:
+    """The filters with whole ids of sessions. A text that names none stays. Raises StoreError, and UsageError where it names several."""
+    texts = filters.values(SESSION)
+    return filters.with_values(SESSION, [_session_of(store, text) for text in texts]) if texts else filters
+
+
+def _session_of(store: Store, text: str) -> str:
+    """The session of this id, else the only one whose id begins so."""
+    bare = _bare(text)
+    sql = "select distinct session_id from runs where starts_with(session_id, $beginning) order by session_id"
+    found = [str(one) for one in fetch(store, sql, {"beginning": bare})["session_id"].to_pylist()] if bare else []
+    if bare in found or not found or len(bare) < LEAST_OF_AN_ID:
+        return bare if bare in found else text
+    if len(found) > 1:
+        listed = "\n  ".join(["Give more characters:", *map(one_line, found[:MOST_CANDIDATES])])
+        raise UsageError(f"{plural(len(found), 'session')} have an id that begins with {bare!r}.", listed)
+    return found[0]
 
 
 def named(store: Store, run_ids: Sequence[str]) -> list[Candidate]:

@@ -26,7 +26,8 @@ KNOWN_SUFFIX = "_known"
 
 RUN_COLUMNS = listed(
     "run_id", "title", "dated_at", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd",
-    "cost_own_usd", "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
+    "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause",
+    "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
     "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_read_share", MORE,
     "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
     "claimed_scope", "claimed_caveat", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id",
@@ -59,6 +60,15 @@ def models(
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
     chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
     return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics])
+
+
+def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
+    """(reported cost that runs attribute to no model, runs with such a cost): what sums over models lack."""
+    condition = where(filters)
+    rest = "cost_own_usd - coalesce(list_sum(model_costs_usd), 0)"
+    sql = f"select coalesce(sum({rest}), 0) as usd, count_if({rest} <> 0)::bigint as runs from v_runs where {condition.sql}"
+    [found] = fetch(store, sql, condition.parameters).to_pylist()
+    return found["usd"], found["runs"]
 
 
 def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:

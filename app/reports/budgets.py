@@ -55,8 +55,8 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """PASS or FAIL."""
-        return "PASS" if self.passed else "FAIL"
+        """PASS, FAIL, or that there is nothing to judge."""
+        return ("PASS" if self.passed else "FAIL") if self.runs else "NO RUNS"
 
     @property
     def left(self) -> Decimal | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.queries import claims as claim_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
@@ -26,7 +27,7 @@ from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, undated_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN
-from app.text.answers import Answer, excluded_words, heading
+from app.text.answers import Answer, excluded_words, heading, unattributed_words
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
@@ -59,7 +60,10 @@ MODELS_LISTED = (
 RUNS_LISTED = RUNS_SHOWN[:10]
 """As many columns as a page of paper is wide; formats for programs have them all."""
 
-FINDINGS_SHOWN = ("rule", "severity", "runs", "findings", "example")
+OF_MODELS = "A run counts whole for its main model, the one that cost most in it. Top models count what the tokens of each model cost."
+"""Why the two lists of models differ."""
+
+FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 
 
 @dataclass(frozen=True)
@@ -201,7 +205,7 @@ def report(store: Store, request: Request) -> Report:
         sections = (
             Section("totals", "Totals", Answer(totals, "", () if request.metrics else KEY_TOTALS, of=GROUPS)),
             _groups(transaction, request),
-            _models(transaction, request.filters, spent),
+            _models(transaction, request.filters),
             *_what_if(transaction, request),
             _most_expensive(transaction, request, coverage["runs"], spent),
             Section(
@@ -210,7 +214,7 @@ def report(store: Store, request: Request) -> Report:
                 Answer(report_queries.unpriced_models(transaction, request.filters), "", of=MODELS),
             ),
             Section(
-                "findings", "Findings", Answer(report_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
+                "findings", "Findings", Answer(claim_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
             ),
         )
         drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS)
@@ -241,7 +245,8 @@ def _groups(store: Store, request: Request) -> Section:
     answer = grouped(store, request.filters, request.by, request.metrics or DEFAULT_REPORT, request.zone)
     shown = () if request.metrics else (*request.by, *GROUPS_SHOWN)
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
-    return Section("groups", f"By {names}", replace(answer, shown=shown))
+    note = OF_MODELS if "model" in request.by else ""
+    return Section("groups", f"By {names}", replace(answer, shown=shown), note)
 
 
 def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
@@ -254,17 +259,12 @@ def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
     return (Section("what_if", f"Repriced as {request.reprice}", answer, found.words),)
 
 
-def _models(store: Store, filters: Filters, spent: Decimal | None) -> Section:
+def _models(store: Store, filters: Filters) -> Section:
     table = run_queries.models(store, filters)
     total = run_queries.models(store, filters, by=())
-    note = f"Cost and tokens per model, helper models included.{_unassigned(total, spent)}"
-    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS), note)
-
-
-def _unassigned(total: pa.Table, spent: Decimal | None) -> str:
-    """The reported cost that runs attribute to no model; empty where it is nothing."""
-    rest = (spent or Decimal(0)) - (total["cost_usd"][0].as_py() or Decimal(0))
-    return f" {human(rest, Unit.USD)} has no model attribution." if rest > 0 else ""
+    left_out = unattributed_words(*run_queries.unattributed(store, filters))
+    note = f"Cost and tokens per model, helper models included. {left_out}".rstrip()
+    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS, note=left_out), note)
 
 
 def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:

@@ -10,7 +10,7 @@ from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from app.queries.read_transaction import read_transaction
-from app.text.answers import Answer, heading
+from app.text.answers import Answer, heading, unattributed_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
 from schemas.catalogue.figures import MORE, listed
@@ -25,7 +25,9 @@ RUNS_SHOWN = listed(
     "parallelism", MORE, "claimed_speedup", "claimed_caveat", "findings", "repo", "experiment", "time_source", "permission_denials",
     "labels", "note", "starred", "source_name",
 )  # fmt: skip
-MODELS_SHOWN = ("model", "provider", "region", *MODEL_METRICS)
+MODELS_KEPT = ("model", "runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "causes")
+"""Which models cost how much, what list prices make of it, and why: a terminal of 80 columns shows it all."""
+MODELS_SHOWN = tuple(dict.fromkeys((*MODELS_KEPT, "provider", "region", *MODEL_METRICS)))
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 INGESTS_SHOWN = (
@@ -36,7 +38,7 @@ CLAIMS_SHOWN = (
     "title", "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "repo", "dated_at", "direction", "origin", "ratio_low",
     "ratio_high", "subject", "kind",
 )  # fmt: skip
-FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "expected", "actual", "repo", "model")
+FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "cost_own_usd", "expected", "actual", "repo", "model")
 
 
 def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
@@ -46,7 +48,17 @@ def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
         table = run_queries.runs(transaction, chosen, limit)
         covered = _runs(run_queries.summary(transaction, chosen, metrics=("runs",)))
     cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < covered else ""
-    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), RUNS_SHOWN, of=RUNS, kept=RUNS_KEPT)
+    shown, kept = _run_columns(filters)
+    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), shown, of=RUNS, kept=kept)
+
+
+def _run_columns(filters: Filters) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(columns shown, those kept in a narrow terminal) of a list of runs; the note or the reason is second where that is asked for."""
+    said = (*(("note",) if filters.values("starred") else ()), *(("excluded_reason",) if filters.choose_excluded else ()))
+    if not said:
+        return RUNS_SHOWN, RUNS_KEPT
+    kept = ("title", said[0], "dated_at", "model", "cost_own_usd", "run_id")
+    return tuple(dict.fromkeys((*kept, *said, "note", "starred", "excluded", *RUNS_SHOWN))), kept
 
 
 def models(store: Store, filters: Filters) -> Answer:
@@ -54,7 +66,18 @@ def models(store: Store, filters: Filters) -> Answer:
     with read_transaction(store) as transaction:
         table = run_queries.models(transaction, filters)
         total = run_queries.models(transaction, filters, by=())
-    return Answer(table, heading(plural(_runs(total), "run"), store.location, filters), MODELS_SHOWN, total, MODELS)
+        left_out = unattributed_words(*run_queries.unattributed(transaction, filters))
+        covered = _runs(run_queries.summary(transaction, filters, metrics=("runs",)))
+    named = f", {_runs(total):,} of them with models" if _runs(total) < covered else ""
+    about = heading(plural(covered, "run") + named, store.location, filters)
+    return Answer(table, about, MODELS_SHOWN, _without_causes(total), MODELS, MODELS_KEPT, left_out)
+
+
+def _without_causes(total: pa.Table) -> pa.Table:
+    """All causes of all models in one cell say nothing."""
+    places = {name: total.column_names.index(name) for name in ("causes", "causes_known")}
+    total = total.set_column(places["causes"], "causes", pa.array([" "], pa.string()))
+    return total.set_column(places["causes_known"], "causes_known", total["runs"])
 
 
 def rejects(store: Store) -> Answer:

@@ -23,6 +23,7 @@ _LABELS_HELP = "key=value. repo, task and experiment take the place of the run's
 
 def run_block(run: Mapping[str, Any]) -> None:
     """Labels, note, star and exclusion of one run."""
+    _tell_saved()
     if run["excluded"]:
         st.warning(f"Excluded: this run is not counted. {plain(run['excluded_reason'] or '')}", icon=":material/block:")
     if cache.is_read_only():
@@ -45,8 +46,7 @@ def run_block(run: Mapping[str, Any]) -> None:
 
 def bulk_bar(run_ids: Sequence[str]) -> None:
     """Label, star or exclude the runs that are ticked in a list; says how where none is."""
-    if told := st.session_state.pop(_TOLD, ""):
-        st.toast(told)
+    _tell_saved()
     if not run_ids:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="bulk-bar"):
@@ -61,6 +61,12 @@ def bulk_bar(run_ids: Sequence[str]) -> None:
             if st.form_submit_button("Exclude"):
                 _save(run_ids, Change(excluded=True, reason=reason.strip()))
         st.button("Include", icon=":material/undo:", help="Count them again.", on_click=_save, args=(run_ids, Change(excluded=False)))
+
+
+def _tell_saved() -> None:
+    """Say that the change before this run of the screen was saved."""
+    if told := st.session_state.pop(_TOLD, ""):
+        st.toast(told, icon=":material/check:")
 
 
 def upload_labels() -> dict[str, str]:
@@ -94,6 +100,6 @@ def _read(labels: Sequence[str]) -> dict[str, str]:
 def _save(run_ids: Sequence[str], change: Change) -> None:
     """Write the change and run the screen again."""
     changed = cache.annotate(run_ids, change)
-    st.session_state[_TOLD] = f"Saved for {plural(changed, 'run')}."
+    st.session_state[_TOLD] = f"Saved for {plural(changed, 'run')}." if len(run_ids) > 1 else "Saved."
     cache.forget_selection()
     st.rerun()

@@ -27,6 +27,7 @@ CARDS = (
 )  # fmt: skip
 FIGURES = ("runs", *CARDS, "cost_compared_usd", "cost_delta_share", "cache_saved_share", "bounded_runs")
 GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "day", "week", "month")
+MAIN = " A run counts whole for its main model, the one that cost most in it."
 DRAWN, LISTED, MOST_EXPENSIVE = 24, 500, 20
 
 st.title("Cost", anchor=False)
@@ -50,7 +51,7 @@ left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     widgets.drawing(
         cost_words.groups_finding(found, words[by]),
-        f"Reported cost by {name}, stacked by model (own tokens, helper models included).",
+        f"Reported cost by {name}, stacked by model (own tokens, helper models included).{MAIN if by == 'model' else ''}",
         groups,
         "cost-groups",
         cost_words.groups_note(found, words[by], about),

@@ -5,21 +5,25 @@ import streamlit as st
 from app.charts import findings as chart
 from app.queries import claims as claim_queries
 from app.queries import quality as quality_queries
-from app.queries import reports as report_queries
 from app.screens import cache, filter_bar, widgets
 from app.text import file_kinds, grid_columns
+from app.text.formatting import human
 from app.text.presentation import code_span, plain, rule_meaning
+from schemas.unit_names import Unit
 
 st.title("Quality", anchor=False)
 filters = filter_bar.chosen()
-found = cache.ask(report_queries.findings_by_rule, filters)
+found = cache.ask(claim_queries.findings_by_rule, filters)
 with st.container(border=True):
     if found.num_rows:
         caption = "Rules check each record for consistency. Findings are hints for review, not verdicts."
-        widgets.drawing(chart.finding(found, cache.count(filters)), caption, chart.rules(found, st.context.theme.type), "rules")
-        rules = {row["rule"]: f"{row['rule'].replace('_', ' ')} · {row['runs']:,}" for row in found.to_pylist()}
+        _, touched = cache.ask(claim_queries.count_findings, filters, chart.COUNTED)
+        widgets.drawing(chart.finding(found, touched, cache.count(filters)), caption, chart.rules(found, st.context.theme.type), "rules")
+        rules = {row["rule"]: f"{row['rule']} · {row['runs']:,}" for row in found.to_pylist()}
         rule = widgets.pick("Rule", rules, "rule", width=360)
-        st.caption(plain(rule_meaning(rule)))
+        [chosen] = [row for row in found.to_pylist() if row["rule"] == rule][:1]
+        cost = f" Reported cost of these runs: {human(chosen['cost_usd'], Unit.USD)}."
+        st.caption(f"{code_span(rule)}: {plain(rule_meaning(rule) + cost)}")
         listed = cache.ask(claim_queries.findings, filters, (), (rule,), cache.SHOWN)
         widgets.run_table(
             grid_columns.grid(listed, grid_columns.FINDINGS), listed, "findings", "Runs with a finding of this rule", "findings"
@@ -33,8 +37,8 @@ widgets.share_table(cache.ask(quality_queries.known, filters), "Share of runs th
 documents = cache.ask(quality_queries.documents)
 st.header("Ingestion", anchor=False, help="Not affected by filters: a rejected record has no model, task or cost.")
 st.markdown(
-    f"**{documents['documents']:,}** records in {documents['sources']:,} files = {documents['accepted']:,} runs"
-    f" + {documents['duplicates']:,} duplicates + {documents['rejected']:,} rejected + {documents['ignored']:,} non-result events skipped"
+    f"**{documents['documents']:,}** documents in {documents['sources']:,} files = {documents['accepted']:,} accepted"
+    f" + {documents['duplicates']:,} duplicates + {documents['rejected']:,} rejected + {file_kinds.no_results(documents['ignored'])}"
 )
 if ignored := file_kinds.no_logs(cache.ask(quality_queries.no_logs)):
     st.caption(ignored)

@@ -11,10 +11,12 @@ from app.text import claim_marks, grid_columns
 from app.text.claim_words import headline
 from app.text.formatting import short_id
 from app.text.presentation import (
+    RUN_COST,
     RUN_ENDING,
-    RUN_ORIGIN,
+    cause_sentence,
     facts_html,
     file_name_of,
+    origin_facts,
     plain,
     run_cards,
     run_id_of,
@@ -55,6 +57,11 @@ summary, facts = shown(run["result"] or ""), cache.ask(claim_queries.of_run, run
 claims = facts.claims.to_pylist()
 evidence.show(run["result"] or "", claims, SUMMARY_WIDTH)
 widgets.card_grid(run_cards(run))
+with st.container(border=True):
+    st.header("Cost", anchor=False)
+    st.html(facts_html(run, RUN_COST))
+    if cause := cause_sentence(run):
+        st.caption(plain(cause))
 annotate.run_block(run)
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):
@@ -62,7 +69,7 @@ with ending.container(border=True, height="stretch"):
     st.html(facts_html(run, RUN_ENDING))
 with origin.container(border=True, height="stretch"):
     st.header("Details", anchor=False)
-    st.html(facts_html(run, RUN_ORIGIN, run["labels"]))
+    st.html(facts_html(run, origin_facts(run), run["labels"]))
 if usage.num_rows:
     with st.container(border=True):
         widgets.chart("run-tokens", usage, looks(cache.models()))

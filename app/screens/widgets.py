@@ -54,7 +54,7 @@ FORMATS: dict[Unit, Any] = {
 """How a grid writes the units; its cells sort by value."""
 
 WIDTHS = TEXT_WIDTHS | {
-    "title": 360, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250,
+    "title": 280, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250,
 }  # fmt: skip
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 

@@ -22,7 +22,7 @@ class Answer:
 
     `total` is the row of all groups together, from a query of its own: medians and shares do not add up. `heading` says how
     many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean. Columns that are
-    `kept` get room before all others, also in a narrow terminal.
+    `kept` get room before all others, also in a narrow terminal. `note` says what the rows leave out.
     """
 
     table: pa.Table
@@ -31,6 +31,7 @@ class Answer:
     total: pa.Table | None = None
     of: Columns = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+    note: str = ""
 
 
 def undated_words(runs: int, usd: Decimal | None) -> str:
@@ -43,6 +44,11 @@ def undated_words(runs: int, usd: Decimal | None) -> str:
 def excluded_words(runs: int) -> str:
     """`3 excluded runs are not counted.`; empty for none."""
     return f"{plural(runs, 'excluded run')} {'is' if runs == 1 else 'are'} not counted." if runs else ""
+
+
+def unattributed_words(usd: Decimal, runs: int) -> str:
+    """`$3.75 of 2 runs has no model attribution.`; empty where models account for all of the cost."""
+    return f"{human(usd, Unit.USD)} of {plural(runs, 'run')} has no model attribution." if usd > 0 else ""
 
 
 def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
+from app.text.claim_words import evidence_words
 from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
 from schemas.agents import AGENTS
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
@@ -27,6 +28,9 @@ _NAMES = (DIMENSIONS | MODEL_DIMENSIONS).keys() - {"provider", "region"}
 
 CAUSE_COLUMNS = ("cost_cause", "causes", "cause")
 """Columns of causes of a cost difference, by their keys."""
+
+EVIDENCE_COLUMNS = ("evidence", "claimed_evidence")
+"""Columns of the evidence of a claim, likewise."""
 
 
 def cause_words(keys: str) -> str:
@@ -78,11 +82,17 @@ class Column:
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
-        if self.name in CAUSE_COLUMNS and value:
+        return human(("no", "yes")[value] if isinstance(value, bool) else self._words(value, row), self.unit)
+
+    def _words(self, value: Any, row: Mapping[str, Any]) -> Any:
+        """What people call a key; any other value as it is."""
+        if not value:
+            return value
+        if self.name in CAUSE_COLUMNS:
             return cause_words(value)
-        if self.name == "agent" and value:
-            return agent_name(value)
-        return human(("no", "yes")[value] if isinstance(value, bool) else value, self.unit)
+        if self.name in EVIDENCE_COLUMNS:
+            return evidence_words(value, row.get("kind") or "quantified")
+        return agent_name(value) if self.name == "agent" else value
 
     def exact(self, row: Mapping[str, Any]) -> str:
         """The value with nothing of a sum rounded away."""

@@ -160,7 +160,9 @@ def prices_finding(found: Groups) -> str:
         return "Reported cost vs. list-price cost"
     most = max(rows, key=lambda row: abs(row["cost_delta_usd"]))
     reported, listed = (human(most[side], Unit.USD) for side in ("reported", "listed"))
-    return f"{_name(most, found.table.column_names[0])}: {reported} reported, {listed} at list prices"
+    key = found.table.column_names[0]
+    who = f"Runs on {_name(most, key)}" if key == "model" else _name(most, key)
+    return f"{who}: {reported} reported, {listed} at list prices"
 
 
 def prices_note(found: Groups, label: str) -> str:

@@ -26,6 +26,12 @@ WHAT_IS_READ = (
 """What to ingest, and how to get it."""
 
 
+def no_results(count: int) -> str:
+    """`13,963 events and other JSON without a result of their own`: documents that are no result record. Nothing is lost with them."""
+    said = "event or other JSON without a result of its own" if count == 1 else "events and other JSON without a result of their own"
+    return f"{count:,} {said}"
+
+
 def counted(kinds: Mapping[FileKind, int]) -> str:
     """`3,100 text, 2,000 source, 828 patch`: the most frequent first."""
     return ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))

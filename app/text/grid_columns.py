@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from app.queries.filters import SEARCHED
 from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import Column, columns, with_starts
-from app.text.formatting import sortable_duration
+from app.text.formatting import UNKNOWN_NAME, sortable_duration
 from app.text.presentation import fact_words, upload_words
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.entry import Columns, Figure
@@ -76,7 +76,7 @@ CLAIMS = (
 
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
-FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "expected", "actual", "model", "run_id"))
+FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "cost_own_usd", "expected", "actual", "model", "run_id"))
 REASONS = Listing(catalogue.REASONS, ("reason", "rejected", "sources", "detail"))
 REJECTS = Listing(catalogue.REJECTS, ("source_name", "reason", "detail", "position", "excerpt"))
 SOURCES = Listing(
@@ -111,7 +111,13 @@ def grid(table: pa.Table, listing: Listing) -> Grid:
     table = with_starts(table)
     kept = [key for key in _with_caveat(listing.keys, table) if not table.num_rows or table[key].null_count < table.num_rows]
     shown = tuple(columns(table.select(kept), listing.of))
-    return Grid(pa.table({column.name: _cells(table[column.name], column.name, column.unit) for column in shown}), shown)
+    return Grid(pa.table({column.name: _named(table[column.name], column) for column in shown}), shown)
+
+
+def _named(values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
+    """The cells of a column; a group without a name is called unknown, as in charts."""
+    cells = _cells(values, column.name, column.unit)
+    return pc.fill_null(cells, UNKNOWN_NAME) if column.is_name and pa.types.is_string(cells.type) else cells
 
 
 def _with_caveat(keys: Sequence[str], table: pa.Table) -> list[str]:

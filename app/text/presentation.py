@@ -13,8 +13,8 @@ import simplejson
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
-from app.text.claim_words import EVIDENCE_NAMES
-from app.text.columns import CAUSE_COLUMNS, agent_name, cause_words, untold
+from app.text.claim_words import evidence_words
+from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_words, untold
 from app.text.formatting import human, known_of, short_id
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
@@ -22,7 +22,7 @@ from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.rows.cost import CAUSES
+from schemas.rows.cost import CAUSES, CostCause
 from schemas.rows.source import NO_LOGS
 from schemas.text import in_json, one_line, paired, visible
 from schemas.unit_names import Unit
@@ -63,6 +63,9 @@ RUN_CARDS = listed(
     "cost_own_usd", "duration_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
     "cache_read_share", MORE,
 )  # fmt: skip
+RUN_COST = (
+    "cost_own_usd", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cache_saved_usd",
+)  # fmt: skip
 RUN_ENDING = (
     "outcome", "score", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",
 )  # fmt: skip
@@ -99,18 +102,33 @@ def _note(run: Mapping[str, Any], key: str) -> str:
     return f"Session total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
 
 
+def cause_sentence(run: Mapping[str, Any]) -> str:
+    """Why list-price cost and reported cost differ, in a sentence; empty where that is unknown."""
+    return CAUSES[CostCause(run["cost_cause"])].meaning if run["cost_cause"] else ""
+
+
+def origin_facts(run: Mapping[str, Any]) -> tuple[str, ...]:
+    """RUN_ORIGIN as the run tells it: where only the date of a file is known, nobody knows when it started and ended."""
+    if run["time_source"] != OF_FILE:
+        return RUN_ORIGIN
+    left_out = "started_at" if run["ended_at"] is not None else "ended_at"
+    return tuple(key for key in RUN_ORIGIN if key not in (left_out, "time_source"))
+
+
 def facts_html(run: Mapping[str, Any], facts: Sequence[str], labels: Mapping[str, str] | None = None) -> str:
     """What is known of one run, columns of RUNS, as a description list. Values are strangers' text: escaped, never read as Markdown.
 
     `labels` are those given at ingest; one that repeats a fact is left out.
     """
-    known = [(_fact_label(RUNS[key]), RUNS[key].meaning, fact_words(run[key], key)) for key in facts if run[key] is not None]
+    known = [(fact_label(RUNS[key], run), RUNS[key].meaning, fact_words(run[key], key)) for key in facts if run[key] is not None]
     given = [(key, RUNS["labels"].meaning, value) for key, value in (labels or {}).items() if key not in facts]
     return f'<dl style="{_LIST}">{"".join(_fact(*fact) for fact in known + given)}</dl>'
 
 
-def _fact_label(entry: Entry) -> str:
-    return f"{entry.label} (UTC)" if entry.unit is Unit.TIME else entry.label
+def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:
+    """What a fact is called; times say of which zone, and the date of a file that it is one."""
+    label = "File modified at" if entry.key in ("started_at", "ended_at") and run.get("time_source") == OF_FILE else entry.label
+    return f"{label} (UTC)" if entry.unit is Unit.TIME else label
 
 
 _LIST = "display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:0.4rem 1.25rem;margin:0;padding:0"
@@ -121,6 +139,9 @@ def _fact(label: str, meaning: str, value: str) -> str:
     name = f'<dt title="{html.escape(meaning)}" style="margin:0;font-weight:400;opacity:0.75">{html.escape(visible(label))}</dt>'
     return f'{name}<dd style="{_VALUE}">{html.escape(visible(value))}</dd>'
 
+
+OF_FILE = "file"
+"""The source of a time that is the modification time of a file."""
 
 _TIME_SOURCES = {
     "stream": "event stream",
@@ -142,8 +163,8 @@ def fact_words(value: Any, key: str) -> str:
         return agent_name(str(value))
     if key == "time_source":
         return _TIME_SOURCES.get(str(value), str(value))
-    if key in ("evidence", "claimed_evidence"):
-        return EVIDENCE_NAMES.get(str(value), str(value))
+    if key in EVIDENCE_COLUMNS:
+        return evidence_words(str(value))
     return (
         str(value).replace("_", " ") if key in ("outcome", "tokens_basis") else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
     )
@@ -159,7 +180,7 @@ def upload_words(report: SourceReport) -> str:
         _counted(report.accepted, "new run", "new runs"),
         _counted(report.duplicates, "duplicate", "duplicates"),
         _counted(report.rejected, "record rejected", "records rejected"),
-        _counted(report.ignored, "non-result event skipped", "non-result events skipped"),
+        file_kinds.no_results(report.ignored) if report.ignored else "",
     )
     return ", ".join(filter(None, said)) or "archive, see entries below"
 
@@ -188,11 +209,18 @@ def shown_record(raw: str) -> Shown:
 
 def plain(text: str) -> str:
     """A stranger's text for a place that reads Markdown, so that it stays text."""
-    return _MARKS.sub(r"\\\g<0>", visible(text))
+    return _NOTHING.join(_MARKS.sub(r"\\\g<0>", part) for part in _IN_LINKS.split(visible(text)))
 
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s)")
 """What starts anything in Markdown or in Streamlit's additions to it; list marks count at the beginning of a line only."""
+
+
+_NOTHING = ":small[]"
+"""An element without text. Addresses become links also where their signs are escaped, but not across elements."""
+
+_IN_LINKS = re.compile(r"(?<=[\w.+-]@)(?=[-\w])|(?<=http)(?=s?://)|(?<=www)(?=\.)", re.IGNORECASE)
+"""A place within anything that becomes a link by itself: an address of mail, `https://…`, `www.…`."""
 
 
 def code_span(text: str) -> str:

@@ -14,18 +14,18 @@ from app.text.answers import Answer
 from app.text.claim_words import claim_title, expectation, statement
 from app.text.columns import NEVER_STARTED
 from app.text.formatting import human
-from app.text.presentation import RUN_ENDING, RUN_ORIGIN, fact_words, run_cards
+from app.text.presentation import RUN_COST, RUN_ENDING, RUN_ORIGIN, cause_sentence, fact_label, fact_words, origin_facts, run_cards
 from app.text.text_tables import draw
 from schemas.catalogue.columns import FILE_CHANGES, RUNS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
-from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import one_line, visible
 
-COST = ("cost_own_usd", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cache_saved_usd")
 MODELS = (
     "model", "cost_own_usd", "cost_list_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
     "tokens_basis", "tokens_basis_reason", "provider", "region", "cost_cause", "web_search_requests", "model_id",
 )  # fmt: skip
+SAID = ("starred", "note", "excluded", "excluded_reason")
+"""What people said of the run."""
 CALLS, CHANGES = ("tool", "calls", "errors"), ("path", "insertions", "deletions")
 LONGEST_PROMPT = 1_000
 """Characters of a prompt that are shown; the record of the run and `--format json` have it whole."""
@@ -56,11 +56,12 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
         return drawn.decode(encoding)
 
     labels = [(key, value) for key, value in run["labels"].items() if key not in RUN_ORIGIN]
+    yield "Star, note and exclusion", _pairs(_facts(run, [key for key in SAID if run[key]]), width)
     yield "Figures", _pairs([(card.label, f"{card.value}{card.note and f' ({card.note})'}") for card in run_cards(run)], width)
-    yield "Cost", _pairs(_facts(run, COST), width) + _cause(run, width)
+    yield "Cost", _pairs(_facts(run, RUN_COST), width) + _wrapped(cause_sentence(run), width)
     yield "Models", table(run["model_usage"], MODELS, USES)
     yield "Result", _pairs(_facts(run, RUN_ENDING), width)
-    yield "Details", _pairs([*_facts(run, RUN_ORIGIN), *labels], width)
+    yield "Details", _pairs([*_facts(run, origin_facts(run)), *labels], width)
     yield "Prompt", _wrapped(textwrap.shorten(run["prompt"] or "", LONGEST_PROMPT, placeholder=" …"), width)
     yield "Claims (from the summary, not verified)", _entries([(claim_title(row), row["quote"]) for row in facts.claims.to_pylist()], width)
     yield "Findings", _entries([(f"{row['severity']}: {row['message']}", expectation(row)) for row in facts.findings.to_pylist()], width)
@@ -72,12 +73,7 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
 
 
 def _facts(run: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, str]]:
-    return [(RUNS[key].label, fact_words(run[key], key)) for key in keys if run[key] is not None]
-
-
-def _cause(run: Mapping[str, Any], width: int) -> str:
-    """Why list-price cost and reported cost differ, in a sentence."""
-    return _wrapped(CAUSES[CostCause(run["cost_cause"])].meaning, width) if run["cost_cause"] else ""
+    return [(fact_label(RUNS[key], run), fact_words(run[key], key)) for key in keys if run[key] is not None]
 
 
 def _pairs(pairs: Sequence[tuple[str, str]], width: int) -> str:

@@ -35,7 +35,8 @@ MOST_COLUMNS, NARROW = 7, 100
 _LEAST_TEXT = 18
 _LEAST_PROSE = 16
 MOST_LINES = 2
-"""Lines of a title in a list; `tachograph show` has it whole."""
+SHORTENED = frozenset({"title", "note", "excluded_reason"})
+"""Texts of so many lines in a list; `tachograph show` has them whole."""
 _PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d))*[-_/.:@+,]*\s*")
 """A part of a text that stays on one line: up to a sign between parts, or up to a blank and with it. A date and a number are one part."""
 _LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
@@ -211,7 +212,7 @@ def _text(cell: str, column: Column, width: int) -> Text:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
     if not column.is_figure and column.name not in PATHS:
-        value = broken(value, width, MOST_LINES if column.name == "title" else None)
+        value = broken(value, width, MOST_LINES if column.name in SHORTENED else None)
     text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
     return text.append(f"\n{note}", style="dim") if note else text
 

@@ -131,12 +131,13 @@ CLAIMS: Columns = {
         ),
     ),
 }  # fmt: skip
-FINDINGS: Columns = {**_OF_ITS_RUN, **_entries(FindingRow)}
+FINDINGS: Columns = {**_OF_ITS_RUN, **_entries(FindingRow), **by_key(RUNS["cost_own_usd"])}
 RULES: Columns = {
     **_entries(FindingRow),
     **by_key(
         Entry("runs", "Runs", Unit.COUNT, meaning="Runs with a finding of this rule."),
         Entry("findings", "Findings", Unit.COUNT, meaning="Number of findings of this rule."),
+        Entry("cost_usd", "Cost of the runs", Unit.USD, meaning="Reported cost of the runs with a finding of this rule, each run once."),
         Entry("example", "Example", meaning="One of its messages."),
     ),
 }

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ingest.store.database import Store
     from ingest.store.history.annotations import Change
 
+NAMED = 5
+"""Runs that a change names."""
+
 
 def _with_runs(command: Command) -> Command:
     """The words of the command line, the filters and `--yes`, handed on as `words`, `chosen` and `yes`."""
@@ -106,12 +109,22 @@ def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, 
 
     run_ids = _chosen_runs(store, words, chosen)
     if chosen and not yes:
-        confirm(f"This changes {plural(len(run_ids), 'run')} ({one_line(chosen.as_words())}).")
+        confirm(f"This changes {plural(len(run_ids), 'run')} ({one_line(chosen.as_words())}).", "change them")
     with terminal.told_interrupts(store):
         changed = annotate(store, run_ids, change)
     same = len(run_ids) - changed
     unchanged = f" ({same:,} unchanged)" if same else ""
-    terminal.note(f"{done} {plural(len(run_ids), 'run')}{unchanged}")
+    silent = " (no reason given)" if change.excluded and not change.reason else ""
+    terminal.note(f"{done} {plural(len(run_ids), 'run')}{silent}{unchanged}")
+    _tell_runs(store, run_ids)
+
+
+def _tell_runs(store: Store, run_ids: Sequence[str]) -> None:
+    """The first NAMED of the runs by short id and title."""
+    from app.queries.run_ids import Found, named
+
+    for line in Found(len(run_ids), tuple(named(store, run_ids[:NAMED]))).lines():
+        terminal.note(f"  {line}")
 
 
 def _chosen_runs(store: Store, words: Sequence[str], chosen: Filters) -> list[str]:
@@ -130,8 +143,9 @@ def _chosen_runs(store: Store, words: Sequence[str], chosen: Filters) -> list[st
     return found
 
 
-def confirm(question: str) -> None:
-    """Ask whether to go on. Raises UsageError where nobody can be asked, click.Abort where the answer is no."""
+def confirm(question: str, does: str) -> None:
+    """Ask whether to go on. Raises UsageError where nobody can be asked, click.Abort where the answer is no. `does`: `undo it`."""
     if not sys.stdin.isatty():
-        raise UsageError(question, "Add --yes to do it.")
+        terminal.note(question)
+        raise UsageError(f"add --yes to {does}.", "Nothing was changed.")
     click.confirm(f"{question} Continue?", abort=True, err=True)

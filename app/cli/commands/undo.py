@@ -49,6 +49,6 @@ def undo(number: int | None, store: Store, *, listed: bool, yes: bool) -> None:
     with terminal.told_interrupts(store):
         planned, ingest = preview(store, number)
         if not yes:
-            confirm(f"{about_ingest(ingest)}. {takes_back(planned)}")
+            confirm(f"{about_ingest(ingest)}. {takes_back(planned)}", "undo it")
         done = take_back(store, planned.ingest_id)
         terminal.note(took_back(done))

@@ -65,7 +65,7 @@ def write_page(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> byt
 
 
 def write_report(report: Report) -> bytes:
-    """The first page, totals, and a table per section, with charts where there is something to compare; at the end what it covers."""
+    """The first page, totals, what it covers, and a table per section, with charts where there is something to compare."""
     charts = _charts(report)
     totals = report.section("totals").answer
     [row] = totals.table.to_pylist()
@@ -94,7 +94,7 @@ def _first_page(page: FirstPage) -> dict[str, Any]:
 
 def _charts(report: Report) -> Mapping[str, Embedded]:
     groups, models = report.section("groups").table, report.section("models").table
-    return report_charts(groups, report.header.by, models, report.model_rows, looks(report.stored_models))
+    return report_charts(groups, report.header.by, models, report.model_rows, looks(report.stored_models), report.header.coverage["runs"])
 
 
 def _section(section: Section, chart: Embedded | None) -> Part:

@@ -21,7 +21,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.values import is_formula
-from app.text.columns import Column, columns
+from app.text.columns import EVIDENCE_COLUMNS, Column, columns
 from app.text.grid_columns import WORDED
 from app.text.presentation import fact_words
 from schemas.catalogue.columns import CHECKS, TOTALS
@@ -139,7 +139,10 @@ def write_report(report: Report) -> bytes:
     for section in sheets:
         answer = section.answer
         listing = _runs_listing(answer.table) if section.key == "runs" else Sheet(_in_order(answer))
-        _grid(book, book.workbook.add_worksheet(section.key.capitalize()), listing, answer.of, answer.total)
+        sheet = book.workbook.add_worksheet(section.key.capitalize())
+        _grid(book, sheet, listing, answer.of, answer.total)
+        if answer.note:
+            _text(book, sheet, min(answer.table.num_rows, MOST_ROWS - 1) + 2, 0, answer.note)
     _about(book, book.workbook.add_worksheet("About"), report)
     charted = next(section for section in sheets if section.key in ("groups", "models"))
     if charted.table.num_rows and "cost_usd" in charted.table.column_names:
@@ -311,7 +314,8 @@ def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row
     elif writer:
         writer(sheet, *at, value / _DAY_MS if column.unit is Unit.MILLISECONDS else value, book.style(num_format=number_format, **style))
     elif isinstance(value, str):
-        _text(book, sheet, *at, fact_words(value, column.name) if column.name in WORDED else value, **style)
+        said = column.cell(row) if column.name in EVIDENCE_COLUMNS else fact_words(value, column.name)
+        _text(book, sheet, *at, said if column.name in WORDED else value, **style)
     else:
         _text(book, sheet, *at, column.cell(row), **style)
 

@@ -124,7 +124,7 @@ def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
     if record.total_cost_usd is None and not record.model_usage and (agent := look_alike(document.value)):
         raise InvalidRecord(RejectReason.LOOK_ALIKE, f"{agent}'s result records are not read yet")
     if record.model_fields_set.isdisjoint(_FIGURE_FIELDS):
-        raise InvalidRecord(RejectReason.LOOK_ALIKE, "a result record of an agent that is not known: it has no cost, turns or tokens")
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, "a result record without cost, turns or tokens: of an unknown agent, or cut down")
     return record, raw
 
 

@@ -16,7 +16,7 @@ with alike as (
 named as (select *, list_filter(run_ids, lambda other: other <> run_id) as others from alike where len(run_ids) > 1)
 select
     run_id, rule, severity,
-    'Run ' || array_to_string(others[:5], ', ') || case when len(others) > 5 then ' and ' || (len(others) - 5) || ' more' else '' end
+    'Run ' || array_to_string(list_transform(others[:5], lambda other: if(length(other) > 12, other[:8] || '…', other)), ', ') || case when len(others) > 5 then ' and ' || (len(others) - 5) || ' more' else '' end
     || case when len(others) > 1 then ' have' else ' has' end
     || ' the same session, duration, turns and cost: probably a copy of this record without its id.'
     || case when is_counted_in_each then ' The cost is counted in each.' else '' end as message,
