@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, trae
+from schemas.wire import claude_code, codex, openhands, trae
 from schemas.wire.marks import Marks
 
 
@@ -57,6 +57,16 @@ TRAE = Agent(
     (("trajectory", "2025-09 to 2025-12"),),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
 )
+OPENHANDS = Agent(
+    "openhands",
+    "OpenHands",
+    "https://github.com/OpenHands/OpenHands",
+    "#c2a01e",
+    "cross",
+    openhands.MARKS,
+    (("events", "SDK 1.x"), ("output.jsonl of evaluations", "0.59, SDK 1.x")),
+    untold=frozenset(("duration_ms",)),
+)
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, OPENHANDS)}
 """Every agent by its key."""

@@ -11,12 +11,24 @@ from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
 from ingest.agents.kept_run import KeptRuns
+from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
+from ingest.agents.openhands.output import OpenHandsOutput
 from ingest.agents.trae import Trae
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.marks import RESULT_START
 
-READERS: tuple[type[AgentReader], ...] = (ClaudeCode, CodexExec, CodexRollout, CodexTextLog, Trae, KeptRuns)
+READERS: tuple[type[AgentReader], ...] = (
+    ClaudeCode,
+    CodexExec,
+    CodexRollout,
+    CodexTextLog,
+    Trae,
+    OpenHandsEvents,
+    OpenHandsState,
+    OpenHandsOutput,
+    KeptRuns,
+)
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
 RESULT_BYTES = RESULT_START.encode()
