@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, openhands, trae
+from schemas.wire import claude_code, codex, inspect_ai, openhands, trae
 from schemas.wire.marks import Marks
 
 
@@ -67,6 +67,17 @@ OPENHANDS = Agent(
     (("events", "SDK 1.x"), ("output.jsonl of evaluations", "0.59, SDK 1.x")),
     untold=frozenset(("duration_ms",)),
 )
+INSPECT_AI = Agent(
+    "inspect-ai",
+    "Inspect AI",
+    "https://inspect.aisi.org.uk",
+    "#3a8fb7",
+    "x",
+    inspect_ai.MARKS,
+    (("log", "0.3.41–0.3.154"),),
+    untold=frozenset(("session_id",)),
+)
+"""A framework of evaluations, most of them not of coding: its runs are told apart by their task."""
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, OPENHANDS)}
+AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, OPENHANDS, INSPECT_AI)}
 """Every agent by its key."""

@@ -10,6 +10,7 @@ from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
+from ingest.agents.inspect_ai import InspectAI
 from ingest.agents.kept_run import KeptRuns
 from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
 from ingest.agents.openhands.output import OpenHandsOutput
@@ -27,6 +28,7 @@ READERS: tuple[type[AgentReader], ...] = (
     OpenHandsEvents,
     OpenHandsState,
     OpenHandsOutput,
+    InspectAI,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
