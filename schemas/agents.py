@@ -7,7 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import claude_code, codex, inspect_ai, openhands, trae
+from schemas.wire import (
+    claude_code,
+    codex,
+    copilot,
+    cursor,
+    gemini,
+    harbor,
+    inspect_ai,
+    mini_swe_agent,
+    opencode,
+    openhands,
+    qwen,
+    swe_agent,
+    terminal_bench,
+    trae,
+)  # fmt: skip
 from schemas.wire.marks import Marks
 
 
@@ -15,7 +30,8 @@ from schemas.wire.marks import Marks
 class Agent:
     """One agent. `key` is the value of `runs.agent`. `reads`: kinds of its records that are read, with the versions that were seen.
 
-    `untold`: columns of `runs` that none of its records can fill. `colour` and `marker` are those of charts.
+    `untold`: columns of `runs` that none of its records can fill. `is_cumulative`: whether a later record of a session includes the totals
+    of earlier ones, so that they form chains. `colour` and `marker` are those of charts.
     """
 
     key: str
@@ -26,6 +42,7 @@ class Agent:
     marks: Marks
     reads: tuple[tuple[str, str], ...]
     untold: frozenset[str] = frozenset()
+    is_cumulative: bool = False
 
 
 CLAUDE_CODE = Agent(
@@ -36,6 +53,7 @@ CLAUDE_CODE = Agent(
     "circle",
     claude_code.MARKS,
     (("result record, stream-json", "0.2–2.1"),),
+    is_cumulative=True,
 )
 CODEX = Agent(
     "codex",
@@ -57,6 +75,102 @@ TRAE = Agent(
     (("trajectory", "2025-09 to 2025-12"),),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
 )
+GEMINI = Agent(
+    "gemini-cli",
+    "Gemini CLI",
+    "https://github.com/google-gemini/gemini-cli",
+    "#7b61d6",
+    "star",
+    gemini.MARKS,
+    (("-o json", "0.6–0.61"), ("-o stream-json", "2026"), ("chat file", "2025-10 to 2026-04")),
+    untold=frozenset(("cost_reported_usd", "cost_own_usd", "agent_version", "cwd", "repo", "branch")),
+)
+QWEN = Agent(
+    "qwen-code",
+    "Qwen Code",
+    "https://github.com/QwenLM/qwen-code",
+    "#b4468a",
+    "triangle-down",
+    qwen.MARKS,
+    (("-o json, stream-json", "0.15–0.20"), ("chat file", "0.18")),
+    untold=frozenset(("cost_reported_usd", "cost_own_usd")),
+)
+CURSOR = Agent(
+    "cursor",
+    "Cursor",
+    "https://cursor.com/cli",
+    "#7a5195",
+    "triangle-up",
+    cursor.MARKS,
+    (("-p --output-format json, stream-json", "2026-02 to 2026-08"),),
+    untold=frozenset(
+        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "num_turns", "agent_version", "repo", "branch")
+    ),
+)
+OPENCODE = Agent(
+    "opencode",
+    "OpenCode",
+    "https://opencode.ai",
+    "#5f6b7a",
+    "pentagon",
+    opencode.MARKS,
+    (("run --format json", "2025-12 to 2026-07"), ("export", "2026")),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "repo", "branch")),
+)
+COPILOT = Agent(
+    "copilot",
+    "Copilot CLI",
+    "https://github.com/features/copilot/cli",
+    "#c2571a",
+    "hexagram",
+    copilot.MARKS,
+    (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
+    untold=frozenset(("cost_reported_usd", "cost_own_usd")),
+)
+MINI_SWE_AGENT = Agent(
+    "mini-swe-agent",
+    "mini-swe-agent",
+    "https://mini-swe-agent.com",
+    "#b8860b",
+    "triangle-left",
+    mini_swe_agent.MARKS,
+    (("trajectory", "1.15–2.4"),),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "score")),
+)
+SWE_AGENT = Agent(
+    "swe-agent",
+    "SWE-agent",
+    "https://swe-agent.com",
+    "#8f4a9e",
+    "triangle-right",
+    swe_agent.MARKS,
+    (("trajectory", "0.6–1.1"),),
+    untold=frozenset(("duration_ms", "duration_api_ms", "duration_api_own_ms", "session_id", "started_at", "ended_at", "score")),
+)
+HARBOR = Agent(
+    "harbor",
+    "Harbor",
+    "https://harborframework.com",
+    "#2f6f62",
+    "hexagon",
+    harbor.MARKS,
+    (("trial", "0.21–0.25"), ("trajectory (ATIF)", "1.0–1.8")),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms")),
+)
+"""A benchmark: its runs bear the name of the agent that it ran."""
+TERMINAL_BENCH = Agent(
+    "terminal-bench",
+    "terminal-bench",
+    "https://www.tbench.ai",
+    "#5b6470",
+    "hexagon2",
+    terminal_bench.MARKS,
+    (("results", "0.2"),),
+    untold=frozenset(
+        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version", "model", "result")
+    ),
+)
+"""A benchmark, whose results do not name the agent that it ran."""
 OPENHANDS = Agent(
     "openhands",
     "OpenHands",
@@ -74,10 +188,16 @@ INSPECT_AI = Agent(
     "#3a8fb7",
     "x",
     inspect_ai.MARKS,
-    (("log", "0.3.41–0.3.154"),),
+    ((".json logs", "0.3.41–0.3.154"),),
     untold=frozenset(("session_id",)),
 )
 """A framework of evaluations, most of them not of coding: its runs are told apart by their task."""
 
-AGENTS = {agent.key: agent for agent in (CLAUDE_CODE, CODEX, TRAE, OPENHANDS, INSPECT_AI)}
+AGENTS = {
+    agent.key: agent
+    for agent in (
+        CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR, TERMINAL_BENCH,
+        OPENHANDS, INSPECT_AI,
+    )
+}  # fmt: skip
 """Every agent by its key."""

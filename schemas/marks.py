@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from schemas.agents import AGENTS, CLAUDE_CODE
+from schemas.wire.roll_ups import is_roll_up
 
 _MARKS = tuple(agent.marks for agent in AGENTS.values())
 
@@ -56,8 +57,8 @@ _EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(map(re.esc
 
 
 def is_agents_object(value: dict[str, Any]) -> bool:
-    """Whether an object is a record of an agent by its names: then nothing inside it is a record of its own."""
-    return any(names <= value.keys() for names in _NAMES)
+    """Whether an object is a record of an agent by its names, or a benchmark's file: then nothing inside it is a record of its own."""
+    return any(names <= value.keys() for names in _NAMES) or is_roll_up(value)
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:

@@ -161,17 +161,9 @@ def test_control_characters_and_halves_of_surrogate_pairs_are_read() -> None:
 
 
 def test_a_look_alike_is_refused_by_name() -> None:
-    cursor = {
-        "type": "result",
-        "subtype": "success",
-        "is_error": False,
-        "duration_ms": 9,
-        "duration_api_ms": 9,
-        "result": "x",
-        "request_id": "r",
-    }
-    with pytest.raises(InvalidRecord, match="Cursor") as caught:
-        rows_of(cursor)
+    droid = {"type": "result", "subtype": "success", "is_error": False, "duration_ms": 9, "num_turns": 1, "result": "x", "session_id": "s"}
+    with pytest.raises(InvalidRecord, match="Droid") as caught:
+        rows_of(droid)
     assert caught.value.reason is RejectReason.LOOK_ALIKE
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from app.text.formatting import UNKNOWN_NAME
+from schemas.agents import AGENTS
 
 R = TypeVar("R")
 
@@ -102,9 +103,15 @@ OUTCOME_LOOKS: Looks = {None: _NOBODY} | {
 """A look for each outcome, by its stored name and by its words."""
 
 
+AGENT_LOOKS: Looks = {None: _NOBODY} | {
+    word: Look(agent.colour, agent.marker, "", place) for place, agent in enumerate(AGENTS.values()) for word in (agent.key, agent.label)
+}
+"""A look for each agent, by its key and by its label."""
+
+
 def group_looks(by: str, models: Looks) -> Looks | None:
-    """The looks of groups of models or outcomes, which have colours of their own; None for all other groups."""
-    return {"model": models, "outcome": OUTCOME_LOOKS}.get(by)
+    """The looks of groups of models, outcomes or agents, which have colours of their own; None for all other groups."""
+    return {"model": models, "outcome": OUTCOME_LOOKS, "agent": AGENT_LOOKS}.get(by)
 
 
 def _look(place: int) -> Look:

@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from ingest.agents.base import AgentReader, ContextOf, Found
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
+from ingest.agents.copilot.events import CopilotEvents
+from ingest.agents.copilot.history import CopilotHistories
+from ingest.agents.cursor import Cursor
+from ingest.agents.gemini.chat import GeminiChat
+from ingest.agents.gemini.output import GeminiJson
+from ingest.agents.gemini.stream import GeminiStream
+from ingest.agents.harbor.atif import Atif
+from ingest.agents.harbor.terminal_bench import TerminalBench
+from ingest.agents.harbor.trial import HarborTrials
 from ingest.agents.inspect_ai import InspectAI
 from ingest.agents.kept_run import KeptRuns
+from ingest.agents.opencode.export import OpenCodeExported
+from ingest.agents.opencode.run_stream import OpenCodeRun
 from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
 from ingest.agents.openhands.output import OpenHandsOutput
+from ingest.agents.qwen.chat import QwenChat
+from ingest.agents.qwen.stream import QwenStream
+from ingest.agents.swe_agent.mini import MiniSweAgent
+from ingest.agents.swe_agent.trajectory import SweAgent
 from ingest.agents.trae import Trae
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
@@ -21,10 +36,25 @@ from schemas.marks import RESULT_START
 
 READERS: tuple[type[AgentReader], ...] = (
     ClaudeCode,
+    GeminiStream,
     CodexExec,
     CodexRollout,
     CodexTextLog,
     Trae,
+    GeminiJson,
+    GeminiChat,
+    QwenStream,
+    QwenChat,
+    Cursor,
+    OpenCodeRun,
+    OpenCodeExported,
+    CopilotEvents,
+    CopilotHistories,
+    MiniSweAgent,
+    SweAgent,
+    Atif,
+    HarborTrials,
+    TerminalBench,
     OpenHandsEvents,
     OpenHandsState,
     OpenHandsOutput,
@@ -33,16 +63,21 @@ READERS: tuple[type[AgentReader], ...] = (
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
-RESULT_BYTES = RESULT_START.encode()
-
 Readers = tuple[type[AgentReader], ...]
+
+SESSIONS_KEPT = 64
+"""Sessions of agents other than Claude Code that are remembered in one source; of more, the first one is forgotten."""
+
+_COST = '"total_cost_usd"'
+"""A field that no other agent writes. In the texts of a record its quotes are escaped."""
 
 
 @cache
 def by_type() -> tuple[dict[str, Readers], Readers]:
-    """The readers of events by their type, and the readers of documents without a type; Claude Code's comes last."""
-    typed = {kind: tuple(reader for reader in READERS if kind in reader.event_types) for one in READERS for kind in one.event_types}
-    return typed, (*(reader for reader in READERS if not reader.event_types), ClaudeCode)
+    """The readers of events by their type, and the readers of documents without a type; Claude Code's is the last of both."""
+    others = tuple(reader for reader in READERS if reader is not ClaudeCode)
+    typed = {kind: tuple(reader for reader in others if kind in reader.event_types) for one in others for kind in one.event_types}
+    return typed, (*(reader for reader in others if not reader.event_types or NO_TYPE in reader.event_types), ClaudeCode)
 
 
 class SourceReaders:
@@ -52,6 +87,7 @@ class SourceReaders:
         self._context_of = context_of
         self._readers: dict[type[AgentReader], AgentReader] = {}
         self._last: AgentReader | None = None
+        self._sessions: dict[str, type[AgentReader]] = {}
 
     @property
     def agent(self) -> str:
@@ -60,11 +96,27 @@ class SourceReaders:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable] | None:
         """The runs that end with this document; None where no reader recognises it. Raises InvalidRecord."""
-        kind = recognise(document, type(self._last) if self._last else None)
+        kind = self._of_session(document) or recognise(document, type(self._last) if self._last else None)
         if kind is None:
             return None
+        if kind is not ClaudeCode:
+            self._remember(document.value.get("session_id"), kind)
         self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
         return self._last.feed(document)
+
+    def _of_session(self, document: Document) -> type[AgentReader] | None:
+        """The reader that knew an earlier event of the session: most events of a stream look like those of Claude Code."""
+        if not self._sessions or _is_claude_codes(document):
+            return None
+        value = document.value
+        session = value.get("session_id") if isinstance(value.get("type"), str) else None
+        return self._sessions.get(session) if isinstance(session, str) else None
+
+    def _remember(self, session: object, kind: type[AgentReader]) -> None:
+        if isinstance(session, str) and session not in self._sessions:
+            if len(self._sessions) >= SESSIONS_KEPT:
+                del self._sessions[next(iter(self._sessions))]
+            self._sessions[session] = kind
 
     def end(self) -> Iterator[Found | Unreadable]:
         """What the readers still have at the end of the source."""
@@ -75,11 +127,24 @@ class SourceReaders:
 
 def recognise(document: Document, last: type[AgentReader] | None = None) -> type[AgentReader] | None:
     """The reader of a document; None where there is none. `last`: the reader of the one before, which comes first for shared types."""
-    if document.content.startswith(RESULT_BYTES if type(document.content) is bytes else RESULT_START):  # type: ignore[arg-type]
+    if _is_claude_codes(document):
         return ClaudeCode
+    typed, untyped = by_type()
     kind = document.value.get("type")
-    if type(kind) is str:
-        if last and kind in last.event_types and last.recognises(document):
+    if isinstance(kind, str):
+        if last and last is not ClaudeCode and kind in last.event_types and last.recognises(document):
             return last
-        return next((reader for reader in by_type()[0].get(kind, ()) if reader.recognises(document)), ClaudeCode)
-    return next((reader for reader in by_type()[1] if reader.recognises(document)), None)
+        return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
+    return next((reader for reader in untyped if reader.recognises(document)), None)
+
+
+def _is_claude_codes(document: Document) -> bool:
+    """Whether a result record is Claude Code's, mostly without parsing it. One that only looks whole is its reject."""
+    if not document.starts_with(RESULT_START):
+        return False
+    if document.contains(_COST):
+        return True
+    try:
+        return not isinstance(document.value, dict)
+    except ValueError:
+        return True

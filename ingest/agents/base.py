@@ -118,6 +118,10 @@ class Found(NamedTuple):
     rows: Rows
 
 
+NO_TYPE = ""
+"""Among the event types of a reader: it also reads documents without a type."""
+
+
 class AgentReader(Protocol):
     """Reads one source: its documents in order go in, runs come out. One reader is made for each source and each agent met in it.
 
@@ -128,7 +132,7 @@ class AgentReader(Protocol):
     """The value of `runs.agent`."""
 
     event_types: ClassVar[frozenset[str]]
-    """Values of `type` in the events that it reads; empty where its records have none."""
+    """Values of `type` in the events that it reads; empty where its records have none. NO_TYPE: some have none."""
 
     def __init__(self, context_of: ContextOf) -> None:
         """`context_of` joins what the reader knows of a run with labels, path and sidecars."""

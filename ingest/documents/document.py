@@ -46,6 +46,11 @@ class Document:
         """Whether the object begins like this, without decoding it."""
         return self.content.startswith(beginning) if isinstance(self.content, str) else self.content.startswith(beginning.encode())
 
+    def contains(self, text: str) -> bool:
+        """Whether a text is in the object, without decoding it; searched from the end."""
+        found = self.content.rfind(text) if isinstance(self.content, str) else self.content.rfind(text.encode())
+        return found >= 0
+
     @cached_property
     def value(self) -> Any:
         """The parsed JSON, repaired where log text was injected. Raises ValueError where the text is no JSON."""

@@ -158,14 +158,15 @@ class Scanner:
             return at
         at = first
         line, before = window.line_at(at), self.objects
-        for text in window.data[at : window.data.rfind(b"\n", at) + 1].split(b"\n")[:-1]:
+        while (end := window.data.find(b"\n", at)) >= 0:
+            text = window.data[at:end]
             value = _event_of(text)
             if value is None:
                 break
             self.objects += 1
             start = window.base + at
             yield Span(start, start + len(text), line + self.objects - before - 1, "", value, line_bytes=text)
-            at += len(text) + 1
+            at = end + 1
         self.blank = self.blank and self.objects == before
         return at
 

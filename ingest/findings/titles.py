@@ -56,8 +56,12 @@ def _start(summary: str | bytes | None) -> str:
 
 def _first_sentence(text: str) -> str:
     """The first sentence that says something, else the first there is."""
-    found = [sentence for block in _blocks(text) for sentence in map(plain_line, _SENTENCE_END.split(block)) if sentence]
-    return next(filter(_says_something, found), found[0] if found else "")
+    first = ""
+    for sentence in (sentence for block in _blocks(text) for sentence in map(plain_line, _SENTENCE_END.split(block)) if sentence):
+        if _says_something(sentence):
+            return sentence
+        first = first or sentence
+    return first
 
 
 def _blocks(text: str) -> Iterator[str]:

@@ -33,6 +33,7 @@ from ingest.store.record_rows import runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
 from schemas.errors import InputUnreadable, InvalidRecord
 from schemas.rows.source import FileKind
+from schemas.wire.roll_ups import is_roll_up
 
 SMALL_BYTES = 1 << 20
 """A file up to this size is loaded into memory at once."""
@@ -171,6 +172,7 @@ class _SourceReader:
         self._spool = spool
         self._readers = SourceReaders(context.for_run)
         self._has_records = False
+        self._has_roll_ups = False
         self._doubtful: list[Unreadable] = []
         self._more = 0
 
@@ -188,7 +190,7 @@ class _SourceReader:
         if portion or self._has_records or self._result.rejected or without_run:
             self._as_log([] if portion else without_run)
         else:
-            self._result.kind, self._result.ignored = found.file_kind, 1
+            self._result.kind, self._result.ignored = FileKind.SIDECAR if self._has_roll_ups else found.file_kind, 1
 
     def _as_log(self, without_run: list[Unreadable]) -> None:
         """Reject the doubtful parts, since the source is a log; and events without a run, where nothing else was found."""
@@ -210,6 +212,7 @@ class _SourceReader:
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
             return
+        self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
         for place, one in enumerate(found or ()):
             if isinstance(one, Found):
                 self._add(one._replace(document=one.document.moved(place)))

@@ -35,6 +35,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.store.database import run_step
+from schemas.agents import AGENTS
 from schemas.rows.run import TOKEN_CLASSES
 from schemas.rows.source import Severity
 
@@ -175,7 +176,7 @@ def _size(link: Link) -> tuple[Decimal, int, str, int, str]:
 
 
 _USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
-_PROCESS = "process_of(session_id, in_stream, source_id)"
+_PROCESS = "process_of(agent, session_id, in_stream, source_id)"
 ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
 """The runs whose chains `rechain` found again."""
@@ -192,13 +193,20 @@ _MODELS = (
 )
 
 
+def define_processes(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the macros that say which records may share totals."""
+    agents = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.is_cumulative)
+    connection.execute(f"create or replace temp macro is_cumulative(agent) as agent in ({agents})")
+    run_step(connection, "commit/00_process")
+
+
 def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
     """Find the chains of some processes again (`processes`: SQL that selects some of ALL_PROCESSES) and write what each record added.
 
     A process with one record is skipped, unless it had more before: new records are written as single chains. Returns whether any chain
     was written.
     """
-    run_step(connection, "commit/00_process")
+    define_processes(connection)
     connection.execute(f"create or replace temp table linked as select distinct process from ({processes}) as given(process)")
     carried = _carried(connection)
     connection.execute(

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES
-from ingest.store.chains import RECHAINED, rechain
+from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import supersede
@@ -38,7 +38,7 @@ LONG_BYTES = 1 << 27
 _PROCESSES = """
 select process from winners union select earlier_process from winners
 union
-select process_of(session_id, in_stream, source_id)
+select process_of(agent, session_id, in_stream, source_id)
 from runs
 where in_stream and source_id in (select source_id from winners union select replaces from winners)
 """
@@ -83,7 +83,8 @@ def commit(
     _limit_memory(connection, spool)
     for table in SPOOLED:
         connection.execute(_spool_view(spool, table))
-    for step in ("00_process", "01_chosen", "02_portions", "03_incoming", "04_winners"):
+    define_processes(connection)
+    for step in ("01_chosen", "02_portions", "03_incoming", "04_winners"):
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection, ingest_id)

@@ -23,7 +23,7 @@ class FileKind(StrEnum):
     """Its members are sources of their own."""
 
     SIDECAR = "sidecar"
-    """A file with facts about the record beside it."""
+    """A file with facts about the record beside it, or one of a benchmark that only sums up runs or grades them."""
 
     TEXT = "text"
     SOURCE = "source"

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class Marks:
     """The marks of one agent's records.
 
-    `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in any other JSON; a broken object
-    with one of them was a record. `legible`: names whose values a reject quotes from a broken record.
+    `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in any other JSON, or patterns
+    of a name and its value; a broken object with one of them was a record. `legible`: names whose values a reject quotes from a broken
+    record.
     `text_start`: how its text log begins. `names`: sets of names; an object with all names of a set is a record of the agent.
     """
 

@@ -13,18 +13,8 @@ def look_alike(value: dict[str, Any]) -> str | None:
     usage = value.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     session_id = value.get("session_id")
-    if "total_tokens" in usage or "qwen_code_version" in value or _has_models(value.get("stats")):
-        return "Qwen Code"
-    if "request_id" in value or "inputTokens" in usage:
-        return "Cursor"
     if "max_tokens" in usage or (isinstance(session_id, str) and session_id.startswith("T-")):
         return "Amp"
-    if "status" in value and "subtype" not in value:
-        return "Gemini CLI"
     if value.keys().isdisjoint(("usage", "uuid", "duration_api_ms", "total_cost_usd")) and "num_turns" in value:
         return "Factory Droid"
     return None
-
-
-def _has_models(stats: object) -> bool:
-    return isinstance(stats, dict) and "models" in stats

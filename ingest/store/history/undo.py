@@ -13,7 +13,7 @@ import duckdb
 
 from ingest.agents.base import CHILD_TABLES, Context
 from ingest.documents.document import Document
-from ingest.store.chains import RECHAINED, rechain
+from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import price_id
@@ -26,7 +26,7 @@ from schemas.errors import UsageError
 _PROCESSES = """
 select process from touched_processes
 union
-select process_of(session_id, in_stream, source_id)
+select process_of(agent, session_id, in_stream, source_id)
 from runs
 where
     run_id in (select run_id from restored)
@@ -110,7 +110,7 @@ def _taken(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> Undone:
 def _take_back(writer: Writer, ingest_id: int) -> None:
     connection = writer.connection
     connection.execute(f"set variable undone = {int(ingest_id)}")  # files of several statements take no parameters
-    run_step(connection, "commit/00_process")
+    define_processes(connection)
     for step in ("01_touched", "02_restored"):
         run_step(connection, f"undo/{step}")
     for table in CHILD_TABLES:

@@ -2,7 +2,7 @@
 create or replace temp table winners as
 select
     incoming.*, runs.source_id as replaces,
-    process_of(runs.session_id, runs.in_stream, runs.source_id) as earlier_process
+    process_of(runs.agent, runs.session_id, runs.in_stream, runs.source_id) as earlier_process
 from incoming
 left join runs using (run_id)
 where

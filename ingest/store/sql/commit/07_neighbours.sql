@@ -5,12 +5,12 @@ select run_id, earlier
 from (
     select
         run_id, lag(run_id) over stream as earlier,
-        process_of(session_id, in_stream, source_id) as process,
-        lag(process_of(session_id, in_stream, source_id)) over stream as earlier_process,
+        process_of(agent, session_id, in_stream, source_id) as process,
+        lag(process_of(agent, session_id, in_stream, source_id)) over stream as earlier_process,
         cost_reported_usd - lag(cost_reported_usd) over stream as added_usd
     from runs
     where in_stream and source_id in (
-        select source_id from runs where in_stream and process_of(session_id, in_stream, source_id) in (select process from linked)
+        select source_id from runs where in_stream and process_of(agent, session_id, in_stream, source_id) in (select process from linked)
     )
     window stream as (partition by source_id order by ordinal)
 )

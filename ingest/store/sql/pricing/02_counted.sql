@@ -16,9 +16,10 @@ with own as (
     join touched using (run_id)
 )
 select
-    run_id, model_id, model, provider, region, cost_own_usd, day, one_hour, searches,
+    run_id, model_id, model, provider, region, cost_own_usd, day, one_hour, searches, tokens_basis,
     coalesce(cost_basis = 'unknown', false) as is_guess,
     coalesce(own_cache_write_tokens > 0 and one_hour is null, false) as is_assumed_5m,
+    tokens_basis <> 'exact' as is_bound,
     {
         'input': own_input_tokens, 'output': own_output_tokens, 'cache_read': coalesce(own_cache_read_tokens, missing),
         'write_5m': coalesce(own_cache_write_tokens - least(coalesce(one_hour, 0), own_cache_write_tokens), missing),

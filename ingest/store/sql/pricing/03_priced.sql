@@ -1,10 +1,11 @@
 -- Each row at the price of its model on its day; `prices` has one row per model and period. Without a price the costs are NULL.
 create or replace temp table priced as
 select
-    run_id, counted.model_id, price_no, day, one_hour, searches, own, cost_own_usd, is_guess, is_assumed_5m,
+    run_id, counted.model_id, price_no, day, one_hour, searches, own, cost_own_usd, is_guess, is_assumed_5m, is_bound,
     costs_at(own, rates) as cost_list_usd,
     cost_list_usd - cost_own_usd as cost_delta_usd,
     case when cost_list_usd is not null then costs_at(own, uncached(rates)) end as cost_uncached_usd,
+    tokens_basis = 'unknown' and own.input is null and own.output is null as is_uncounted,
     case when cost_list_usd is not null then nanodollars(own.write_5m * rates.write_5m + own.write_1h * rates.write_1h) end
         as cost_cache_write_usd
 from counted

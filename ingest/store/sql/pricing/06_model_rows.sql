@@ -8,7 +8,7 @@ set
     cost_cause = judged.cost_cause,
     cost_uncached_usd = judged.cost_uncached_usd,
     cost_cache_write_usd = judged.cost_cache_write_usd,
-    price_status = case when judged.cost_list_usd is null then 'unpriced' else 'priced' end,
+    price_status = case when is_uncounted then null when judged.cost_list_usd is null then 'unpriced' else 'priced' end,
     price_date = judged.day,
     price_source = source
 from judged

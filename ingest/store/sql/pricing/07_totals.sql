@@ -6,6 +6,7 @@ with of_models as (
         run_id,
         count(*) as used,
         count(cost_list_usd) as priced,
+        bool_and(is_uncounted) as is_uncounted,
         try_cast(sum(cost_list_usd) as decimal(18, 9)) as cost_list_usd,
         try_cast(sum(cost_uncached_usd) as decimal(18, 9)) as cost_uncached_usd,
         try_cast(sum(cost_cache_write_usd) as decimal(18, 9)) as cost_cache_write_usd,
@@ -24,6 +25,7 @@ select
     case when used is null then 0 when priced = used then of_models.cost_uncached_usd end as cost_uncached_usd,
     case when used is null then 0 when priced = used then of_models.cost_cache_write_usd end as cost_cache_write_usd,
     coalesce(of_models.unpriced_tokens, 0) as unpriced_tokens,
+    coalesce(is_uncounted, false) as is_uncounted,
     touched.cost_own_usd - of_models.cost_own_usd as unlisted,
     largest
 from touched

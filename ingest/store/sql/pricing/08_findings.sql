@@ -14,7 +14,7 @@ with differing as (
         count(*) as models, max(price_no) as last_price_no,
         min(price_no) as price_no, arg_min(rank, price_no) as rank, bool_or(is_assumed_5m) as is_assumed_5m
     from judged
-    where cause is not null
+    where cause is not null and not (is_bound and cause = 'unexplained') -- a bound on the tokens says nothing about the reported cost
     group by run_id, cost_cause
 ),
 worded as (
@@ -72,7 +72,7 @@ found as (
         where cost_list_usd is null
         group by run_id
     ) as unlisted using (run_id)
-    where totals.cost_list_usd is null
+    where totals.cost_list_usd is null and not coalesce(totals.is_uncounted, touched.cost_own_usd is null)
 )
 select run_id, rule, severity, message, expected, actual
 from found

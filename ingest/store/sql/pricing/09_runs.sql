@@ -13,7 +13,11 @@ select
     end as cost_cause,
     totals.cost_uncached_usd,
     totals.cost_cache_write_usd,
-    case when totals.cost_list_usd is null then 'unpriced' else 'priced' end as price_status,
+    case
+        when coalesce(totals.is_uncounted, touched.cost_own_usd is null) then null
+        when totals.cost_list_usd is null then 'unpriced'
+        else 'priced'
+    end as price_status,
     totals.unpriced_tokens,
     coalesce(noticed.findings, 0) as findings,
     coalesce(noticed.error_findings, 0) as error_findings

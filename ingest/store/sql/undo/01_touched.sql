@@ -8,7 +8,7 @@ select run_id from run_records where source_id in (select source_id from source_
 create or replace temp table unkept as
 select run_id from run_records where ingest_id = getvariable('undone') and is_kept;
 create or replace temp table touched_processes as
-select process_of(session_id, in_stream, source_id) as process
+select process_of(agent, session_id, in_stream, source_id) as process
 from runs
 where
     run_id in (select run_id from unkept)

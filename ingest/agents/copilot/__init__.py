@@ -1,0 +1,1 @@
+"""The logs of GitHub's Copilot CLI."""

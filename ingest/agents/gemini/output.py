@@ -1,0 +1,82 @@
+"""The object of Gemini CLI's `-o json` → a run. It has no wall time; a resumed session counts only its new process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from ingest.agents.base import ContextOf, Found
+from ingest.agents.gemini.errors import outcome_of, words_of
+from ingest.agents.google_tokens import calls_of, latency_of, models_of
+from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.record_id import canonical_hash
+from ingest.agents.uuid_times import is_uuid
+from ingest.documents.document import Document
+from schemas.agents import GEMINI
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.run import Outcome, RecordKind
+from schemas.wire.gemini import GeminiOutput
+
+_FIELDS = frozenset(("session_id", "response", "stats", "error", "warnings"))
+_ERROR_FIELDS = frozenset(("type", "message", "code"))
+_CLASS = re.compile(r"[A-Z]\w{0,80}(?:Error|Exception)|Error")
+
+
+class GeminiJson:
+    """Objects of `gemini -o json`."""
+
+    agent: ClassVar[str] = GEMINI.key
+    event_types: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        value = document.value
+        stats = value.get("stats")
+        if isinstance(stats, dict):
+            return "models" in stats and ("response" in value or "tools" in stats)
+        return value.keys() <= _FIELDS and _is_error(value.get("error"))
+
+    def feed(self, document: Document) -> Iterable[Found]:
+        try:
+            record = GeminiOutput.model_validate(document.value)
+        except ValidationError as error:
+            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        run_id = record.session_id if is_uuid(record.session_id) else canonical_hash(document.value)
+        return (found(document, kept(_kept(record) | {"run_id": run_id}), self._context_of),)
+
+    def end(self) -> Iterable[Found]:
+        return ()
+
+
+def _is_error(error: object) -> bool:
+    """An error of the agent: its class and message, and no more than its code."""
+    if not isinstance(error, dict) or not error.keys() <= _ERROR_FIELDS or not isinstance(error.get("message"), str):
+        return False
+    kind = error.get("type")
+    return isinstance(kind, str) and _CLASS.fullmatch(kind) is not None
+
+
+def _kept(record: GeminiOutput) -> dict[str, Any]:
+    stats, error = record.stats, record.error
+    response = record.response if isinstance(record.response, str) else None
+    done = Outcome.COMPLETED if response is not None else Outcome.UNKNOWN
+    return {
+        "agent": GEMINI.key,
+        "record_kind": RecordKind.RESULT,
+        "rank": 2 if stats else 1,
+        "session_id": record.session_id,
+        "models": models_of(stats) if stats else [],
+        "duration_api_ms": latency_of(stats) if stats else None,
+        "outcome": outcome_of(error) if error else done,
+        "is_error": error is not None,
+        "ended_as": error.type if error else None,
+        "errors": words_of(error) if error else [],
+        "final_text": response or None,
+        "tool_calls": calls_of(stats) if stats else [],
+    }

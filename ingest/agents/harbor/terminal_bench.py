@@ -1,0 +1,104 @@
+"""terminal-bench's results → a run for each trial.
+
+The results of a run repeat those of its trials, with the same ids. They tell neither agent nor model. No tokens means that they were not
+recorded: installed agents and trials that ran out of time never have any. A trial may be solved although its time ran out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from ingest.agents.base import ContextOf, Found
+from ingest.agents.harbor.atif import UNKNOWN
+from ingest.agents.harbor.inclusive_tokens import disjoint
+from ingest.agents.kept_run import complaints, ended
+from ingest.agents.record_id import canonical_hash
+from ingest.agents.uuid_times import is_uuid
+from ingest.documents.document import Document
+from ingest.documents.times import event_time
+from ingest.sources.files import Unreadable
+from schemas.agents import TERMINAL_BENCH
+from schemas.errors import RejectReason
+from schemas.rows.run import Outcome, RecordKind
+from schemas.wire.terminal_bench import TerminalTrial
+
+_TRIAL = ("trial_name", "failure_mode")
+
+_OUTCOMES = {
+    None: Outcome.UNKNOWN,
+    "unknown": Outcome.UNKNOWN,
+    "unset": Outcome.COMPLETED,
+    "none": Outcome.COMPLETED,
+    "test_timeout": Outcome.COMPLETED,
+    "agent_timeout": Outcome.LIMIT_REACHED,
+    "context_length_exceeded": Outcome.LIMIT_REACHED,
+    "output_length_exceeded": Outcome.LIMIT_REACHED,
+}
+"""`failure_mode` → outcome; any other is an error."""
+
+
+class TerminalBench:
+    """Results of terminal-bench, `results.json`."""
+
+    agent: ClassVar[str] = TERMINAL_BENCH.key
+    event_types: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        results = document.value.get("results")
+        return _is_trial(document.value) or (isinstance(results, list) and bool(results) and _is_trial(results[0]))
+
+    def feed(self, document: Document) -> Iterator[Found | Unreadable]:
+        """A trial that cannot be read is a reject of its own."""
+        value = document.value
+        for number, trial in enumerate((value,) if _is_trial(value) else value["results"]):
+            try:
+                yield ended(document, _kept(TerminalTrial.model_validate(trial)), self._context_of)
+            except ValidationError as error:
+                place = "" if trial is value else f"results.{number}: "
+                yield document.moved(number).refused(RejectReason.INVALID_RECORD, place + complaints(error))
+
+    def end(self) -> Iterator[Found]:
+        yield from ()
+
+
+def _is_trial(value: object) -> bool:
+    return isinstance(value, dict) and all(name in value for name in _TRIAL)
+
+
+def _kept(trial: TerminalTrial) -> dict[str, Any]:
+    tokens = disjoint(trial.total_input_tokens or None, None, None, trial.total_output_tokens)
+    outcome = _OUTCOMES.get(trial.failure_mode, Outcome.EXECUTION_ERROR)
+    return {
+        "run_id": _run_id(trial),
+        "agent": UNKNOWN,
+        "record_kind": RecordKind.TRIAL,
+        "models": [tokens] if tokens else [],
+        "started_at": event_time(trial.trial_started_at),
+        "ended_at": event_time(trial.trial_ended_at),
+        "duration_ms": _between(event_time(trial.agent_started_at), event_time(trial.agent_ended_at)),
+        "outcome": outcome,
+        "is_error": None if outcome is Outcome.UNKNOWN else outcome is not Outcome.COMPLETED,
+        "ended_as": trial.failure_mode,
+        "score": None if trial.is_resolved is None else float(trial.is_resolved),
+        "task": trial.task_id,
+        "prompt": trial.instruction,
+    }
+
+
+def _run_id(trial: TerminalTrial) -> str:
+    """The id; of older trials the name, which ends with the time of the run."""
+    if trial.id and is_uuid(trial.id):
+        return trial.id
+    return canonical_hash({"trial": trial.trial_name, "start": trial.trial_started_at})
+
+
+def _between(started_at: datetime | None, ended_at: datetime | None) -> int | None:
+    return round((ended_at - started_at).total_seconds() * 1000) if started_at and ended_at and ended_at >= started_at else None

@@ -1,0 +1,164 @@
+"""Harbor's result of a trial → a run.
+
+`n_input_tokens` holds cache reads and writes, `n_cache_tokens` the reads alone. The agent's own time is `agent_execution`; the trial's has
+the build of its image and its verifier too. A trial that ended early may have a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from ingest.agents.base import ContextOf, Found
+from ingest.agents.harbor.atif import UNKNOWN
+from ingest.agents.harbor.inclusive_tokens import disjoint
+from ingest.agents.kept_run import found, kept
+from ingest.agents.litellm_models import provider_named, provider_of
+from ingest.agents.record_id import canonical_hash
+from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
+from ingest.documents.document import Document
+from ingest.documents.times import event_time
+from schemas.agents import HARBOR
+from schemas.rows.run import Outcome, RecordKind
+from schemas.wire.harbor import HarborAgentResult, HarborModelInfo, HarborPhase, HarborRewards, HarborTrial, HarborUsage
+
+_LIMITS = frozenset(
+    (
+        "AgentTimeoutError", "ContextWindowExceededError", "OutputTokenExceededError", "ContextLengthExceededError",
+        "OutputLengthExceededError",
+    )
+)  # fmt: skip
+_REFUSED = ("AgentSafetyRefusal", "ContentPolicy")
+_INTERRUPTED = ("CancelledError", "KeyboardInterrupt")
+_API = ("Api", "API", "RateLimit", "Authentication", "AgentAuthentication", "UnknownApi", "NetworkConnection")
+"""How classes of exceptions begin, after harbor.models.trial.error_policy."""
+
+
+class HarborTrials:
+    """Results of Harbor's trials, `result.json` in the folder of each."""
+
+    agent: ClassVar[str] = HARBOR.key
+    event_types: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return all(name in document.value for name in ("trial_name", "agent_info", "task_checksum"))
+
+    def feed(self, document: Document) -> Iterable[Found]:
+        return (found(document, kept(_kept(wire_record(HarborTrial, document))), self._context_of),)
+
+    def end(self) -> Iterable[Found]:
+        return ()
+
+
+def _kept(record: HarborTrial) -> dict[str, Any]:
+    agent, model = record.agent_info, record.agent_info.model_info or HarborModelInfo()
+    used = _used(record)
+    exception = _exception(record)
+    outcome = _outcome(record, exception[0] if exception else None)
+    return {
+        "run_id": record.id if is_uuid(record.id) else canonical_hash({"trial": record.trial_name, "start": record.started_at}),
+        "agent": agent.name or UNKNOWN,
+        "record_kind": RecordKind.TRIAL,
+        "rank": 2 if record.finished_at else 1,
+        "agent_version": agent.version if agent.version != UNKNOWN else None,
+        "requested_model": f"{model.provider}/{model.name}" if model.provider and model.name else model.name,
+        "models": list(_models(used, model)),
+        "started_at": event_time(record.started_at),
+        "ended_at": event_time(record.finished_at),
+        "duration_ms": _lasted(record),
+        "outcome": outcome,
+        "is_error": None if outcome is Outcome.INTERRUPTED else exception is not None,
+        "ended_as": exception[0] if exception else None,
+        "errors": [exception[1]] if exception and exception[1] else [],
+        "cost_usd": _cost(used),
+        "score": _score(record),
+        "task": record.task_name,
+    }
+
+
+def _used(record: HarborTrial) -> list[HarborAgentResult]:
+    """What the agent used: of the trial, or of each step of a task with several."""
+    if record.agent_result:
+        return [record.agent_result]
+    return [step.agent_result for step in record.step_results or () if step.agent_result]
+
+
+def _models(used: Sequence[HarborAgentResult], asked: HarborModelInfo) -> Iterator[dict[str, Any]]:
+    """Tokens by model where each part tells them so, else as those of the model that was asked for."""
+    by_model: dict[str, list[HarborUsage]] = {}
+    for part in used:
+        for name, usage in (part.model_usage or {}).items():
+            by_model.setdefault(name, []).append(usage)
+    if _adds_up(used, [usage for usages in by_model.values() for usage in usages]):
+        yield from (model for name, usages in by_model.items() for model in _model(name, provider_of(name), usages))
+    else:
+        yield from _model(asked.name, provider_named(asked.provider), used)
+
+
+def _adds_up(whole: Sequence[HarborUsage], parts: Sequence[HarborUsage]) -> bool:
+    names = ("n_input_tokens", "n_cache_tokens", "n_output_tokens")
+    return bool(parts) and all((_sum(whole, name) or 0) == (_sum(parts, name) or 0) for name in names)
+
+
+def _model(name: str | None, provider: str | None, usages: Sequence[HarborUsage]) -> Iterator[dict[str, Any]]:
+    given, read, output = (_sum(usages, each) for each in ("n_input_tokens", "n_cache_tokens", "n_output_tokens"))
+    if tokens := disjoint(given, read, None, output):
+        yield {"model_id": name, "provider": provider, "cost_usd": _cost(usages), **tokens}
+
+
+def _sum(usages: Iterable[HarborUsage], name: str) -> int | None:
+    known = [count for usage in usages if (count := getattr(usage, name)) is not None]
+    return sum(known) if known else None
+
+
+def _cost(usages: Iterable[HarborUsage]) -> Decimal | None:
+    """The sum; None where a part has none, or 0 although it has tokens."""
+    costs = [usage.cost_usd for usage in usages]
+    known = [cost for cost in costs if cost is not None]
+    return (sum(known, Decimal()) or None) if len(known) == len(costs) else None
+
+
+def _lasted(record: HarborTrial) -> int | None:
+    """The agent's own time, of all steps together, in milliseconds."""
+    phases = [record.agent_execution] if record.agent_execution else [step.agent_execution for step in record.step_results or ()]
+    lasted = [_phase(phase) for phase in phases]
+    known = [each for each in lasted if each is not None]
+    return sum(known) if known and len(known) == len(lasted) else None
+
+
+def _phase(phase: HarborPhase | None) -> int | None:
+    started_at, ended_at = (event_time(time) for time in (phase.started_at, phase.finished_at)) if phase else (None, None)
+    return round((ended_at - started_at).total_seconds() * 1000) if started_at and ended_at and ended_at >= started_at else None
+
+
+def _score(record: HarborTrial) -> float | None:
+    """`reward`, or the only one there is under another name. Of a task with several steps that of the trial, else of its last step."""
+    last = record.step_results[-1].verifier_result if record.step_results else None
+    rewards = (record.verifier_result or last or HarborRewards()).rewards or {}
+    return rewards.get("reward", next(iter(rewards.values())) if len(rewards) == 1 else None)
+
+
+def _exception(record: HarborTrial) -> tuple[str, str | None] | None:
+    """(class, text) of the first exception: a failed step does not make one of the trial."""
+    for part in (record, *(record.step_results or ())):
+        if part.exception_info:
+            return part.exception_info.exception_type or "", part.exception_info.exception_message
+    return None
+
+
+def _outcome(record: HarborTrial, exception: str | None) -> Outcome:
+    if exception is None:
+        return Outcome.COMPLETED if record.finished_at else Outcome.INTERRUPTED
+    if exception in _LIMITS:
+        return Outcome.LIMIT_REACHED
+    if exception.startswith(_REFUSED):
+        return Outcome.REFUSED
+    if exception in _INTERRUPTED:
+        return Outcome.INTERRUPTED
+    return Outcome.API_ERROR if exception.startswith(_API) else Outcome.EXECUTION_ERROR

@@ -1,0 +1,27 @@
+"""A document as the wire model of its agent."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ingest.agents.kept_run import complaints
+from ingest.documents.document import Document
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.wire.values import DIGITS_LOST
+
+Wire = TypeVar("Wire", bound=BaseModel)
+
+
+def wire_record(model: type[Wire], document: Document) -> Wire:
+    """The record, its money with all its digits. Raises InvalidRecord with every wrong field."""
+    try:
+        try:
+            return model.model_validate(document.value)
+        except ValidationError as error:
+            if not any(detail["type"] == DIGITS_LOST for detail in error.errors(include_url=False, include_context=False)):
+                raise
+            return model.model_validate(document.written)
+    except ValidationError as error:
+        raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error

@@ -1,0 +1,153 @@
+"""What GitHub's Copilot CLI writes: the events of a session, those of `copilot -p --output-format json`, and its older session files.
+
+Sources: generated/session-events.ts of github/copilot-sdk, real sessions of 0.0.340 to 1.0.34. An event is {type, data, id, timestamp,
+parentId}; only the last one of the printed stream, `result`, has its fields beside the type.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schemas.wire.marks import Marks
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
+
+READ_TYPES = frozenset(
+    {
+        *("session.start", "session.resume", "session.model_change", "session.error", "session.task_complete", "session.shutdown", "abort"),
+        *("user.message", "assistant.message", "tool.execution_start", "tool.execution_complete", "result"),
+    }
+)
+"""Types of events that say something about a run."""
+
+PASSED_TYPES = frozenset(
+    {
+        *("session.info", "session.warning", "session.idle", "session.mode_changed", "session.plan_changed", "session.context_changed"),
+        *(
+            "session.truncation",
+            "session.compaction_start",
+            "session.compaction_complete",
+            "session.usage_info",
+            "session.usage_checkpoint",
+        ),
+        *(
+            "session.auto_mode_resolved",
+            "session.title_changed",
+            "session.handoff",
+            "session.snapshot_rewind",
+            "session.workspace_file_changed",
+        ),
+        *("assistant.turn_start", "assistant.turn_end", "assistant.message_start", "assistant.message_delta", "assistant.streaming_delta"),
+        *("assistant.intent", "assistant.reasoning", "assistant.reasoning_delta", "assistant.usage", "tool.execution_progress"),
+        *("tool.execution_partial_result", "tool.user_requested", "subagent.started", "subagent.completed", "subagent.failed"),
+        *("subagent.selected", "subagent.deselected", "hook.start", "hook.end", "skill.invoked", "system.message", "system.notification"),
+        *("permission.requested", "permission.completed", "pending_messages.modified"),
+    }
+)
+"""Types of events of which only the time is read."""
+
+MARKS = Marks(
+    event_types=(READ_TYPES | PASSED_TYPES) - {"abort", "result"},
+    record_fields=("copilotVersion", "modelMetrics", "totalPremiumRequests", "chatMessages"),
+    legible=("sessionId", "copilotVersion", "totalPremiumRequests"),
+    names=(frozenset(("sessionId", "chatMessages", "timeline")),),
+)
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class CopilotPlace(_Wire):
+    """Where a session works."""
+
+    cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
+    branch: Secondary[WireText] = Field(default=None, description="Branch.")
+    head_commit: Secondary[WireText] = Field(default=None, alias="headCommit", description="Commit at the start.")
+    repository: Secondary[WireText] = Field(default=None, description="owner/name.")
+
+
+class CopilotUsage(_Wire):
+    """Tokens of a model. Input includes cache reads and writes, output includes reasoning (github/copilot-sdk#1160)."""
+
+    input_tokens: WireCount = Field(default=0, alias="inputTokens", description="All input.")
+    output_tokens: WireCount = Field(default=0, alias="outputTokens", description="All output.")
+    cache_read_tokens: WireCount = Field(default=0, alias="cacheReadTokens", description="Cache reads.")
+    cache_write_tokens: WireCount = Field(default=0, alias="cacheWriteTokens", description="Cache writes.")
+    reasoning_tokens: WireCount | None = Field(default=None, alias="reasoningTokens", description="Reasoning.")
+
+
+class CopilotMetrics(_Wire):
+    """What a session used of one model."""
+
+    usage: CopilotUsage | None = Field(default=None, description="Tokens.")
+
+
+class CopilotData(_Wire):
+    """The data of an event that is read; each type has some of the fields."""
+
+    session_id: Secondary[WireText] = Field(default=None, alias="sessionId", description="Of session.start.")
+    version: Secondary[WireText] = Field(default=None, alias="copilotVersion", description="Of session.start.")
+    start_time: Any = Field(default=None, alias="startTime", description="Of session.start: ISO 8601.")
+    selected_model: Secondary[WireText] = Field(default=None, alias="selectedModel", description="Of session.start and resume.")
+    context: Secondary[CopilotPlace] = Field(default=None, description="Of session.start and resume.")
+    new_model: Secondary[WireText] = Field(default=None, alias="newModel", description="Of session.model_change.")
+    content: Secondary[WireText] = Field(default=None, description="Of user.message and assistant.message.")
+    model: Secondary[WireText] = Field(default=None, description="Of assistant.message; newer.")
+    output_tokens: WireCount | None = Field(default=None, alias="outputTokens", description="Of assistant.message: its output.")
+    parent_tool_call_id: Secondary[WireText] = Field(
+        default=None, alias="parentToolCallId", description="The call of the sub-agent that speaks."
+    )
+    tool_call_id: Secondary[WireText] = Field(default=None, alias="toolCallId", description="Of tool.*: its id.")
+    tool_name: Secondary[WireText] = Field(default=None, alias="toolName", description="Of tool.execution_start.")
+    success: Secondary[WireFlag] = Field(default=None, description="Of tool.execution_complete and session.task_complete.")
+    summary: Secondary[WireText] = Field(default=None, description="Of session.task_complete: what was done.")
+    message: Secondary[WireText] = Field(default=None, description="Of session.error.")
+    status_code: Secondary[int] = Field(default=None, alias="statusCode", description="Of session.error: HTTP status.")
+    reason: Secondary[WireText] = Field(default=None, description="Of abort.")
+    shutdown_type: Secondary[WireText] = Field(default=None, alias="shutdownType", description="Of session.shutdown: routine, error.")
+    error_reason: Secondary[WireText] = Field(default=None, alias="errorReason", description="Of session.shutdown.")
+    premium_requests: WireMilliseconds | None = Field(
+        default=None, alias="totalPremiumRequests", description="Of session.shutdown, since its counters began."
+    )
+    api_ms: WireMilliseconds | None = Field(default=None, alias="totalApiDurationMs", description="The same.")
+    nano_aiu: WireMilliseconds | None = Field(default=None, alias="totalNanoAiu", description="The same: billionths of an AI unit.")
+    models: dict[str, CopilotMetrics] | None = Field(default=None, alias="modelMetrics", description="The same, by model.")
+
+
+class CopilotResultUsage(_Wire):
+    """What a printed run used: no tokens (github/copilot-cli#4107)."""
+
+    premium_requests: WireMilliseconds | None = Field(default=None, alias="premiumRequests", description="Premium requests.")
+    api_ms: WireMilliseconds | None = Field(default=None, alias="totalApiDurationMs", description="Time in the API.")
+    session_ms: WireMilliseconds | None = Field(default=None, alias="sessionDurationMs", description="Wall time.")
+
+
+class CopilotResult(_Wire):
+    """The last event of `--output-format json`."""
+
+    session_id: Secondary[WireText] = Field(default=None, alias="sessionId", description="Session.")
+    exit_code: Secondary[int] = Field(default=None, alias="exitCode", description="Exit code of the process.")
+    usage: CopilotResultUsage | None = Field(default=None, description="What it used.")
+
+
+class CopilotItem(_Wire):
+    """An item of the timeline of an older session file."""
+
+    type: Secondary[WireText] = Field(default=None, description="user, copilot, tool_call_requested, tool_call_completed, info, error.")
+    timestamp: Any = Field(default=None, description="ISO 8601; items are not in its order.")
+    text: Secondary[WireText] = Field(default=None, description="Of user, copilot, info.")
+    call_id: Secondary[WireText] = Field(default=None, alias="callId", description="Of a tool call.")
+    name: Secondary[WireText] = Field(default=None, description="Of a tool call: the tool.")
+    result: Secondary[dict[str, Any]] = Field(
+        default=None, description="Of a completed call: its type is success, failure, rejected, denied."
+    )
+
+
+class CopilotHistory(_Wire):
+    """A session until late 2025, `history-session-state/session_*.json`: no model, no tokens."""
+
+    session_id: WireText = Field(alias="sessionId", description="Session.")
+    start_time: Any = Field(default=None, alias="startTime", description="ISO 8601.")
+    timeline: list[CopilotItem] = Field(default=[], description="What the user saw; whole also where chatMessages is empty.")

@@ -1,0 +1,48 @@
+"""Token counts of one call as litellm and OpenRouter pass them on: in the shape of OpenAI's chat or Responses API, or of Anthropic's.
+
+`ingest.agents.litellm_tokens` has what is inside what.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schemas.wire.values import WireCount, WireUsd
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class InputDetails(_Wire):
+    """What of the input was cached."""
+
+    cached_tokens: WireCount | None = Field(default=None, description="Cache reads, inside the input.")
+    cache_creation_tokens: WireCount | None = Field(default=None, description="Cache writes; litellm since 1.70.")
+    cache_write_tokens: WireCount | None = Field(default=None, description="Cache writes; OpenRouter and OpenAI.")
+
+
+class OutputDetails(_Wire):
+    """What of the output was reasoning."""
+
+    reasoning_tokens: WireCount | None = Field(
+        default=None, description="Reasoning; Gemini behind some gateways counts it beside the output."
+    )
+
+
+class CallUsage(_Wire):
+    """Tokens of one call. Chat: prompt, completion. Responses and Anthropic: input, output."""
+
+    prompt_tokens: WireCount | None = Field(
+        default=None, description="All input, with cache reads; with cache writes by version of litellm."
+    )
+    completion_tokens: WireCount | None = Field(default=None, description="All output.")
+    prompt_tokens_details: InputDetails | None = Field(default=None, description="What of prompt_tokens was cached.")
+    completion_tokens_details: OutputDetails | None = Field(default=None, description="What of completion_tokens was reasoning.")
+    input_tokens: WireCount | None = Field(default=None, description="The same as prompt_tokens; from Anthropic itself without the cache.")
+    output_tokens: WireCount | None = Field(default=None, description="The same as completion_tokens.")
+    input_tokens_details: InputDetails | None = Field(default=None, description="What of input_tokens was cached.")
+    output_tokens_details: OutputDetails | None = Field(default=None, description="What of output_tokens was reasoning.")
+    cache_creation_input_tokens: WireCount | None = Field(default=None, description="Cache writes of Anthropic's models.")
+    cache_read_input_tokens: WireCount | None = Field(default=None, description="Cache reads of Anthropic's models.")
+    cost: WireUsd | None = Field(default=None, description="What the call cost; OpenRouter only.")

@@ -1,0 +1,32 @@
+"""Files of benchmarks that hold no run of their own: predictions (patches), grades, and sums of runs that have records themselves.
+
+Sources: SWE-bench's predictions and reports (swebench.harness), Harbor's result of a job, terminal-bench's metadata of a run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_PREDICTION = frozenset(("instance_id", "model_patch"))
+_OF_PREDICTIONS = _PREDICTION | {"model_name_or_path", "full_output"}
+"""All names of a prediction. One with more is somebody's own file, which may hold the record of an agent too."""
+
+_NAMES = (
+    frozenset(("patch_is_None", "patch_exists")),
+    frozenset(("total_instances", "resolved_ids")),
+    frozenset(("n_total_trials", "stats")),
+    frozenset(("run_id", "agent_name", "n_attempts")),
+)
+"""Names that make an object a grade, a sum of grades, a job of Harbor, the metadata of a run of terminal-bench."""
+
+
+def is_roll_up(value: dict[str, Any]) -> bool:
+    """Whether an object is such a file, an entry of one, or one with entries by task. Nothing inside is a run, whatever patches hold."""
+    if any(names <= value.keys() for names in _NAMES) or _is_prediction(value):
+        return True
+    first = next(iter(value.values()), None)
+    return isinstance(first, dict) and (_NAMES[0] <= first.keys() or _is_prediction(first))
+
+
+def _is_prediction(value: dict[str, Any]) -> bool:
+    return _PREDICTION <= value.keys() <= _OF_PREDICTIONS

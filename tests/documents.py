@@ -1,0 +1,69 @@
+"""What the readers find in bytes, without a store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ingest.agents import SourceReaders
+from ingest.agents.base import Context, Found
+from ingest.documents.contents import Document, read
+from ingest.sources.files import Source
+from ingest.store.database import Store
+from schemas.errors import InvalidRecord
+from schemas.rows.run import RunRow
+from tests.conftest import ingest_paths
+
+
+def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
+    """The runs in these bytes, and the details of rejects."""
+    readers, runs, rejects = SourceReaders(lambda *_: Context("source")), [], []
+    for part in read(Source("log", data)):
+        try:
+            found = list(readers.feed(part) or ()) if isinstance(part, Document) else [part] if part.certain else []
+        except InvalidRecord as error:
+            rejects.append(error.detail)
+            continue
+        runs += [one.rows.run for one in found if isinstance(one, Found)]
+        rejects += [one.detail for one in found if not isinstance(one, Found)]
+    for one in readers.end():
+        if isinstance(one, Found):
+            runs.append(one.rows.run)
+        else:
+            rejects.append(one.detail)
+    return runs, rejects
+
+
+def run_of(record: dict[str, Any]) -> RunRow:
+    """The one run of a record."""
+    [run], rejects = runs_in(json.dumps(record).encode())
+    assert not rejects
+    return run
+
+
+def refusal_of(record: dict[str, Any]) -> str:
+    """Why a record is no run."""
+    runs, [reject] = runs_in(json.dumps(record).encode())
+    assert not runs
+    return reject
+
+
+def stored(store: Store, folder: Path, *records: Any) -> list[dict[str, Any]]:
+    """The runs in the store after each record was ingested as a file of its own."""
+    for number, record in enumerate(records):
+        (folder / f"{number}.json").write_text(json.dumps(record, indent=1))
+    ingest_paths(store, *(folder / f"{number}.json" for number in range(len(records))))
+    return runs_in_store(store)
+
+
+def runs_in_store(store: Store) -> list[dict[str, Any]]:
+    """Every run with what a list of runs shows."""
+    with store.reading() as connection:
+        table = connection.sql(
+            "select run_id, agent, agent_version, record_kind, session_id, model, outcome, score, num_turns, duration_ms, started_at,"
+            " ended_at, result, prompt, title, task, repo, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,"
+            " tokens_basis, cost_own_usd, errors from v_runs order by run_id"
+        )
+        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
+    return rows

@@ -1,0 +1,242 @@
+"""Copilot's sessions: roll-ups of a resumed session once, premium requests beside dollars, the printed stream, older files."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.agents import SourceReaders
+from ingest.agents.base import Context, Found
+from ingest.documents.contents import Document, read
+from ingest.sources.files import Source
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from tests.conftest import ingest_paths, record_text
+
+SESSION = "96ef38f0-0000-4000-8000-000000000001"
+MODEL = "claude-sonnet-4.6"
+BEGAN = datetime(2026, 4, 23, 17, tzinfo=UTC)
+
+
+def lines(*events: dict[str, Any]) -> str:
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+
+
+def at(seconds: float) -> str:
+    return (BEGAN + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+
+def event(seconds: float, kind: str, **data: Any) -> dict[str, Any]:
+    return {"type": kind, "data": data, "id": f"e{seconds}-{kind}", "timestamp": at(seconds), "parentId": None}
+
+
+def start() -> dict[str, Any]:
+    place = {"cwd": "/work", "branch": "main", "headCommit": "ac2996d", "repository": "vllm-project/vllm"}
+    return event(0, "session.start", sessionId=SESSION, copilotVersion="1.0.34", startTime=at(0), selectedModel=MODEL, context=place)
+
+
+def turn(seconds: float, output: int = 10) -> list[dict[str, Any]]:
+    """What happens between a prompt and the last message."""
+    return [
+        event(seconds, "user.message", content="Make it faster."),
+        event(seconds, "assistant.turn_start", turnId="0"),
+        event(seconds + 1, "assistant.message", content="I look.", outputTokens=output - 1, toolRequests=[]),
+        event(seconds + 1, "tool.execution_start", toolCallId=f"c{seconds}", toolName="bash"),
+        event(seconds + 2, "tool.execution_complete", toolCallId=f"c{seconds}", success=False, result={"content": record_text()}),
+        event(seconds + 3, "assistant.message", content="Look at this.", outputTokens=0, parentToolCallId="c9"),
+        event(seconds + 3, "assistant.message", content="It is 2x faster.", outputTokens=1),
+    ]
+
+
+def shutdown(seconds: float, uncached: int, read: int = 0, output: int = 10, premium: float = 1, **more: Any) -> dict[str, Any]:
+    usage = {
+        "inputTokens": uncached + read + 3,
+        "outputTokens": output,
+        "cacheReadTokens": read,
+        "cacheWriteTokens": 3,
+        "reasoningTokens": 0,
+    }
+    metrics = {MODEL: {"requests": {"count": 6, "cost": premium}, "usage": usage}}
+    told = {"shutdownType": "routine", "totalPremiumRequests": premium, "totalApiDurationMs": 1000 * output, "modelMetrics": metrics}
+    return event(seconds, "session.shutdown", **(told | more))
+
+
+def whole() -> list[dict[str, Any]]:
+    return [start(), *turn(1), shutdown(9, 100, 50)]
+
+
+def printed(**more: Any) -> list[dict[str, Any]]:
+    used = {"premiumRequests": 2, "totalApiDurationMs": 1500, "sessionDurationMs": 7000, "codeChanges": {}}
+    return [*turn(1), {"type": "result", "timestamp": at(8), "sessionId": SESSION, "exitCode": 0, "usage": used} | more]
+
+
+def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
+    for name, text in files.items():
+        (folder / f"{name}.jsonl").write_text(text)
+    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
+    return runs_of(store)
+
+
+def runs_of(store: Store) -> list[dict[str, Any]]:
+    with store.reading() as connection:
+        table = connection.sql(
+            "select v_runs.* exclude (place), runs.credits, runs.credits_unit from v_runs join runs using (run_id) order by run_id"
+        )
+        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
+    return rows
+
+
+def counts(run: dict[str, Any]) -> tuple[int | None, ...]:
+    return tuple(run[f"{kind}_tokens"] for kind in ("input", "cache_read", "cache_write", "output"))
+
+
+def test_a_session_is_a_run_with_the_figures_of_its_shutdown(store: Store, tmp_path: Path) -> None:
+    """Input includes the cache, and what is paid are no dollars."""
+    [run] = ingested(store, tmp_path, events=lines(*whole()))
+    assert (run["agent"], run["run_id"], run["agent_version"], run["model"]) == ("copilot", SESSION, "1.0.34", "claude-sonnet-4-6")
+    assert (counts(run), run["tokens_basis"]) == ((100, 50, 3, 10), "exact")
+    assert (run["credits"], run["credits_unit"], run["cost_own_usd"]) == (1, "premium requests", None)
+    assert run["cost_list_usd"] is not None
+    assert (run["outcome"], run["num_turns"], run["duration_ms"], run["duration_api_ms"]) == ("completed", 1, 9000, 10_000)
+    assert (run["repo"], run["branch"], run["cwd"], run["prompt"]) == ("vllm-project/vllm", "main", "/work", "Make it faster.")
+    assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("It is 2x faster.", 2, "transcript")
+    with store.reading() as connection:
+        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("bash", 1, 1)]
+
+
+def test_the_summary_of_a_completed_task_is_the_final_text(store: Store, tmp_path: Path) -> None:
+    done = event(8, "session.task_complete", summary="Parsing is 3x faster.", success=True)
+    [run] = ingested(store, tmp_path, events=lines(*whole()[:-1], done, whole()[-1]))
+    assert run["result"] == "Parsing is 3x faster."
+
+
+@pytest.mark.parametrize(
+    ("second", "figures", "premium", "basis"),
+    [
+        (shutdown(30, 150, 60, 25, 3), (150, 60, 3, 25), 3, "exact"),
+        (shutdown(30, 40, 10, 11, 2), (140, 60, 6, 21), 3, "exact"),
+        (shutdown(30, 150, 60, 12, 2), (150, 60, 3, 12), 2, "lower_bound"),
+    ],
+    ids=["counts on", "began again", "began again and is larger"],
+)
+def test_a_resumed_session_counts_once(
+    second: dict[str, Any], figures: tuple[int, ...], premium: float, basis: str, store: Store, tmp_path: Path
+) -> None:
+    """Newer versions count on, older ones begin again; where that leaves less output than was said, it is a bound."""
+    resumed = [event(20, "session.resume", resumeTime=at(20)), *turn(21, 11), second]
+    [run] = ingested(store, tmp_path, first=lines(*whole()), events=lines(*whole(), *resumed))
+    assert (counts(run), run["credits"], run["tokens_basis"], run["num_turns"]) == (figures, premium, basis, 2)
+
+
+def test_a_session_that_crashed_has_no_tokens(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, events=lines(*whole()[:-1]))
+    assert (run["outcome"], counts(run), run["credits"], run["tokens_basis"]) == ("interrupted", (None,) * 4, None, "unknown")
+    with store.reading() as connection:
+        [(reason,)] = connection.sql("select tokens_basis_reason from model_usage").fetchall()
+    assert reason == "The log has no token counts but the output of its messages, 10 tokens."
+
+
+def test_a_resumed_session_that_crashed_has_a_lower_bound(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, events=lines(*whole(), event(20, "session.resume"), *turn(21)))
+    assert (run["outcome"], run["input_tokens"], run["tokens_basis"]) == ("interrupted", 100, "lower_bound")
+
+
+ERROR = event(7, "session.error", errorType="query", message="Too many requests", statusCode=429)
+
+
+@pytest.mark.parametrize(
+    ("events", "outcome", "errors"),
+    [
+        ([*whole()[:-1], ERROR, whole()[-1]], "limit_reached", "HTTP 429: Too many requests"),
+        ([whole()[0], ERROR, *whole()[1:]], "completed", None),
+        ([*whole()[:-1], event(8, "abort", reason="user initiated"), whole()[-1]], "interrupted", None),
+        ([*whole()[:-1], shutdown(9, 1, shutdownType="error", errorReason="out of memory")], "execution_error", "out of memory"),
+        ([start(), shutdown(9, 0)], "unknown", None),
+    ],
+)
+def test_the_last_that_happened_says_how_it_ended(
+    events: list[dict[str, Any]], outcome: str, errors: str | None, store: Store, tmp_path: Path
+) -> None:
+    [run] = ingested(store, tmp_path, events=lines(*events))
+    assert (run["outcome"], run["errors"]) == (outcome, errors)
+
+
+def test_newer_versions_may_tell_ai_units_only(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(
+        store, tmp_path, events=lines(start(), *turn(1), shutdown(9, 1, totalPremiumRequests=None, totalNanoAiu=3_236_385_000))
+    )
+    assert (run["credits"], run["credits_unit"]) == (3.236385, "AI units")
+
+
+def test_a_printed_stream_has_premium_requests_and_no_tokens(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=lines(*printed()))
+    assert (run["run_id"], run["credits"], run["duration_ms"], run["duration_api_ms"]) == (SESSION, 2, 7000, 1500)
+    assert (run["outcome"], counts(run), run["result"], run["record_kind"]) == ("completed", (None,) * 4, "It is 2x faster.", "stream")
+    [run] = ingested(store, tmp_path, events=lines(*whole()))
+    assert (run["input_tokens"], run["record_kind"]) == (100, "transcript"), "the session's own events tell more of the same run"
+
+
+def test_a_printed_stream_that_failed_says_so(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=lines(*printed(exitCode=1)))
+    assert (run["outcome"], run["errors"]) == ("execution_error", "exit code 1")
+
+
+def history(items: int = 4, **more: Any) -> dict[str, Any]:
+    timeline = [
+        {"type": "user", "timestamp": at(1), "text": "Make it faster."},
+        {"type": "tool_call_requested", "timestamp": at(2), "callId": "c1", "name": "bash"},
+        {
+            "type": "tool_call_completed",
+            "timestamp": at(9),
+            "callId": "c1",
+            "name": "bash",
+            "result": {"type": "failure", "log": record_text()},
+        },
+        {"type": "copilot", "timestamp": at(5), "text": "It is 2x faster."},
+    ]
+    return {"sessionId": SESSION, "startTime": at(0), "chatMessages": [], "timeline": timeline[:items]} | more
+
+
+def test_an_older_session_file_is_one_run_without_tokens(store: Store, tmp_path: Path) -> None:
+    """It is written again as the session goes on, and its items are not in the order of their times."""
+    [run] = ingested(store, tmp_path, later=json.dumps(history(), indent=2), earlier=json.dumps(history(2)))
+    assert (run["agent"], run["outcome"], run["num_turns"], run["duration_ms"]) == ("copilot", "unknown", 1, 9000)
+    assert (run["result"], run["prompt"], counts(run)) == ("It is 2x faster.", "Make it faster.", (None,) * 4)
+    with store.reading() as connection:
+        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("bash", 1, 1)]
+
+
+@given(st.integers(0, 1000))
+def test_a_session_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
+    text = lines(*whole()).encode()
+    data = text[: len(text) * cut // 1000]
+    readers = SourceReaders(lambda *_: Context("source"))
+    parts = [part for part in read(Source("log", data)) if isinstance(part, Document)]
+    found = [one for part in parts for one in readers.feed(part) or ()] + list(readers.end())
+    assert len(found) <= 1
+    for run in (one.rows.run for one in found if isinstance(one, Found)):
+        is_whole = data.rstrip() == text.rstrip()
+        assert (run.outcome, run.input_tokens) == (("completed", 100) if is_whole else ("interrupted", None))
+
+
+def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:
+    wrong = shutdown(9, 100, modelMetrics={MODEL: {"usage": {"inputTokens": "many"}}})
+    [run] = ingested(store, tmp_path, events=lines(*whole()[:-1], wrong))
+    assert (run["outcome"], run["input_tokens"]) == ("interrupted", None)
+    with store.reading() as connection:
+        [(reason, detail)] = connection.sql("select reason, detail from rejects").fetchall()
+    assert (reason, detail.split(": ")[1]) == ("invalid_record", f"modelMetrics.{MODEL}.usage.inputTokens")
+
+
+def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
+    other = SESSION.replace("1", "2")
+    before = ingested(
+        store, tmp_path, a=lines(*whole()), b=lines(*printed(sessionId=other)), c=json.dumps(history(sessionId=SESSION[::-1]))
+    )
+    assert (len(before), rebuild(store).rejects, runs_of(store)) == (3, 0, before)

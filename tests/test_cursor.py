@@ -1,0 +1,192 @@
+"""Cursor's results and streams: told from Claude Code's, a run for each request, its last text and its tokens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.agents import SESSIONS_KEPT, SourceReaders
+from ingest.agents.base import Context, Found
+from ingest.agents.cursor import SESSIONS_OPEN
+from ingest.documents.contents import Document, read
+from ingest.sources.files import Source
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from tests.conftest import ingest_paths, record_text
+
+SESSION = "0f6fa7cf-0000-4000-8000-000000000001"
+REQUEST = "5bf03e32-0000-4000-8000-00000000000{}"
+USAGE = {"inputTokens": 0, "outputTokens": 40, "cacheReadTokens": 36_352, "cacheWriteTokens": 3_078}
+MIDDLE = 1_770_823_841_000
+
+
+def lines(*events: dict[str, Any]) -> str:
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+
+
+def said(text: str, session: str = SESSION, **more: Any) -> dict[str, Any]:
+    return {
+        "type": "assistant",
+        "message": {"role": "assistant", "content": [{"type": "text", "text": text}]},
+        "session_id": session,
+    } | more
+
+
+def result(number: int = 1, session: str = SESSION, **more: Any) -> dict[str, Any]:
+    told = {"type": "result", "subtype": "success", "duration_ms": 21_509, "duration_api_ms": 21_509, "is_error": False}
+    return told | {"result": "I look.It is 2x faster.", "session_id": session, "request_id": REQUEST.format(number), "usage": USAGE} | more
+
+
+def call(subtype: str, call_id: str, seconds: int, session: str = SESSION, number: int = 1, **of_tool: Any) -> dict[str, Any]:
+    told = {"type": "tool_call", "subtype": subtype, "call_id": call_id, "tool_call": {"shellToolCall": of_tool, "toolCallId": call_id}}
+    return told | {"session_id": session, "model_call_id": f"{REQUEST.format(number)}-0-abcd", "timestamp_ms": MIDDLE + 1000 * seconds}
+
+
+def beginning(session: str = SESSION, number: int = 1) -> list[dict[str, Any]]:
+    init = {"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/work", "session_id": session, "model": "Composer 2.5"}
+    asked = {"role": "user", "content": [{"type": "text", "text": "Make it faster."}]}
+    return [
+        init | {"permissionMode": "default"},
+        {"type": "user", "message": asked, "session_id": session},
+        {"type": "thinking", "subtype": "delta", "text": "Hm", "session_id": session, "timestamp_ms": MIDDLE},
+        said("I look.", session, model_call_id=f"{REQUEST.format(number)}-0-abcd", timestamp_ms=MIDDLE + 1000),
+        call("started", "c1", 1, session, number, args={"command": "ls"}),
+        call("completed", "c1", 2, session, number, args={"command": "ls"}, result={"success": {"exitCode": 0}}),
+        call("completed", "c2", 3, session, number, result={"error": {"errorMessage": "not allowed"}}),
+    ]
+
+
+def stream(session: str = SESSION, number: int = 1, **more: Any) -> list[dict[str, Any]]:
+    return [*beginning(session, number), said("It is 2x faster.", session), result(number, session, **more)]
+
+
+def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
+    for name, text in files.items():
+        (folder / f"{name}.jsonl").write_text(text)
+    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
+    return runs_of(store)
+
+
+def runs_of(store: Store) -> list[dict[str, Any]]:
+    with store.reading() as connection:
+        table = connection.sql(
+            "select run_id, session_id, agent, outcome, requested_model, num_turns, duration_ms, duration_api_ms, started_at, ended_at,"
+            " cwd, result, errors, prompt, claimed_speedup, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,"
+            " tokens_basis, cost_own_usd, record_kind from v_runs order by run_id"
+        )
+        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
+    return rows
+
+
+def counts(run: dict[str, Any]) -> tuple[int | None, ...]:
+    return tuple(run[f"{kind}_tokens"] for kind in ("input", "cache_read", "cache_write", "output"))
+
+
+def test_a_stream_is_a_run_with_its_figures(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=lines(*stream()))
+    assert (run["agent"], run["run_id"], run["session_id"]) == ("cursor", REQUEST.format(1), SESSION)
+    assert (run["outcome"], run["requested_model"], run["cwd"], run["prompt"]) == ("completed", "Composer 2.5", "/work", "Make it faster.")
+    assert (counts(run), run["tokens_basis"]) == ((0, 36_352, 3_078, 40), "exact")
+    assert (run["duration_ms"], run["duration_api_ms"], run["num_turns"], run["cost_own_usd"]) == (21_509, None, None, None)
+    assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("It is 2x faster.", 2, "stream")
+    assert (run["ended_at"] - run["started_at"]).total_seconds() == 3
+    with store.reading() as connection:
+        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("shell", 2, 1)], (
+            "a refused call is only completed"
+        )
+
+
+def test_a_result_alone_is_a_run_and_its_stream_is_the_same_one(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, result=lines(result()))
+    assert (counts(run)[-1], run["result"], run["record_kind"]) == (40, "I look.It is 2x faster.", "result")
+    [run] = ingested(store, tmp_path, stream=lines(*stream()))
+    assert (run["result"], run["record_kind"]) == ("It is 2x faster.", "stream")
+
+
+def test_a_resumed_session_has_a_run_for_each_request(store: Store, tmp_path: Path) -> None:
+    runs = ingested(store, tmp_path, b=lines(*stream(number=2)), a=lines(*stream(), *stream()))
+    assert [run["run_id"] for run in runs] == [REQUEST.format(1), REQUEST.format(2)]
+    assert sum(run["output_tokens"] for run in runs) == 80
+
+
+def test_streams_side_by_side_keep_their_events(store: Store, tmp_path: Path) -> None:
+    """Also beside one of Claude Code, whose events look alike."""
+    other = "0f6fa7cf-0000-4000-8000-000000000002"
+    claude = said("Done.", "c", uuid="u1"), json.loads(record_text(session_id="c"))
+    mixed = [event for pair in zip(stream(), stream(other, 2), strict=True) for event in pair]
+    runs = ingested(store, tmp_path, log=lines(claude[0], *mixed[:5], claude[0], *mixed[5:], claude[1]))
+    assert [run["agent"] for run in runs if run["session_id"] != "c"] == ["cursor", "cursor"]
+    assert [run["result"] for run in runs if run["session_id"] != "c"] == ["It is 2x faster."] * 2
+    assert [run["agent"] for run in runs if run["session_id"] == "c"] == ["claude-code"]
+
+
+def test_without_usage_there_are_no_tokens(store: Store, tmp_path: Path) -> None:
+    old = stream()
+    del old[-1]["usage"]
+    [run] = ingested(store, tmp_path, log=lines(*old))
+    assert (counts(run), run["tokens_basis"]) == ((None, None, None, None), "unknown")
+
+
+def test_a_killed_run_is_interrupted_and_the_same_as_its_whole_stream(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, killed=lines(*beginning()) + "Error: connection lost\n")
+    assert (run["outcome"], run["result"], run["run_id"]) == ("interrupted", "I look.", REQUEST.format(1))
+    [run] = ingested(store, tmp_path, whole=lines(*stream()))
+    assert run["outcome"] == "completed"
+
+
+def test_a_run_that_only_began_is_interrupted(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=lines(*beginning()[:2]))
+    assert (run["agent"], run["outcome"], run["prompt"]) == ("cursor", "interrupted", "Make it faster.")
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [("You've hit your usage limit", "limit_reached"), ("Connection reset", "api_error"), ("no such file", "execution_error")],
+)
+def test_a_failed_run_says_why(error: str, outcome: str, store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=lines(result(is_error=True, subtype="error", result=error)))
+    assert (run["outcome"], run["errors"], run["result"]) == (outcome, error, None)
+
+
+def test_pieces_of_a_text_are_joined_until_it_is_whole(store: Store, tmp_path: Path) -> None:
+    pieces = [said(text, timestamp_ms=MIDDLE + 5000) for text in ("It is ", "2x faster.")]
+    [run] = ingested(store, tmp_path, log=lines(*beginning(), *pieces))
+    assert run["result"] == "It is 2x faster."
+    [run] = ingested(store, tmp_path, whole=lines(*beginning(), *pieces, said("It is 2x faster."), result()))
+    assert run["result"] == "It is 2x faster."
+
+
+@given(st.integers(0, 1000))
+def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
+    text = lines(*stream()).encode()
+    data = text[: len(text) * cut // 1000]
+    readers = SourceReaders(lambda *_: Context("source"))
+    parts = [part for part in read(Source("log", data)) if isinstance(part, Document)]
+    found = [one for part in parts for one in readers.feed(part) or ()] + list(readers.end())
+    assert len(found) <= 1
+    for run in (one.rows.run for one in found if isinstance(one, Found)):
+        whole = data.rstrip() == text.rstrip()
+        assert (run.outcome, run.output_tokens) == (("completed", 40) if whole else ("interrupted", None))
+
+
+def test_of_very_many_open_sessions_each_is_one_run(store: Store, tmp_path: Path) -> None:
+    many = 2 * max(SESSIONS_OPEN, SESSIONS_KEPT)
+    events = [beginning(f"{SESSION}-{number}")[0] for number in range(many)]
+    assert len(ingested(store, tmp_path, log=lines(*events))) == many
+
+
+def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:
+    assert ingested(store, tmp_path, log=lines(*stream(usage=USAGE | {"outputTokens": "many"}))) == []
+    with store.reading() as connection:
+        [(reason, detail)] = connection.sql("select reason, detail from rejects").fetchall()
+    assert (reason, detail.split(":")[0]) == ("invalid_record", "usage.outputTokens")
+
+
+def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
+    before = ingested(store, tmp_path, a=lines(*stream()), b=lines(*beginning(number=2)), c=lines(result(3)))
+    assert (rebuild(store).rejects, runs_of(store)) == (0, before)

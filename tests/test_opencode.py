@@ -1,0 +1,239 @@
+"""OpenCode's streams and exports: steps summed once, reasoning inside the output, a session once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.agents import SourceReaders
+from ingest.agents.base import Context, Found
+from ingest.documents.contents import Document, read
+from ingest.sources.files import Source
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from tests.conftest import ingest_paths, record_text
+
+BEGAN = 1_767_036_055_000
+
+
+def session_id(ms: int = BEGAN) -> str:
+    """An id of a session: 12 digits with its time, counting backwards."""
+    return f"ses_{(~(ms << 12)) & 0xFFFFFFFFFFFF:012x}abcdefghijklmn"
+
+
+def message_id(ms: int) -> str:
+    return f"msg_{(ms << 12) & 0xFFFFFFFFFFFF:012x}abcdefghijklmn"
+
+
+SESSION = session_id()
+
+
+def lines(*events: dict[str, Any]) -> str:
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+
+
+def tokens(uncached: int = 100, read: int = 0, output: Any = 10, reasoning: int = 0, total: int | None = None) -> dict[str, Any]:
+    told = {"input": uncached, "output": output, "reasoning": reasoning, "cache": {"read": read, "write": 0}}
+    return told if total is None else told | {"total": total}
+
+
+def step(
+    number: int, reason: str = "stop", cost: float = 0.001, session: str = SESSION, after_ms: int = 50, **used: Any
+) -> list[dict[str, Any]]:
+    """The events of one step, the first of them that much after the session was made."""
+    at = BEGAN + after_ms + 1000 * number
+    same = {"sessionID": session, "messageID": message_id(at)}
+
+    def event(kind: str, later: int, **part: Any) -> dict[str, Any]:
+        return {"type": kind, "timestamp": at + later, "sessionID": session, "part": {"id": f"prt_{number}{later}{after_ms}"} | same | part}
+
+    state: dict[str, Any] = {"status": "error" if number else "completed", "input": {}, "output": record_text()}
+    return [
+        event("step_start", 0, type="step-start"),
+        event("tool_use", 100, type="tool", callID=f"c{number}", tool="bash", state=state),
+        event("text", 200, type="text", text=f"Step {number}: it is 2x faster."),
+        event("step_finish", 300, type="step-finish", reason=reason, cost=cost, tokens=tokens(**used)),
+    ]
+
+
+def answer(number: int, after_ms: int = 50, **info: Any) -> dict[str, Any]:
+    """A message of the model in an export, with one step."""
+    at = BEGAN + after_ms + 1000 * number
+    told = {"id": message_id(at), "role": "assistant", "modelID": "gpt-5", "providerID": "openai", "cost": 0.001, "tokens": tokens()}
+    parts = [event["part"] for event in step(number, after_ms=after_ms)]
+    return {"info": told | {"time": {"created": at, "completed": at + 300}} | info, "parts": parts}
+
+
+def export(*messages: dict[str, Any], session: str = SESSION, **info: Any) -> dict[str, Any]:
+    asked = {"info": {"role": "user", "time": {"created": BEGAN + 1}}, "parts": [{"type": "text", "text": "Make it faster."}]}
+    told = {"id": session, "title": "Speed", "version": "1.0.2", "directory": "/work", "time": {"created": BEGAN, "updated": BEGAN + 5000}}
+    return {"info": told | info, "messages": [asked, *messages]}
+
+
+def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
+    for name, text in files.items():
+        (folder / f"{name}.jsonl").write_text(text)
+    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
+    return runs_of(store)
+
+
+def runs_of(store: Store) -> list[dict[str, Any]]:
+    with store.reading() as connection:
+        table = connection.sql(
+            "select run_id, session_id, parent_run_id, agent, agent_version, outcome, model, num_turns, duration_ms, result, errors,"
+            " cwd, prompt, claimed_speedup, input_tokens, cache_read_tokens, output_tokens, tokens_basis, cost_own_usd, cost_list_usd,"
+            " record_kind from v_runs order by run_id"
+        )
+        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
+    return rows
+
+
+def test_a_stream_is_a_run_with_the_sums_of_its_steps(store: Store, tmp_path: Path) -> None:
+    """A record in the output of a tool is none of ours, and neither are lines before the events."""
+    text = "Loading plugins\n" + lines(*step(0, "tool-calls", uncached=100, read=5), *step(1, output=20))
+    [run] = ingested(store, tmp_path, log=text)
+    assert (run["agent"], run["run_id"], run["outcome"], run["num_turns"]) == ("opencode", SESSION, "completed", 2)
+    assert (run["input_tokens"], run["cache_read_tokens"], run["output_tokens"], run["tokens_basis"]) == (200, 5, 30, "exact")
+    assert (float(run["cost_own_usd"]), run["duration_ms"], run["model"]) == (0.002, 1300, None)
+    assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("Step 1: it is 2x faster.", 2, "stream")
+    with store.reading() as connection:
+        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("bash", 2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("used", "output", "basis"),
+    [
+        ({"output": 328, "reasoning": 64}, 328, "lower_bound"),
+        ({"output": 2, "reasoning": 27}, 29, "lower_bound"),
+        ({"output": 328, "reasoning": 64, "total": 428}, 328, "exact"),
+        ({"output": 2, "reasoning": 27, "total": 129}, 29, "exact"),
+        ({"output": 10, "reasoning": 5, "total": 7}, 10, "exact"),
+    ],
+)
+def test_reasoning_is_a_part_of_the_output_once(used: dict[str, Any], output: int, basis: str, store: Store, tmp_path: Path) -> None:
+    """Inside in older versions, outside in newer ones; the total tells, unless it makes no sense."""
+    [run] = ingested(store, tmp_path, log=lines(*step(0, **used)))
+    assert (run["output_tokens"], run["tokens_basis"]) == (output, basis)
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"),
+    [
+        ([{"name": "APIError", "data": {"message": "Too Many Requests", "statusCode": 429}}], "limit_reached"),
+        ([{"name": "UnknownError", "data": {"message": "ModelNotFound"}}], "execution_error"),
+        ([{"name": "MessageAbortedError", "data": {"message": "aborted"}}], "interrupted"),
+        ([], "interrupted"),
+    ],
+)
+def test_a_run_that_did_not_stop_says_why(end: list[dict[str, Any]], outcome: str, store: Store, tmp_path: Path) -> None:
+    errors = [{"type": "error", "timestamp": BEGAN + 9000, "sessionID": SESSION, "error": error} for error in end]
+    [run] = ingested(store, tmp_path, log=lines(*step(0, "tool-calls"), *errors))
+    assert (run["outcome"], run["input_tokens"]) == (outcome, 100)
+    assert (run["errors"] is not None) == bool(end)
+
+
+def test_a_run_that_failed_at_once_has_no_tokens(store: Store, tmp_path: Path) -> None:
+    error = {"name": "ProviderAuthError", "data": {"message": "no api key"}}
+    [run] = ingested(store, tmp_path, log=lines({"type": "error", "timestamp": BEGAN, "sessionID": SESSION, "error": error}))
+    assert (run["outcome"], run["input_tokens"], run["tokens_basis"], run["cost_own_usd"]) == ("api_error", None, "unknown", None)
+
+
+def test_events_that_a_log_repeats_count_once(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=lines(*step(0), *step(0)))
+    assert (run["input_tokens"], run["num_turns"]) == (100, 1)
+
+
+def test_a_stream_that_continues_a_session_is_another_run(store: Store, tmp_path: Path) -> None:
+    """Its steps are not in the first stream, but both are in the export."""
+    runs = ingested(store, tmp_path, later=lines(*step(0, after_ms=60_000)), first=lines(*step(0)))
+    assert (len(runs), sum(run["input_tokens"] for run in runs)) == (2, 200)
+    assert SESSION in {run["run_id"] for run in runs}
+
+
+def test_sub_agents_are_missing_in_a_stream(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=lines(*step(0)).replace('"tool":"bash"', '"tool":"task"'))
+    assert run["tokens_basis"] == "lower_bound"
+
+
+def test_an_export_is_a_run_and_so_is_its_stream(store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, stream=lines(*step(0), *step(1)), export=json.dumps(export(answer(0), answer(1)), indent=2))
+    assert (run["run_id"], run["record_kind"], run["outcome"], run["model"]) == (SESSION, "transcript", "completed", "gpt-5")
+    assert (run["input_tokens"], run["output_tokens"], run["num_turns"], float(run["cost_own_usd"])) == (200, 20, 2, 0.002)
+    assert (run["agent_version"], run["cwd"], run["prompt"], run["duration_ms"]) == ("1.0.2", "/work", "Make it faster.", 5000)
+    assert (run["result"], run["cost_list_usd"] is not None) == ("Step 1: it is 2x faster.", True)
+
+
+def test_a_message_of_several_steps_counts_each(store: Store, tmp_path: Path) -> None:
+    """Its own tokens are those of the last step."""
+    message = answer(0)
+    message["parts"] += answer(1)["parts"]
+    [run] = ingested(store, tmp_path, log=json.dumps(export(message)))
+    assert (run["input_tokens"], run["num_turns"]) == (200, 2)
+
+
+def test_a_fork_counts_only_its_own_messages(store: Store, tmp_path: Path) -> None:
+    """The copies keep their times; the fork has another id and began later."""
+    parent = export(answer(0))
+    fork = export(answer(0), answer(100), session=session_id(BEGAN + 60_000), time={"created": BEGAN + 60_000, "updated": BEGAN + 200_000})
+    runs = ingested(store, tmp_path, parent=json.dumps(parent), fork=json.dumps(fork))
+    assert sum(run["input_tokens"] for run in runs) == 200
+
+
+def test_a_sub_agents_session_names_its_parent(store: Store, tmp_path: Path) -> None:
+    child = session_id(BEGAN + 1000)
+    [_, run] = sorted(
+        ingested(store, tmp_path, a=json.dumps(export(answer(0))), b=json.dumps(export(answer(9), session=child, parentID=SESSION))),
+        key=lambda run: run["parent_run_id"] or "",
+    )
+    assert (run["run_id"], run["parent_run_id"]) == (child, SESSION)
+
+
+@pytest.mark.parametrize(
+    ("info", "outcome"),
+    [
+        ({"error": {"name": "MessageAbortedError", "data": {"message": "stop"}}}, "interrupted"),
+        ({"error": {"name": "APIError", "data": {"message": "overloaded", "statusCode": 529}}}, "api_error"),
+        ({"finish": "tool-calls"}, "interrupted"),
+    ],
+)
+def test_the_last_message_says_how_an_export_ended(info: dict[str, Any], outcome: str, store: Store, tmp_path: Path) -> None:
+    [run] = ingested(store, tmp_path, log=json.dumps(export(answer(0), answer(1, **info))))
+    assert run["outcome"] == outcome
+
+
+@given(st.integers(0, 1000))
+def test_a_stream_cut_anywhere_has_the_steps_before_the_cut(cut: int) -> None:
+    text = lines(*step(0, "tool-calls"), *step(1)).encode()
+    data = text[: len(text) * cut // 1000]
+    readers = SourceReaders(lambda *_: Context("source"))
+    parts = [part for part in read(Source("log", data)) if isinstance(part, Document)]
+    found = [one for part in parts for one in readers.feed(part) or ()] + list(readers.end())
+    assert len(found) <= 1
+    for run in (one.rows.run for one in found if isinstance(one, Found)):
+        whole = data.rstrip() == text.rstrip()
+        ends = sum(part.value["type"] == "step_finish" for part in parts)
+        assert (run.outcome, run.input_tokens) == ("completed" if whole else "interrupted", 100 * ends or None)
+
+
+def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:
+    """What is left of the run is a bound."""
+    wrong = lines(*step(0, "tool-calls"), *step(1, output="many"))
+    [run] = ingested(store, tmp_path, log=wrong, other=json.dumps(export(answer(0, tokens=tokens(uncached=-1)))))
+    assert (run["tokens_basis"], run["input_tokens"], run["outcome"]) == ("lower_bound", 100, "interrupted")
+    with store.reading() as connection:
+        rejects = connection.sql("select reason, detail from rejects order by detail").fetchall()
+    assert [(reason, detail.split(":")[0]) for reason, detail in rejects] == [
+        ("invalid_record", "messages.1.info.tokens.input"),
+        ("invalid_record", "part.tokens.output"),
+    ]
+
+
+def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
+    other = session_id(BEGAN + 9_000_000)
+    before = ingested(store, tmp_path, a=lines(*step(0, "tool-calls")), b=json.dumps(export(answer(0), session=other)))
+    assert (len(before), rebuild(store).rejects, runs_of(store)) == (2, 0, before)
