@@ -188,7 +188,7 @@ INSPECT_AI = Agent(
     "#3a8fb7",
     "x",
     inspect_ai.MARKS,
-    ((".json logs", "0.3.41–0.3.154"),),
+    ((".json and .eval logs", "0.3.41–0.3.154"),),
     untold=frozenset(("session_id",)),
 )
 """A framework of evaluations, most of them not of coding: its runs are told apart by their task."""

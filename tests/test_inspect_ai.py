@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
@@ -45,7 +47,7 @@ def sample(number: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def header(status: str = "success", **changes: Any) -> dict[str, Any]:
-    about = {"run_id": "RUN", "task": "browser", "model": MODEL, "packages": {"inspect_ai": "0.3.95"}}
+    about = {"run_id": "RUN", "task": "browser", "task_version": 0, "model": MODEL, "packages": {"inspect_ai": "0.3.95"}}
     sums = {"model_usage": {MODEL: usage(9_000, 900)}}
     return {"version": 2, "status": status, "eval": about | changes, "plan": {"name": "plan"}, "results": {}, "stats": sums}
 
@@ -176,11 +178,83 @@ def test_a_log_without_samples_is_no_run(store: Store, tmp_path: Path) -> None:
     assert ingested(store, tmp_path, log(), header()) == []
 
 
-def test_a_torn_log_is_rejected(store: Store, tmp_path: Path) -> None:
-    text = json.dumps(log(sample(events=[], model_usage={MODEL: usage(input_tokens_cache_read=1)})), indent=2)
-    (tmp_path / "torn.json").write_text(text[: int(len(text) * 0.95)])
-    report = ingest_paths(store, tmp_path / "torn.json")
-    assert (report.total("rejected"), runs_of(store)) == (1, [])
+def test_of_a_torn_log_whole_samples_are_runs_and_the_whole_log_replaces_them(store: Store, tmp_path: Path) -> None:
+    whole = json.dumps(log(sample(1, events=[]), sample(2, events=[])), indent=2)
+    (tmp_path / "torn.json").write_text(whole[:-200])
+    assert ingest_paths(store, tmp_path / "torn.json").total("rejected") == 1
+    assert [(run["run_id"], run["task"]) for run in runs_of(store)] == [("uuid-1", "1")]
+    (tmp_path / "whole.json").write_text(whole)
+    ingest_paths(store, tmp_path / "whole.json")
+    assert [(run["run_id"], run["task"]) for run in runs_of(store)] == [("uuid-1", "browser/1"), ("uuid-2", "browser/2")]
+
+
+def test_a_sample_without_its_log_and_uuid_is_rejected(store: Store, tmp_path: Path) -> None:
+    assert ingested(store, tmp_path, sample(uuid=None)) == []
+    with store.reading() as connection:
+        assert connection.sql("select count(*) from rejects").fetchall() == [(1,)]
+
+
+def zipped(path: Path, *members: tuple[str, Any], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, value in members:
+            archive.writestr(name, json.dumps(value, indent=2))
+    return path
+
+
+START = {"version": 2, "eval": header()["eval"], "plan": {}}
+PARTS = (("_journal/start.json", START), *((f"samples/{number}_epoch_1.json", sample(number, uuid=None)) for number in (1, 2)))
+SUMMARIES = ("summaries.json", [{"id": 1, "epoch": 1, "model_usage": {MODEL: usage()}}])
+
+
+@pytest.mark.parametrize("ending", [(SUMMARIES, ("header.json", header())), ()], ids=["finished", "unfinished"])
+def test_an_archive_is_one_log(ending: tuple[tuple[str, Any], ...], store: Store, tmp_path: Path) -> None:
+    report = ingest_paths(store, zipped(tmp_path / "log.eval", *PARTS, *ending))
+    assert [(run["run_id"], run["task"], run["input_tokens"]) for run in runs_of(store)] == [
+        ("RUN/1/1", "browser/1", 200),
+        ("RUN/2/1", "browser/2", 200),
+    ]
+    assert (report.total("accepted"), report.total("rejected")) == (2, 0)
+    assert ingest_paths(store, tmp_path / "log.eval").total("accepted") == 0, "the same again changes nothing"
+
+
+def test_an_archive_and_the_same_log_as_json_are_the_same_runs(store: Store, tmp_path: Path) -> None:
+    ingest_paths(store, zipped(tmp_path / "log.eval", *PARTS, ("header.json", header())))
+    before = runs_of(store)
+    assert ingested(store, tmp_path, log(*(value for name, value in PARTS[1:]))) == before
+
+
+def test_of_members_with_one_name_the_later_one_counts(store: Store, tmp_path: Path) -> None:
+    path = zipped(tmp_path / "log.eval", *PARTS)
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("samples/1_epoch_1.json", json.dumps(sample(1, uuid=None, model_usage={MODEL: usage(7, 1)})))
+    ingest_paths(store, path)
+    assert [run["input_tokens"] for run in runs_of(store)] == [7, 200]
+
+
+def test_a_damaged_member_is_a_reject_and_the_others_are_runs(store: Store, tmp_path: Path) -> None:
+    path = zipped(tmp_path / "log.eval", *PARTS, ("header.json", header()), compression=zipfile.ZIP_STORED)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"Parsing is 2x", b"Parsing is 9x", 1))
+    assert ingest_paths(store, path).total("rejected") == 1
+    assert [run["run_id"] for run in runs_of(store)] == ["RUN/2/1"]
+
+
+def test_members_compressed_with_zstandard(store: Store, tmp_path: Path) -> None:
+    """The method that Inspect uses since 0.3.206; `zipfile` reads it from Python 3.14 on only."""
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, value in (*PARTS, ("header.json", header())):
+            archive.writestr(name, zstandard.compress(json.dumps(value).encode()))
+        for entry in archive.infolist():
+            entry.compress_type = 93
+    ingest_paths(store, path)
+    assert [run["run_id"] for run in runs_of(store)] == ["RUN/1/1", "RUN/2/1"]
+
+
+def test_a_truncated_archive_is_rejected(store: Store, tmp_path: Path) -> None:
+    path = zipped(tmp_path / "log.eval", *PARTS)
+    path.write_bytes(path.read_bytes()[:-30])
+    assert (ingest_paths(store, path).total("rejected"), runs_of(store)) == (1, [])
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LIMITS = {"operator": Outcome.INTERRUPTED, "cost": Outcome.MAX_BUDGET, "turn": Outcome.MAX_TURNS}
 _CACHE_INSIDE = ("openai", "azureai", "grok", "openrouter", "together", "fireworks")
 _UNSURE = "The log does not say whether the input includes what was cached."
+_ALONE = "a sample without its log, and without a uuid: it cannot be told which run it is"
 _LAST_CALL = "Only the last call of the model has a count."
 _CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
@@ -55,6 +56,8 @@ class InspectAI:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         if "eval" not in document.value:
+            if self._header is None and not document.value.get("uuid"):
+                raise InvalidRecord(RejectReason.INVALID_RECORD, _ALONE)
             return (self._run(document, document.value, 0),)
         try:
             self._header = InspectHeader.model_validate(document.value)

@@ -19,9 +19,11 @@ SAMPLE = frozenset(("id", "epoch", "target", "messages", "output"))
 """Names of a sample by itself, as archives hold it."""
 
 MARKS = Marks(
-    record_fields=("task_registry_name", "sample_reductions", "input_tokens_cache_read"),
+    record_fields=("task_version", "sample_reductions", "input_tokens_cache_read"),
     legible=("task", "model", "run_id", "total_time"),
     names=(HEADER, SAMPLE),
+    zip_heads=("header.json", "_journal/start.json"),
+    zip_parts="samples/",
 )
 
 Dollars = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
