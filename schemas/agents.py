@@ -14,8 +14,10 @@ from schemas.wire import (
     cursor,
     gemini,
     harbor,
+    inspect_ai,
     mini_swe_agent,
     opencode,
+    openhands,
     qwen,
     swe_agent,
     terminal_bench,
@@ -169,11 +171,33 @@ TERMINAL_BENCH = Agent(
     ),
 )
 """A benchmark, whose results do not name the agent that it ran."""
+OPENHANDS = Agent(
+    "openhands",
+    "OpenHands",
+    "https://github.com/OpenHands/OpenHands",
+    "#c2a01e",
+    "cross",
+    openhands.MARKS,
+    (("events", "SDK 1.x"), ("output.jsonl of evaluations", "0.59, SDK 1.x")),
+    untold=frozenset(("duration_ms",)),
+)
+INSPECT_AI = Agent(
+    "inspect-ai",
+    "Inspect AI",
+    "https://inspect.aisi.org.uk",
+    "#3a8fb7",
+    "x",
+    inspect_ai.MARKS,
+    ((".json and .eval logs", "0.3.41–0.3.154"),),
+    untold=frozenset(("session_id",)),
+)
+"""A framework of evaluations, most of them not of coding: its runs are told apart by their task."""
 
 AGENTS = {
     agent.key: agent
     for agent in (
         CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR, TERMINAL_BENCH,
+        OPENHANDS, INSPECT_AI,
     )
 }  # fmt: skip
 """Every agent by its key."""

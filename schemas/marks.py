@@ -37,6 +37,9 @@ EVENT_TYPES = CLAUDE_CODE.marks.event_types
 TEXT_STARTS = tuple(marks.text_start.encode() for marks in _MARKS if marks.text_start)
 """How logs begin that are text and not JSON."""
 
+ZIPPED_LOGS = tuple((marks.zip_heads, marks.zip_parts) for marks in _MARKS if marks.zip_heads)
+"""Zips whose members are one log: (names of the member that describes the others, beginning of the names of the others)."""
+
 _NAMES = (frozenset(("tachograph_run",)), *(names for marks in _MARKS for names in marks.names))
 
 _TRANSCRIPT_FIELDS = frozenset(("sessionId", "isSidechain"))

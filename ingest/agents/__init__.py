@@ -19,9 +19,12 @@ from ingest.agents.gemini.stream import GeminiStream
 from ingest.agents.harbor.atif import Atif
 from ingest.agents.harbor.terminal_bench import TerminalBench
 from ingest.agents.harbor.trial import HarborTrials
+from ingest.agents.inspect_ai import InspectAI
 from ingest.agents.kept_run import KeptRuns
 from ingest.agents.opencode.export import OpenCodeExported
 from ingest.agents.opencode.run_stream import OpenCodeRun
+from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
+from ingest.agents.openhands.output import OpenHandsOutput
 from ingest.agents.qwen.chat import QwenChat
 from ingest.agents.qwen.stream import QwenStream
 from ingest.agents.swe_agent.mini import MiniSweAgent
@@ -52,6 +55,10 @@ READERS: tuple[type[AgentReader], ...] = (
     Atif,
     HarborTrials,
     TerminalBench,
+    OpenHandsEvents,
+    OpenHandsState,
+    OpenHandsOutput,
+    InspectAI,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""

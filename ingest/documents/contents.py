@@ -105,7 +105,7 @@ class Contents:
             yield Document(0, _BEGINNING, record)
             return
         if value := self._one_object():
-            self.kind = "object"
+            self.kind, self.file_kind = "object", FileKind.JSON
             data = self._source.data or b""
             self._show(data)
             yield Document(0, _BEGINNING, data).parsed_as(value)

@@ -16,6 +16,7 @@ from typing import IO, BinaryIO, Self, cast
 
 from ingest.sources.decoding import DECOMPRESSION_ERRORS, Allowance, Broken, Opened
 from ingest.sources.files import Source, Unreadable, spooled
+from ingest.sources.zipped_logs import Joined, opened_member, parts_of_log
 from schemas.errors import RejectReason
 
 DEPTH = 3
@@ -31,6 +32,7 @@ _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _JSON_STARTS = (b"{", b"[")
 _ENCRYPTED = 1
 _TAR_BLOCK = 512
+_PIECE = 1 << 20
 _LONGEST_HEADER = 1 << 20
 _TEXT_HEADERS = (
     tarfile.XHDTYPE,
@@ -125,6 +127,9 @@ class _Archive:
         with zipfile.ZipFile(stream) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir() and self.only(_inner(name, entry.filename))]
             apart, overlapping = _parted(entries)
+            if log := parts_of_log(apart):
+                yield from self._joined(archive, stream, log, name)
+                apart = [entry for entry in apart if entry not in log]
             for number, entry in enumerate(apart):
                 if self.allowance.exhausted:
                     yield from self._unread(name, [entry.filename for entry in apart[number:]], _BEHIND_A_BOMB)
@@ -133,8 +138,36 @@ class _Archive:
                 if entry.flag_bits & _ENCRYPTED:
                     yield self._unreadable(inner, "it is encrypted")
                 else:
-                    yield from self._member(partial(archive.open, entry), inner, _zip_time(entry), depth)
+                    yield from self._member(partial(opened_member, archive, stream, entry), inner, _zip_time(entry), depth)
             yield from self._unread(name, [entry.filename for entry in overlapping], _SHARES_BYTES)
+
+    def _joined(self, archive: zipfile.ZipFile, stream: BinaryIO, parts: Sequence[zipfile.ZipInfo], name: str) -> Iterator[Member]:
+        """Members that are one log, one behind the other as one source; those that cannot be unpacked are left out of it."""
+        refused: list[Unreadable] = []
+        pieces = cast("BinaryIO", Joined(self._pieces(archive, stream, parts, name, refused)))
+        with spooled(pieces, _inner(name, "log"), _zip_time(parts[0])) as source:
+            yield source
+        yield from refused
+
+    def _pieces(
+        self, archive: zipfile.ZipFile, stream: BinaryIO, parts: Sequence[zipfile.ZipInfo], name: str, refused: list[Unreadable]
+    ) -> Iterator[bytes]:
+        for number, entry in enumerate(parts):
+            if self.allowance.exhausted:
+                refused.extend(self._unread(name, [entry.filename for entry in parts[number:]], _BEHIND_A_BOMB))
+                return
+            inner = _inner(name, entry.filename)
+            if entry.flag_bits & _ENCRYPTED:
+                refused.append(self._unreadable(inner, "it is encrypted"))
+                continue
+            try:
+                with opened_member(archive, stream, entry) as member:
+                    unpacked = Opened(cast("BinaryIO", _Counted(member, self.allowance)), self.allowance)
+                    with spooled(cast("BinaryIO", unpacked), inner) as source, source.open() as data:
+                        yield from iter(partial(data.read, _PIECE), b"")
+            except _ERRORS as error:
+                refused.append(self._unreadable(inner, "cannot be unpacked", error))
+            yield b"\n"
 
     def _in_tar(self, stream: BinaryIO, source: Source, kind: str, depth: int) -> Iterator[Member]:
         opened = Opened(stream, self.allowance)

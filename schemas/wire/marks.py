@@ -13,6 +13,7 @@ class Marks:
     of a name and its value; a broken object with one of them was a record. `legible`: names whose values a reject quotes from a broken
     record.
     `text_start`: how its text log begins. `names`: sets of names; an object with all names of a set is a record of the agent.
+    `zip_heads`: members of a zip of which the first one that is there describes all `zip_parts`, members with that beginning of their name.
     """
 
     event_types: frozenset[str] = frozenset()
@@ -20,3 +21,5 @@ class Marks:
     legible: tuple[str, ...] = ()
     text_start: str = ""
     names: tuple[frozenset[str], ...] = ()
+    zip_heads: tuple[str, ...] = ()
+    zip_parts: str = ""

@@ -1,0 +1,1 @@
+"""OpenHands: conversations of its SDK, and lines of its evaluations."""

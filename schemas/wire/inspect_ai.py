@@ -1,0 +1,141 @@
+"""What Inspect AI writes: the log of an evaluation, whose samples are the runs. In one JSON document, or as members of an `.eval` zip.
+
+Source: inspect_ai 0.3.285 (`log/_log.py`, `model/_model_output.py`); logs of 0.3.41 to 0.3.154.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+
+from schemas.wire.marks import Marks
+from schemas.wire.values import Secondary, WireCount, WireText
+
+HEADER = frozenset(("version", "eval", "plan"))
+"""Names of a whole log, of the header of an archive, and of the beginning of an unfinished one."""
+
+SAMPLE = frozenset(("id", "epoch", "target", "messages", "output"))
+"""Names of a sample by itself, as archives hold it."""
+
+MARKS = Marks(
+    record_fields=("task_version", "sample_reductions", "input_tokens_cache_read"),
+    legible=("task", "model", "run_id", "total_time"),
+    names=(HEADER, SAMPLE),
+    zip_heads=("header.json", "_journal/start.json"),
+    zip_parts="samples/",
+)
+
+Dollars = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
+Seconds = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class InspectUsage(_Wire):
+    """Tokens of one model. Until 0.3.184 OpenAI's input includes cache reads: then total_tokens = input + output."""
+
+    input_tokens: WireCount | None = Field(default=None, description="Input.")
+    output_tokens: WireCount | None = Field(default=None, description="Output, including reasoning.")
+    total_tokens: WireCount | None = Field(default=None, description="Sum, which tells whether the cache is inside the input.")
+    input_tokens_cache_read: WireCount | None = Field(default=None, description="Cache reads.")
+    input_tokens_cache_write: WireCount | None = Field(default=None, description="Cache writes.")
+    reasoning_tokens: WireCount | None = Field(default=None, description="Reasoning, inside the output.")
+    total_cost: Dollars | None = Field(default=None, description="USD; only where a price table was set.")
+
+
+class InspectError(_Wire):
+    """An error of a sample."""
+
+    message: Secondary[WireText] = Field(default=None, description="Text.")
+
+
+class InspectLimit(_Wire):
+    """The limit that ended a sample."""
+
+    type: Secondary[WireText] = Field(default=None, description="message, token, time, working, cost, turn, context, operator, custom.")
+
+
+class InspectMessage(_Wire):
+    """A message."""
+
+    content: Any = Field(default=None, description="Text, attachment://…, or a list of parts.")
+
+
+class InspectChoice(_Wire):
+    """An answer of the model."""
+
+    message: Secondary[InspectMessage] = Field(default=None, description="The message.")
+
+
+class InspectOutput(_Wire):
+    """An output of the model."""
+
+    completion: Secondary[WireText] = Field(default=None, description="Text; not in the oldest logs.")
+    choices: Secondary[list[InspectChoice]] = Field(default=None, description="Answers.")
+    usage: InspectUsage | None = Field(default=None, description="Tokens of this call.")
+    time: Secondary[Seconds] = Field(default=None, description="Seconds of this call.")
+
+
+class InspectScore(_Wire):
+    """A score."""
+
+    value: Any = Field(default=None, description="C, I, P, N, a number, an object or a list.")
+
+
+class InspectTranscript(_Wire):
+    """Where the oldest samples have their events."""
+
+    events: Secondary[list[Any]] = Field(default=None, description="Events.")
+    content: Secondary[dict[str, Any]] = Field(default=None, description="Long texts.")
+
+
+class InspectEvent(_Wire):
+    """An event of a sample."""
+
+    event: Secondary[WireText] = Field(default=None, description="model, tool, sample_init, score, …")
+    timestamp: Any = Field(default=None, description="With a zone.")
+    model: Secondary[WireText] = Field(default=None, description="Of a model call.")
+    output: Secondary[InspectOutput] = Field(default=None, description="Of a model call.")
+    id: Secondary[WireText] = Field(default=None, description="Of a tool call.")
+    function: Secondary[WireText] = Field(default=None, description="The tool.")
+    error: Any = Field(default=None, description="Why the tool failed.")
+
+
+class InspectSample(_Wire):
+    """A sample: one run of an agent on one task."""
+
+    id: int | WireText = Field(description="Which sample of the data set.")
+    epoch: WireCount = Field(default=1, description="Which repetition.")
+    uuid: Secondary[WireText] = Field(default=None, description="Globally unique id, since 0.3.70.")
+    input: Any = Field(default=None, description="The prompt: text or messages.")
+    output: InspectOutput | None = Field(default=None, description="The last output.")
+    scores: Secondary[dict[str, InspectScore]] = Field(default=None, description="Scorer → score.")
+    model_usage: dict[str, InspectUsage] | None = Field(default=None, description="Model → its tokens, since 0.3.42.")
+    started_at: Any = Field(default=None, description="When it began (newer).")
+    completed_at: Any = Field(default=None, description="When it ended (newer); empty where it did not.")
+    total_time: Seconds | None = Field(default=None, description="Seconds, waits included, since 0.3.71.")
+    error: Secondary[InspectError] = Field(default=None, description="What failed.")
+    limit: Secondary[InspectLimit] = Field(default=None, description="The limit that ended it.")
+    events: Secondary[list[Any]] = Field(default=None, description="Events.")
+    transcript: Secondary[InspectTranscript] = Field(default=None, description="Events of the oldest samples.")
+    attachments: Secondary[dict[str, Any]] = Field(default=None, description="Long texts, which others refer to as attachment://…")
+    turn_count: Secondary[WireCount] = Field(default=None, description="Calls of the model (newer).")
+
+
+class InspectEval(_Wire):
+    """What is evaluated."""
+
+    run_id: Secondary[WireText] = Field(default=None, description="Id of the evaluation.")
+    task: Secondary[WireText] = Field(default=None, description="The task.")
+    model: Secondary[WireText] = Field(default=None, description="The model that was asked for: openai/gpt-4o.")
+    packages: Secondary[dict[str, Any]] = Field(default=None, description="Package → version.")
+
+
+class InspectHeader(_Wire):
+    """A log without its samples."""
+
+    eval: InspectEval = Field(description="What is evaluated.")
+    status: Secondary[WireText] = Field(default=None, description="started, success, cancelled, error.")
