@@ -60,6 +60,7 @@ def test_labels_take_the_place_of_ingested_ones_and_can_hide_them(store: Store) 
     assert screen_queries.options_by_filter(store, 10)["repo"] == {"vllm": 2, "sglang": 1}
 
 
+@pytest.mark.slow
 def test_what_people_say_survives_rebuild_reingest_and_undo(sample_store: Store) -> None:
     everything = Change({"team": "b"}, note="warm cache", starred=True, excluded=True, reason="wrong model")
     annotate(sample_store, [RUN], everything)
@@ -211,6 +212,7 @@ def test_an_ingest_that_set_the_prices_is_undone_after_they_are_set_otherwise(ta
     assert "removed 3 runs" in tachograph("undo", "--yes").stderr
 
 
+@pytest.mark.slow
 def test_an_ingest_that_changes_nothing_is_not_listed(sample_store: Store) -> None:
     assert ingest_paths(sample_store, SAMPLES).ingest_id is None
     assert ingest_paths(sample_store, SAMPLES, team="a").ingest_id == 2
@@ -236,6 +238,7 @@ def copied(folder: Path) -> list[Path]:
     return copies
 
 
+@pytest.mark.slow
 def test_a_store_of_version_5_keeps_its_runs_and_labels(sample_store: Store, tmp_path: Path) -> None:
     """It has no list of ingests: what was read before cannot be undone, but what comes later can."""
     ingest_paths(sample_store, SAMPLES, team="a")

@@ -302,6 +302,7 @@ def test_a_chat_cut_anywhere_counts_what_is_there(cut: int) -> None:
     assert [one.rows.run.input_tokens for one in found_in(data)] in ([10 * sum(whole) or None], [])
 
 
+@pytest.mark.slow
 def test_logs_of_one_session_in_any_order_and_number_are_one_run(tmp_path: Path) -> None:
     files = {"stream": stream(result(6)), "again": stream(result(6)) * 2, "cut": stream(), "chat": CHAT, "json": json.dumps(output())}
     seen = []

@@ -214,6 +214,7 @@ def test_a_chat_cut_anywhere_counts_what_is_there(cut: int) -> None:
     assert [one.rows.run.input_tokens for one in found_in(data)] in ([40 * sum(whole) or None], [])
 
 
+@pytest.mark.slow
 def test_logs_of_one_session_in_any_order_are_one_run(tmp_path: Path) -> None:
     files = {"stream": lines(*stream(result())), "cut": lines(*stream()), "chat": lines(*CHAT), "end": lines(result())}
     seen = []

@@ -91,6 +91,7 @@ def rows(store: Store, *words: str) -> list[dict[str, Any]]:
     return list(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 def test_every_list_can_be_limited_to_runs(named: Store) -> None:
     assert [row["run_id"] for row in rows(named, "runs", "--run", "abcd2", "--run", "ef012")] == [IDS[2], IDS[1]]
     assert {row["run_id"] for row in rows(named, "claims", "--run", "abcd2")} <= {IDS[1]}

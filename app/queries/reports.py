@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.claims import GRAVEST_FIRST
 from app.queries.filters import Filters, where
 from app.queries.runs import fetch
 from ingest.store.database import Store
@@ -78,15 +77,4 @@ def unpriced_models(store: Store, filters: Filters) -> pa.Table:
         select model_id as "model-id", provider, region, count(distinct run_id) as runs, sum(total_tokens) as total_tokens,
                sum(cost_own_usd) as cost_usd, count(distinct run_id) filter (cost_own_usd is not null) as cost_usd_known
         from uses group by all order by total_tokens desc nulls last, "model-id", provider, region"""
-    return fetch(store, sql, condition.parameters)
-
-
-def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
-    """How often each rule found something, the gravest first, with one of its messages."""
-    condition = where(filters)
-    sql = f"""
-        select rule, severity, count(distinct run_id) as runs, count(*) as findings, min(message) as example
-        from findings where run_id in (select run_id from v_runs where {condition.sql})
-        group by rule, severity
-        order by {GRAVEST_FIRST}, runs desc, rule"""
     return fetch(store, sql, condition.parameters)

@@ -185,7 +185,7 @@ class FirstPage:
     @property
     def _change(self) -> tuple[str, str]:
         if self.before is None or self.earlier is None or not self.earlier["runs"]:
-            return "no runs before", self.before.words(self.zone) if self.before else ""
+            return "no runs before", f"in {self.before.words(self.zone)}" if self.before else ""
         cost = self.earlier["cost_usd"]
         then = f"{self.before.words(self.zone)}: {human(cost, Unit.USD)}, {plural(self.earlier['runs'], 'run')}"
         if self.change_usd is None:
@@ -238,7 +238,9 @@ def signed(value: Decimal | None, unit: Unit) -> str:
 
 def _top_models(store: Store, filters: Filters, spent: Decimal | None) -> TopList:
     rows = run_queries.models(store, filters, ("model",), ("cost_usd",)).to_pylist()
-    return TopList("top_models", "Top models (own tokens)", "Model", _shares([(row["model"], row["cost_usd"]) for row in rows], spent))
+    return TopList(
+        "top_models", "Top models (by the tokens of each)", "Model", _shares([(row["model"], row["cost_usd"]) for row in rows], spent)
+    )
 
 
 def _top_repositories(store: Store, filters: Filters, spent: Decimal | None) -> TopList:

@@ -30,18 +30,17 @@ def run_block(run: Mapping[str, Any]) -> None:
         if run["note"]:
             st.html(facts_html(run, ("note",)))
         return
-    with st.container(border=True):
-        st.header("Labels and note", anchor=False)
-        with st.form("annotation", border=False):
-            labels = _labels(label_list(run["labels"]), "labels")
-            note = st.text_area("Note", run["note"] or "", max_chars=LONGEST_NOTE, height=80)
-            with st.container(horizontal=True, vertical_alignment="bottom"):
-                starred = st.toggle("Starred", run["starred"])
-                excluded = st.toggle("Exclude from all numbers", run["excluded"])
-                reason = st.text_input("Reason", run["excluded_reason"] or "", max_chars=LONGEST_NOTE, placeholder="Why is it excluded?")
-            if st.form_submit_button("Save", type="primary"):
-                given, removed = changed_labels(run["labels"], _read(labels))
-                _save([run["run_id"]], Change(given, removed, note.strip(), starred, excluded, reason.strip()))
+    is_said = bool(run["note"] or run["starred"] or run["excluded"])
+    with st.expander("Labels and note", icon=":material/label:", expanded=is_said), st.form("annotation", border=False):
+        labels = _labels(label_list(run["labels"]), "labels")
+        note = st.text_area("Note", run["note"] or "", max_chars=LONGEST_NOTE, height=80)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            starred = st.toggle("Starred", run["starred"])
+            excluded = st.toggle("Exclude from all numbers", run["excluded"])
+            reason = st.text_input("Reason", run["excluded_reason"] or "", max_chars=LONGEST_NOTE, placeholder="Why is it excluded?")
+        if st.form_submit_button("Save", type="primary"):
+            given, removed = changed_labels(run["labels"], _read(labels))
+            _save([run["run_id"]], Change(given, removed, note.strip(), starred, excluded, reason.strip()))
 
 
 def bulk_bar(run_ids: Sequence[str]) -> None:

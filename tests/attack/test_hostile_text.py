@@ -290,7 +290,7 @@ def test_d5_every_such_run_has_its_page(nasty: Store, monkeypatch: pytest.Monkey
     for run_id in ids:
         app = opened(nasty, monkeypatch, "run", run=run_id)
         flawless(app)
-        assert [header.value for header in app.header][:3] == ["Labels and note", "Result", "Details"]
+        assert [header.value for header in app.header][:3] == ["Cost", "Result", "Details"]
 
 
 @dataclass
