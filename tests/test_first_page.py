@@ -86,7 +86,7 @@ def test_nothing_is_before_the_first_run(months: Store) -> None:
     assert figures(page(months))["Change vs. previous period"] == ("no runs before", "")
     assert figures(page(months, until="2026-03"))["Change vs. previous period"] == ("no runs before", "")
     february = figures(page(months, since="2026-02", until="2026-03"))
-    assert february["Change vs. previous period"] == ("no runs before", "January 2026")
+    assert february["Change vs. previous period"] == ("no runs before", "in January 2026")
 
 
 def test_a_period_without_filters_is_that_of_the_runs_and_says_which_have_no_date(months: Store) -> None:
