@@ -266,6 +266,15 @@ def test_a_text_log_is_a_run_without_a_price(end: str, outcome: str, reason: str
     assert said.startswith(reason)
 
 
+def test_an_error_in_the_output_of_a_tool_is_not_the_runs(store: Store, tmp_path: Path) -> None:
+    text = TEXT_LOG.format(session=uuid7(STARTED), end="tokens used\n200\n").replace("\ncodex\n", "\nERROR: no such file\ncodex\n", 1)
+    assert "ERROR: no such file" in text
+    (tmp_path / "stderr.txt").write_text(text)
+    ingest_paths(store, tmp_path / "stderr.txt")
+    [run] = runs_of(store)
+    assert run["outcome"] == "completed"
+
+
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
     session = uuid7(STARTED, 1)
     (tmp_path / "stderr.txt").write_text(TEXT_LOG.format(session=uuid7(STARTED, 3), end=""))

@@ -30,6 +30,13 @@ from schemas.wire.codex import EXEC_TYPES, ExecEvent, ExecItem
 _TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
 _FAILED = frozenset(("failed", "declined"))
 
+_MUST_HOLD = {
+    "thread.started": ("thread_id", str),
+    "turn.failed": ("error", dict),
+    "error": ("message", str),
+}
+"""Type of an event → a field of it, and the type of its value."""
+
 
 @dataclass
 class _Thread:
@@ -38,7 +45,6 @@ class _Thread:
     last: Document
     thread_id: str | None = None
     turns: int = 0
-    is_open: bool = False
     usage: CodexTokens | None = None
     outcome: Outcome = Outcome.INTERRUPTED
     errors: list[str] = field(default_factory=list)
@@ -58,17 +64,25 @@ class CodexExec:
 
     @staticmethod
     def recognises(document: Document) -> bool:
+        """By what each event must hold, since other programs log `error` and `item.completed` too."""
         value = document.value
-        kind = value.get("type")
-        if kind == "thread.started":
-            return isinstance(value.get("thread_id"), str)
-        return kind in EXEC_TYPES or (kind == "error" and isinstance(value.get("message"), str) and "sessionID" not in value)
+        kind = str(value.get("type"))
+        if kind == "turn.started":
+            return len(value) == 1
+        if kind.startswith("item."):
+            return isinstance(value.get("item"), dict) and isinstance(value["item"].get("type"), str)
+        if kind == "turn.completed":
+            return isinstance(value.get("usage"), dict) and "input_tokens" in value["usage"]
+        name, type_ = _MUST_HOLD.get(kind, ("", str))
+        return isinstance(value.get(name), type_)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         try:
             event = ExecEvent.model_validate(document.value)
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        if event.type == "error" and self._thread is None:
+            return ()
         closed: tuple[Found | Unreadable, ...] = ()
         if event.type == "thread.started" or self._thread is None:
             closed = tuple(self.end())
@@ -78,9 +92,10 @@ class CodexExec:
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """The thread that is still open. One without an end of its last turn was interrupted."""
-        if self._thread:
-            yield ended(self._thread.last, _kept(self._thread), self._context_of)
+        """The thread that is still open. One without an end of its last turn was interrupted; one without a word of it is none."""
+        thread = self._thread
+        if thread and (thread.thread_id or thread.usage or thread.final_text or thread.tools.counts):
+            yield ended(thread.last, _kept(thread), self._context_of)
         self._thread = None
 
 

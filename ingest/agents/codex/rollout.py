@@ -74,7 +74,9 @@ class CodexRollout:
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        return document.value.get("type") in ROLLOUT_TYPES and isinstance(document.value.get("payload"), dict)
+        value = document.value
+        is_line = value.get("type") in ROLLOUT_TYPES and isinstance(value.get("payload"), dict)
+        return is_line and event_time(value.get("timestamp")) is not None
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         value = document.value
@@ -110,8 +112,10 @@ class CodexRollout:
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
-        if self._session:
-            yield ended(self._session.last, _kept(self._session), self._context_of)
+        """The open session. Lines without the first one of a session are a run where they tell of turns or tokens."""
+        session = self._session
+        if session and (session.meta.id or session.tasks or session.prompts or session.used):
+            yield ended(session.last, _kept(session), self._context_of)
         self._session = None
 
 

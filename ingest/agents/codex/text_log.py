@@ -99,7 +99,8 @@ def _note_header(log: _Log, line: str) -> None:
 
 
 def _begin(log: _Log, section: str) -> None:
-    log.section = section
+    """An error line before another section was output of a tool: Codex's own is the last thing it writes."""
+    log.section, log.error = section, None
     if tool := _TOOLS.get(section):
         log.call += 1
         log.tools.called(str(log.call), tool)
