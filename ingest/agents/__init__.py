@@ -96,7 +96,7 @@ class SourceReaders:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable] | None:
         """The runs that end with this document; None where no reader recognises it. Raises InvalidRecord."""
-        kind = self._of_session(document) or recognise(document, type(self._last) if self._last else None)
+        kind = ClaudeCode if _is_claude_codes(document) else self._of_session(document) or self._by_content(document)
         if kind is None:
             return None
         if kind is not ClaudeCode:
@@ -106,11 +106,22 @@ class SourceReaders:
 
     def _of_session(self, document: Document) -> type[AgentReader] | None:
         """The reader that knew an earlier event of the session: most events of a stream look like those of Claude Code."""
-        if not self._sessions or _is_claude_codes(document):
+        if not self._sessions:
             return None
         value = document.value
         session = value.get("session_id") if isinstance(value.get("type"), str) else None
         return self._sessions.get(session) if isinstance(session, str) else None
+
+    def _by_content(self, document: Document) -> type[AgentReader] | None:
+        """The reader that recognises the document, first that of the document before: some types are those of several agents."""
+        typed, untyped = by_type()
+        kind = document.value.get("type")
+        if not isinstance(kind, str):
+            return next((reader for reader in untyped if reader.recognises(document)), None)
+        last = self._last
+        if last and not isinstance(last, ClaudeCode) and kind in last.event_types and last.recognises(document):
+            return type(last)
+        return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
 
     def _remember(self, session: object, kind: type[AgentReader]) -> None:
         if isinstance(session, str) and session not in self._sessions:
@@ -123,19 +134,6 @@ class SourceReaders:
         for reader in self._readers.values():
             self._last = reader
             yield from reader.end()
-
-
-def recognise(document: Document, last: type[AgentReader] | None = None) -> type[AgentReader] | None:
-    """The reader of a document; None where there is none. `last`: the reader of the one before, which comes first for shared types."""
-    if _is_claude_codes(document):
-        return ClaudeCode
-    typed, untyped = by_type()
-    kind = document.value.get("type")
-    if isinstance(kind, str):
-        if last and last is not ClaudeCode and kind in last.event_types and last.recognises(document):
-            return last
-        return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
-    return next((reader for reader in untyped if reader.recognises(document)), None)
 
 
 def _is_claude_codes(document: Document) -> bool:
