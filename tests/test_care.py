@@ -185,6 +185,14 @@ def test_what_makes_no_sense_changes_nothing(words: tuple[str, ...], message: st
     assert (done.returncode, message in done.stderr) == (2, True), done.stderr
 
 
+def test_the_beginning_of_a_session_s_id_is_enough_where_lists_take_it(tachograph: Run, filled: Path) -> None:
+    """It is what lists show; to `runs` it was enough, to `label` and `compare` it was a session that no run has."""
+    assert tachograph("label", "--session", "0b550201", "team=kernels", "--yes").stderr.splitlines()[0] == "Labelled 1 run"
+    compared = tachograph("compare", "session=0b550201", "session=90350c2d").stderr
+    assert compared.startswith("Baseline: 1 run (")
+    assert "Candidate: 1 run (" in compared
+
+
 def test_undo_in_the_terminal_asks_says_and_takes_back(tachograph: Run, filled: Path) -> None:
     (filled / "more.json").write_text(record_text(uuid="new1"))
     tachograph("ingest", "more.json", "--label", "team=a")
