@@ -25,7 +25,7 @@ from app.queries.read_transaction import read_transaction
 from app.queries.what_if import what_if
 from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
-from app.reports.first_page import FirstPage, first_page, undated_words
+from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
 from app.text.formatting import human, known_of
@@ -121,7 +121,7 @@ class Header:
     @property
     def undated(self) -> str:
         """How many runs count on no day, week or month, and what they cost; empty where all have a date."""
-        return undated_words(self.coverage)
+        return unknown_date_words(self.coverage)
 
     @property
     def excluded(self) -> str:

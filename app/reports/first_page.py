@@ -18,8 +18,7 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budget_file import Budgets
 from app.reports.budgets import Verdict, verdicts
 from app.reports.period import Period, period_of
-from app.text.answers import excluded_words
-from app.text.answers import undated_words as no_period_words
+from app.text.answers import excluded_words, undated_words
 from app.text.cost_words import base_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
 from ingest.store.database import Store
@@ -108,7 +107,7 @@ class FirstPage:
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """What stands under the title."""
+        """The lines below the title, each a label and its text: owner, period and filters."""
         undated = f"; {plural(self.undated, 'run')} without a date" if self.undated else ""
         others = self.filters.with_values("since", ()).with_values("until", ())
         lines = [("Prepared for", self.owner), ("Period", self.period.words(self.zone) + undated), ("Filters", others.as_words())]
@@ -295,12 +294,12 @@ def _bounded(basis: Basis) -> str:
 
 def _undated(basis: Basis) -> str:
     """How many runs count on no day, week or month, and what they cost."""
-    return undated_words(basis.covers)
+    return unknown_date_words(basis.covers)
 
 
 def _left_out(basis: Basis) -> str:
     """Runs without a date, which no period includes."""
-    return no_period_words(basis.covers["left_out_runs"], basis.covers["left_out_usd"])
+    return undated_words(basis.covers["left_out_runs"], basis.covers["left_out_usd"])
 
 
 def _copies(basis: Basis) -> str:
@@ -329,7 +328,7 @@ NOTES: tuple[Callable[[Basis], str], ...] = (
 """The caveats in their order; one that has nothing to say is empty."""
 
 
-def undated_words(covers: Row) -> str:
+def unknown_date_words(covers: Row) -> str:
     """How many runs have no date, and what they cost; empty where all have one."""
     if not covers["undated_runs"]:
         return ""

@@ -44,7 +44,7 @@ def run_block(run: Mapping[str, Any]) -> None:
 
 
 def bulk_bar(run_ids: Sequence[str]) -> None:
-    """Label, star or exclude the runs that are ticked in a list; says how where none is."""
+    """Label, star or exclude the runs that are ticked in a list; nothing where none is."""
     _tell_saved()
     if not run_ids:
         return

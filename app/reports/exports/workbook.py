@@ -199,7 +199,7 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
 
 
 def _table(book: Book, sheet: Worksheet, line: int, labels: Sequence[str], style: Mapping[str, Any]) -> int:
-    """The header of a small table; the line beneath it. Headers of figures stand to the right, as these do."""
+    """Write the header of a small table; the number of the line below it. Headers of figures are aligned to the right, as these are."""
     for place, label in enumerate(labels):
         sheet.write_string(line, place, label, book.style(**style, align="right" if place in (1, 2) else "left"))
     return line + 1
