@@ -52,10 +52,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page as people read it. `verdict` is PASS or FAIL where it is held against a budget."""
+    """A figure of the page: `value` as people read it, `number` in its unit for a workbook.
+
+    `number` is None where it is unknown, and a text where there is none, which says why. `verdict` is PASS or FAIL where there is a
+    budget for it.
+    """
 
     label: str
     value: str
+    number: Any
+    unit: Unit
     note: str = ""
     verdict: str = ""
 
@@ -116,31 +122,24 @@ class FirstPage:
     @property
     def figures(self) -> list[Figure]:
         """The figures, most important first."""
-        runs = self.totals["runs"]
+        runs, cost, failures = (self.totals[key] for key in ("runs", "cost_usd", "error_rate"))
+        change, before = self._change
         failed = f"{runs - self.totals['completed']:,} of {plural(runs, 'run')}"
         return [
-            Figure("Total reported cost", human(self.totals["cost_usd"], Unit.USD), self._known),
-            Figure(CHANGE, *self._change),
-            Figure("Runs", human(runs, Unit.COUNT)),
-            Figure("Failure rate", human(self.totals["error_rate"], Unit.SHARE), failed if runs else ""),
+            Figure("Total reported cost", human(cost, Unit.USD), cost, Unit.USD, self._known),
+            Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
+            Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
+            Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if runs else ""),
             *self._budget_left,
         ]
 
     @property
-    def numbers(self) -> list[tuple[str, Any, Unit, str]]:
-        """The same figures as numbers: label, value, unit and note. A value that is a text says why there is no number."""
-        said, note = self._change
-        change = said if self.change_usd is None else self.change_usd
-        shares = [("Change, %", self.change_share, Unit.SHARE, "")] if self.change_share is not None else []
-        first, _, *others = self.figures
-        values = {"Runs": (self.totals["runs"], Unit.COUNT), "Failure rate": (self.totals["error_rate"], Unit.SHARE)}
-        left = (self.budget.left if self.budget else None, Unit.USD)
-        return [
-            (first.label, self.totals["cost_usd"], Unit.USD, first.note),
-            (CHANGE, change, Unit.USD, note),
-            *shares,
-            *((one.label, *values.get(one.label, left), one.note) for one in others),
-        ]
+    def numbers(self) -> list[Figure]:
+        """The figures for a workbook: the change as a share has a line of its own."""
+        cost, change, *others = self.figures
+        share = self.change_share
+        shares = [] if share is None else [Figure("Change, %", human(share, Unit.SHARE), share, Unit.SHARE)]
+        return [cost, change, *shares, *others]
 
     @property
     def change_usd(self) -> Decimal | None:
@@ -198,12 +197,16 @@ class FirstPage:
         if verdict is None:
             return []
         of = f"of {human(verdict.allowed, Unit.USD)}"
-        return [Figure("Budget left", human(verdict.left, Unit.USD), f"{verdict.word}, {of}", verdict.word)]
+        return [Figure("Budget left", human(verdict.left, Unit.USD), verdict.left, Unit.USD, f"{verdict.word}, {of}", verdict.word)]
 
 
-def first_page(store: Store, request: Request, filters: Filters, covers: Row, made_at: datetime, zone: str = UTC_ZONE) -> FirstPage:
-    """The first page of a report over the runs that the filters leave; `covers` is `queries.reports.coverage`. Raises StoreError."""
-    [totals] = run_queries.summary(store, filters, (), METRICS).to_pylist()
+def first_page(
+    store: Store, request: Request, filters: Filters, totals: Row, covers: Row, made_at: datetime, zone: str = UTC_ZONE
+) -> FirstPage:
+    """The first page of a report over the runs that the filters leave.
+
+    `totals` has METRICS of these runs, `covers` is `queries.reports.coverage`. Raises StoreError.
+    """
     period = period_of(filters, covers, made_at)
     before = period.before()
     earlier = run_queries.summary(store, before.filters(filters), (), ("runs", "cost_usd")).to_pylist()[0] if before else None

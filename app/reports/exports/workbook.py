@@ -174,11 +174,11 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
         sheet.write_string(line, 0, word, bold)
         _text(book, sheet, line, 1, text)
     line += 2
-    for label, value, unit, note in page.numbers:
-        sheet.write_string(line, 0, label, bold)
-        _cell(book, sheet, (line, 1), Column("value", "", unit), {"value": value}, align="right")
-        if note:
-            _text(book, sheet, line, 2, note)
+    for figure in page.numbers:
+        sheet.write_string(line, 0, figure.label, bold)
+        _cell(book, sheet, (line, 1), Column("value", "", figure.unit), {"value": figure.number}, align="right")
+        if figure.note:
+            _text(book, sheet, line, 2, figure.note)
         line += 1
     for top in page.tops:
         line = _table(book, sheet, line + 1, (top.title, "Reported cost", "Share"), head)
