@@ -24,7 +24,7 @@ from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
-from schemas.errors import StoreVersionMismatch, UsageError
+from schemas.errors import StoreError, StoreVersionMismatch, UsageError
 from schemas.money import decimal
 from tests.conftest import SAMPLES, Run, ingest_paths, record_text
 
@@ -185,6 +185,14 @@ def test_what_makes_no_sense_changes_nothing(words: tuple[str, ...], message: st
     assert (done.returncode, message in done.stderr) == (2, True), done.stderr
 
 
+def test_the_beginning_of_a_session_s_id_is_enough_where_lists_take_it(tachograph: Run, filled: Path) -> None:
+    """It is what lists show; to `runs` it was enough, to `label` and `compare` it was a session that no run has."""
+    assert tachograph("label", "--session", "0b550201", "team=kernels", "--yes").stderr.splitlines()[0] == "Labelled 1 run"
+    compared = tachograph("compare", "session=0b550201", "session=90350c2d").stderr
+    assert compared.startswith("Baseline: 1 run (")
+    assert "Candidate: 1 run (" in compared
+
+
 def test_undo_in_the_terminal_asks_says_and_takes_back(tachograph: Run, filled: Path) -> None:
     (filled / "more.json").write_text(record_text(uuid="new1"))
     tachograph("ingest", "more.json", "--label", "team=a")
@@ -292,6 +300,23 @@ def test_rows_that_are_ticked_are_changed_together(sample_store: Store, screens:
     next(button for button in app.button if button.label == "Star").click().run()
     assert not app.exception
     assert len(run_queries.ids(sample_store, choose({"starred": "yes"}))) == 2
+
+
+def test_a_star_that_cannot_be_saved_is_told_like_any_change(
+    sample_store: Store, screens: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within the callback of a button nobody caught the error: the page showed a traceback."""
+
+    def locked(*_: object) -> int:
+        raise StoreError("the store is locked.", "Try again.")
+
+    app = screens(sample_store.location, "screens/runs.py")
+    app.session_state["runs-0"] = {"selection": {"rows": [0, 1], "columns": [], "cells": []}}
+    app.run()
+    monkeypatch.setattr("app.screens.cache.annotate", locked)
+    next(button for button in app.button if button.label == "Star").click().run()
+    assert not app.exception
+    assert "the store is locked" in app.error[0].value
 
 
 def test_a_recent_ingest_is_undone_on_the_screen_upload(sample_store: Store, screens: Callable[..., AppTest]) -> None:

@@ -129,7 +129,7 @@ def test_nothing_but_rejects_says_what_to_ingest_and_how_to_get_it(tachograph: R
     """No failure to a script without --strict, since rejects are kept, but one to a reader."""
     (tmp_path / "broken.json").write_text('{"type":"result","total_cost_usd":')
     done = tachograph("ingest", "broken.json")
-    assert "\nNo runs ingested: 1 record rejected, none accepted.\nExpected: result records of Claude Code" in done.stderr
+    assert "\nNo runs ingested: 1 record rejected, none accepted.\nExpected: records of Claude Code, Codex, " in done.stderr
     assert "`claude -p … --output-format json > run.json`" in done.stderr
     assert done.returncode == 0
 

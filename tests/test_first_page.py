@@ -123,6 +123,25 @@ def test_months_are_compared_with_as_many_months(year: int, month: int, months: 
     assert (between, before.start.day) == (months, 1)
 
 
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [("9999-12-31", ""), ("9999-12-31T23:00-12:00", ""), ("9999-12-01", "9999-12-31T23:59"), ("0001-01-01", "0001-02-01")],
+)
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+def test_the_first_and_the_last_day_of_the_calendar_are_periods_too(since: str, until: str, zone: str, months: Store) -> None:
+    """A day after the last one, or these in another zone, are no dates: the report failed with an OverflowError."""
+    chosen = choose({"since": since} | ({"until": until} if until else {}))
+    found = report(months, Request(chosen, zone=zone)).first
+    assert dict(found.lines)["Period"] != "unknown"
+    assert figures(found)["Change vs. previous period"][0] in ("no runs before", "unknown")
+
+
+def test_a_terminal_without_a_minus_sign_shows_a_hyphen(months: Store) -> None:
+    """`?$7.00` could be any amount."""
+    made = report(months, Request(choose({"since": "2026-03-01", "until": "2026-03-13"})))
+    assert b"-$7.00 (-70.0%)" in report_text(made, 80, "ascii")
+
+
 def test_a_period_that_ends_before_it_begins_is_compared_with_nothing() -> None:
     covers = {"first_at": None, "last_at": None}
     wrong = period_of(choose({"since": "2026-04", "until": "2026-03"}), covers, datetime(2026, 5, 1, tzinfo=UTC))

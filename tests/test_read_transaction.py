@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 
-from app.cli.unmatched import CheckedStore
+from app.cli.filter_notes import CheckedStore
+from app.cli.main import cli
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from app.queries.read_transaction import ReadTransaction, read_transaction
@@ -86,3 +89,35 @@ def test_names_in_filters_are_looked_up_in_the_transaction_of_the_answer(sample_
     with checked.reading():
         pass
     assert len(checked.unmatched) == 2, "once is enough"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "report --since 2026-01 --reprice claude-opus-4-5",
+        "runs --model gpt-9",
+        "models --repo x",
+        "claims --since 2026-01",
+        "findings",
+        "check --max-total-usd 5 --since 2026-01",
+        "compare model=gpt-9 outcome=completed",
+        "show",
+        "show 5e0c",
+    ],
+)
+def test_a_command_opens_the_store_once(words: str, sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it notes about its filters is of the same moment as its answer, and waits for no writer a second time."""
+    opened, attached = [], Store._attached
+
+    def counted(store: Store, **options: Any) -> Any:
+        opened.append(store)
+        return attached(store, **options)
+
+    monkeypatch.setattr(Store, "_attached", counted)
+    done = CliRunner().invoke(cli, [*words.split(), "--db", sample_store.location])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
+    assert len(opened) == 1
+    if "--since" in words:
+        assert "3 runs without a recorded date" in done.stderr
+    if "gpt-9" in words:
+        assert "No run has model 'gpt-9'." in done.stderr

@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8A7F00")
 """Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1 against light and dark pages.
-Grey is what is not known, and no model's."""
+Grey is for unknown models, and no model has it."""
 
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "pentagon", "star")
 TOP = 6

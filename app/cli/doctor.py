@@ -11,6 +11,8 @@ from pathlib import Path
 
 import duckdb
 
+from app.queries import runs as run_queries
+from app.queries.filters import EXCLUDED, Filters
 from app.queries.read_transaction import read_transaction
 from app.text.answers import unattributed_words
 from app.text.formatting import human
@@ -99,7 +101,7 @@ def examine(store: Store) -> Iterator[Finding]:
             yield Finding("store", f"{location}, {_size(store)}tables of version {SCHEMA_VERSION}")
             yield Finding("holds", _counts(connection))
             yield from (_balance(connection, balance, store.location) for balance in BALANCES)
-            yield from _unassigned(connection)
+            yield from _unattributed(transaction)
     except StoreMissing as error:
         yield Finding("store", f"{location} does not exist yet. {error.hint}")
     except (StoreError, duckdb.Error) as error:
@@ -130,11 +132,9 @@ def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: 
     return Finding(balance.subject, f"{broken:,} {balance.broken}", f"{balance.advice} {command_line(balance.command, location)}")
 
 
-def _unassigned(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    """What runs report without saying of which model, as `report` says it."""
-    rest = "cost_own_usd - coalesce(list_sum(model_costs_usd), 0)"
-    [(usd, runs)] = connection.sql(f"select coalesce(sum({rest}), 0), count_if({rest} <> 0)::bigint from runs").fetchall()
-    if said := unattributed_words(usd, runs):
+def _unattributed(store: Store) -> Iterator[Finding]:
+    """The cost that runs attribute to no model, of excluded runs too."""
+    if said := unattributed_words(*run_queries.unattributed(store, Filters(((EXCLUDED, ("all",)),)))):
         yield Finding("cost", said.rstrip("."))
 
 

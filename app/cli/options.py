@@ -24,7 +24,7 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
-    from app.cli.unmatched import Unmatched
+    from app.cli.filter_notes import CheckedStore, Unmatched
     from ingest.store.database import Store
 
 Command = Callable[..., Any]
@@ -116,20 +116,19 @@ def with_store(command: Command) -> Command:
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
-        from app.cli.unmatched import CheckedStore
+        from app.cli.filter_notes import CheckedStore
         from ingest.reading.arrow_without_pandas import spare_pandas
 
         spare_pandas()
-        store = CheckedStore(_location(db), wait, _told_once(), Filters())
+        store = CheckedStore(_location(db), wait, _told_once())
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
-        if filters := options.get("filters"):
-            options["filters"] = _with_whole_ids(store, filters)
-            store.look_for(options["filters"])
+        if "filters" in options:
+            options["filters"] = with_whole_ids(store, options["filters"])
+            store.look_up(options["filters"])
         done = command(*arguments, store=store, **options)
-        if "filters" in options and click.get_current_context().invoked_subcommand is None:  # `claims extract` needs no store
-            tell_excluded(store, options["filters"])
+        _tell_uncounted(store)
         _tell_unmatched(store.unmatched)
         return done
 
@@ -138,7 +137,8 @@ def with_store(command: Command) -> Command:
     return db_option(packed)
 
 
-def _with_whole_ids(store: Store, filters: Filters) -> Filters:
+def with_whole_ids(store: Store, filters: Filters) -> Filters:
+    """The filters with whole ids of runs and sessions. Raises StoreError, and UsageError where a text names several."""
     if not filters.values(RUN) and not filters.values("session"):
         return filters
     from app.queries.run_ids import with_run_ids, with_session_ids
@@ -153,14 +153,13 @@ def _tell_unmatched(unmatched: Sequence[Unmatched]) -> None:
         note(short(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip()))
 
 
-def tell_excluded(store: Store, *filters: Filters) -> None:
+def _tell_uncounted(store: CheckedStore) -> None:
     """Note how many runs are not counted because somebody excluded them, or because a period leaves out runs without a date."""
-    from app.queries.runs import excluded, undated
     from app.text.answers import excluded_words, undated_words
 
-    if words := undated_words(*max(undated(store, chosen) for chosen in filters)):
+    if words := undated_words(*store.undated):
         note(words)
-    if words := excluded_words(max(excluded(store, chosen) for chosen in filters)):
+    if words := excluded_words(store.excluded):
         note(f"{words} Count them with --excluded all.")
 
 

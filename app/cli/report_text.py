@@ -13,7 +13,7 @@ from app.reports.cost_report import Report, Section
 from app.reports.first_page import FirstPage, TopList
 from app.text.answers import Answer
 from app.text.formatting import human
-from app.text.text_tables import draw
+from app.text.text_tables import SPELLED, draw
 from schemas.catalogue.columns import CHECKS
 from schemas.text import one_line
 from schemas.unit_names import Unit
@@ -32,12 +32,12 @@ def report_text(
     sections = report.shown if whole else [section for section in report.shown if section.key in ("totals", "groups", "what_if")]
     parts = [_all_totals(section) if whole and section.key == "totals" else section for section in sections]
     about = _lines(report.header.lines(), width) if whole else ""
-    head = _first_page(report.first, width, color=color).encode(encoding, errors="replace")
+    head = _first_page(report.first, width, color=color).encode(encoding, errors=SPELLED)
     budgets = _budgets(report.first, width, encoding, color=color)
-    notes = _notes(report.first, width, color=color).encode(encoding, errors="replace")
+    notes = _notes(report.first, width, color=color).encode(encoding, errors=SPELLED)
     body = b"".join(_section(section, width, encoding, color=color, exact=exact) for section in parts)
     end = f"\n{_bold('About this report', color=color)}\n{about}" if about else ""
-    return head + budgets + notes + body + end.encode(encoding, errors="replace")
+    return head + budgets + notes + body + end.encode(encoding, errors=SPELLED)
 
 
 def hidden_columns(labels: tuple[str, ...]) -> str:
@@ -95,7 +95,7 @@ def _budgets(page: FirstPage, width: int, encoding: str, *, color: bool) -> byte
         return b""
     lines = [cells(verdict) for verdict in page.budgets]
     table = pa.table({name: pa.array([line[name] for line in lines], pa.string()) for name in lines[0]})
-    title = f"\n{_bold('Budgets', color=color)}\n".encode(encoding, errors="replace")
+    title = f"\n{_bold('Budgets', color=color)}\n".encode(encoding, errors=SPELLED)
     return title + draw(Answer(table, "", of=CHECKS), width, encoding, color=color).body
 
 
@@ -108,7 +108,7 @@ def _section(section: Section, width: int, encoding: str, *, color: bool, exact:
     left_out = f"{_folded(hidden_columns(drawing.left_out), width)}\n" if drawing.left_out else ""
     note = f"{_folded(section.note, width)}\n" if section.note else ""
     title = f"\n{_bold(one_line(section.title), color=color)}\n{note}"
-    return title.encode(encoding, errors="replace") + drawing.body + left_out.encode(encoding, errors="replace")
+    return title.encode(encoding, errors=SPELLED) + drawing.body + left_out.encode(encoding, errors=SPELLED)
 
 
 def _bold(text: str, *, color: bool) -> str:

@@ -22,10 +22,11 @@ from app.queries import screens as screen_queries
 from app.queries.filters import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.read_transaction import read_transaction
+from app.queries.runs import KNOWN_SUFFIX
 from app.queries.what_if import what_if
 from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
-from app.reports.first_page import FirstPage, first_page, undated_words
+from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
 from app.text.formatting import human, known_of
@@ -121,7 +122,7 @@ class Header:
     @property
     def undated(self) -> str:
         """How many runs count on no day, week or month, and what they cost; empty where all have a date."""
-        return undated_words(self.coverage)
+        return unknown_date_words(self.coverage)
 
     @property
     def excluded(self) -> str:
@@ -199,15 +200,17 @@ def report(store: Store, request: Request) -> Report:
         coverage |= report_queries.doubtful(transaction, request.filters)
         title = request.first.title or first_pages.TITLE
         header = Header(title, store.location, request.filters, request.by, request.zone, made_at(), coverage)
-        first = first_page(transaction, request.first, request.filters, coverage, header.made_at, request.zone)
-        spent = first.totals["cost_usd"]
-        totals = run_queries.summary(transaction, request.filters, (), with_runs(request.metrics or TOTALS))
+        metrics = with_runs(request.metrics or TOTALS)
+        totals = run_queries.summary(transaction, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS))))
+        [row] = totals.to_pylist()
+        first = first_page(transaction, request.first, request.filters, row, coverage, header.made_at, request.zone)
+        listed = totals.select([name for key in metrics for name in (key, f"{key}{KNOWN_SUFFIX}")])
         sections = (
-            Section("totals", "Totals", Answer(totals, "", () if request.metrics else KEY_TOTALS, of=GROUPS)),
+            Section("totals", "Totals", Answer(listed, "", () if request.metrics else KEY_TOTALS, of=GROUPS)),
             _groups(transaction, request),
             _models(transaction, request.filters),
             *_what_if(transaction, request),
-            _most_expensive(transaction, request, coverage["runs"], spent),
+            _most_expensive(transaction, request, coverage["runs"], row["cost_usd"]),
             Section(
                 "unpriced",
                 "Models without a list price",

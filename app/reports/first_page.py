@@ -18,8 +18,7 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budget_file import Budgets
 from app.reports.budgets import Verdict, verdicts
 from app.reports.period import Period, period_of
-from app.text.answers import excluded_words
-from app.text.answers import undated_words as no_period_words
+from app.text.answers import excluded_words, undated_words
 from app.text.cost_words import base_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
 from ingest.store.database import Store
@@ -53,10 +52,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page as people read it. `verdict` is PASS or FAIL where it is held against a budget."""
+    """A figure of the page: `value` as people read it, `number` in its unit for a workbook.
+
+    `number` is None where it is unknown, and a text where there is none, which says why. `verdict` is PASS or FAIL where there is a
+    budget for it.
+    """
 
     label: str
     value: str
+    number: Any
+    unit: Unit
     note: str = ""
     verdict: str = ""
 
@@ -108,7 +113,7 @@ class FirstPage:
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """What stands under the title."""
+        """The lines below the title, each a label and its text: owner, period and filters."""
         undated = f"; {plural(self.undated, 'run')} without a date" if self.undated else ""
         others = self.filters.with_values("since", ()).with_values("until", ())
         lines = [("Prepared for", self.owner), ("Period", self.period.words(self.zone) + undated), ("Filters", others.as_words())]
@@ -117,31 +122,24 @@ class FirstPage:
     @property
     def figures(self) -> list[Figure]:
         """The figures, most important first."""
-        runs = self.totals["runs"]
+        runs, cost, failures = (self.totals[key] for key in ("runs", "cost_usd", "error_rate"))
+        change, before = self._change
         failed = f"{runs - self.totals['completed']:,} of {plural(runs, 'run')}"
         return [
-            Figure("Total reported cost", human(self.totals["cost_usd"], Unit.USD), self._known),
-            Figure(CHANGE, *self._change),
-            Figure("Runs", human(runs, Unit.COUNT)),
-            Figure("Failure rate", human(self.totals["error_rate"], Unit.SHARE), failed if runs else ""),
+            Figure("Total reported cost", human(cost, Unit.USD), cost, Unit.USD, self._known),
+            Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
+            Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
+            Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if runs else ""),
             *self._budget_left,
         ]
 
     @property
-    def numbers(self) -> list[tuple[str, Any, Unit, str]]:
-        """The same figures as numbers: label, value, unit and note. A value that is a text says why there is no number."""
-        said, note = self._change
-        change = said if self.change_usd is None else self.change_usd
-        shares = [("Change, %", self.change_share, Unit.SHARE, "")] if self.change_share is not None else []
-        first, _, *others = self.figures
-        values = {"Runs": (self.totals["runs"], Unit.COUNT), "Failure rate": (self.totals["error_rate"], Unit.SHARE)}
-        left = (self.budget.left if self.budget else None, Unit.USD)
-        return [
-            (first.label, self.totals["cost_usd"], Unit.USD, first.note),
-            (CHANGE, change, Unit.USD, note),
-            *shares,
-            *((one.label, *values.get(one.label, left), one.note) for one in others),
-        ]
+    def numbers(self) -> list[Figure]:
+        """The figures for a workbook: the change as a share has a line of its own."""
+        cost, change, *others = self.figures
+        share = self.change_share
+        shares = [] if share is None else [Figure("Change, %", human(share, Unit.SHARE), share, Unit.SHARE)]
+        return [cost, change, *shares, *others]
 
     @property
     def change_usd(self) -> Decimal | None:
@@ -199,12 +197,16 @@ class FirstPage:
         if verdict is None:
             return []
         of = f"of {human(verdict.allowed, Unit.USD)}"
-        return [Figure("Budget left", human(verdict.left, Unit.USD), f"{verdict.word}, {of}", verdict.word)]
+        return [Figure("Budget left", human(verdict.left, Unit.USD), verdict.left, Unit.USD, f"{verdict.word}, {of}", verdict.word)]
 
 
-def first_page(store: Store, request: Request, filters: Filters, covers: Row, made_at: datetime, zone: str = UTC_ZONE) -> FirstPage:
-    """The first page of a report over the runs that the filters leave; `covers` is `queries.reports.coverage`. Raises StoreError."""
-    [totals] = run_queries.summary(store, filters, (), METRICS).to_pylist()
+def first_page(
+    store: Store, request: Request, filters: Filters, totals: Row, covers: Row, made_at: datetime, zone: str = UTC_ZONE
+) -> FirstPage:
+    """The first page of a report over the runs that the filters leave.
+
+    `totals` has METRICS of these runs, `covers` is `queries.reports.coverage`. Raises StoreError.
+    """
     period = period_of(filters, covers, made_at)
     before = period.before()
     earlier = run_queries.summary(store, before.filters(filters), (), ("runs", "cost_usd")).to_pylist()[0] if before else None
@@ -295,12 +297,12 @@ def _bounded(basis: Basis) -> str:
 
 def _undated(basis: Basis) -> str:
     """How many runs count on no day, week or month, and what they cost."""
-    return undated_words(basis.covers)
+    return unknown_date_words(basis.covers)
 
 
 def _left_out(basis: Basis) -> str:
     """Runs without a date, which no period includes."""
-    return no_period_words(basis.covers["left_out_runs"], basis.covers["left_out_usd"])
+    return undated_words(basis.covers["left_out_runs"], basis.covers["left_out_usd"])
 
 
 def _copies(basis: Basis) -> str:
@@ -329,7 +331,7 @@ NOTES: tuple[Callable[[Basis], str], ...] = (
 """The caveats in their order; one that has nothing to say is empty."""
 
 
-def undated_words(covers: Row) -> str:
+def unknown_date_words(covers: Row) -> str:
     """How many runs have no date, and what they cost; empty where all have one."""
     if not covers["undated_runs"]:
         return ""

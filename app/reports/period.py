@@ -32,7 +32,7 @@ class Period:
         """`March 2026`, `2026-03-01 to 2026-03-15`, or with hours where it does not begin or end with a day of the zone."""
         if self.start is None or self.end is None:
             return UNKNOWN_NAME
-        start, end = (time.astimezone(known_zone(zone)) for time in (self.start, self.end))
+        start, end = (_in_zone(time, zone) for time in (self.start, self.end))
         if not self.is_chosen:
             return _days(start, end)
         if not (_is_midnight(start) and _is_midnight(end)):
@@ -71,14 +71,27 @@ def period_of(filters: Filters, covers: Mapping[str, Any], made_at: datetime) ->
     if since is None:
         return Period(covers["first_at"], until or covers["last_at"])
     if until is None:
-        last = max(filter(None, (made_at, covers["last_at"])))
-        until = max(since, last).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + _DAY
+        until = _end_of_day(max(filter(None, (since, made_at, covers["last_at"]))))
     return Period(since, until, is_chosen=since < until)
 
 
 def _moment(filters: Filters, key: str) -> datetime | None:
     value = next(iter(filters.values(key)), None)
     return moment(value) if value else None
+
+
+def _end_of_day(time: datetime) -> datetime:
+    try:
+        return time.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + _DAY
+    except OverflowError:  # the last day of the year 9999
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _in_zone(time: datetime, zone: str) -> datetime:
+    try:
+        return time.astimezone(known_zone(zone))
+    except OverflowError:  # beyond the years 1 to 9999 there
+        return time
 
 
 def _days(first: datetime, last: datetime) -> str:

@@ -44,7 +44,7 @@ def run_block(run: Mapping[str, Any]) -> None:
 
 
 def bulk_bar(run_ids: Sequence[str]) -> None:
-    """Label, star or exclude the runs that are ticked in a list; says how where none is."""
+    """Label, star or exclude the runs that are ticked in a list; nothing where none is."""
     _tell_saved()
     if not run_ids:
         return
@@ -54,12 +54,14 @@ def bulk_bar(run_ids: Sequence[str]) -> None:
             labels = _labels([], "bulk-labels")
             if st.form_submit_button("Add labels"):
                 _save(run_ids, Change(_read(labels)))
-        st.button("Star", icon=":material/star:", on_click=_save, args=(run_ids, Change(starred=True)))
+        if st.button("Star", icon=":material/star:"):
+            _save(run_ids, Change(starred=True))
         with st.popover("Exclude", icon=":material/block:"), st.form("bulk-exclude", border=False):
             reason = st.text_input("Reason", max_chars=LONGEST_NOTE)
             if st.form_submit_button("Exclude"):
                 _save(run_ids, Change(excluded=True, reason=reason.strip()))
-        st.button("Include", icon=":material/undo:", help="Count them again.", on_click=_save, args=(run_ids, Change(excluded=False)))
+        if st.button("Include", icon=":material/undo:", help="Count them again."):
+            _save(run_ids, Change(excluded=False))
 
 
 def _tell_saved() -> None:

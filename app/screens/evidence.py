@@ -1,4 +1,4 @@
-"""One claim of a run where it stands: the part of the summary around it, its sentence highlighted."""
+"""One claim of a run in its context: the part of the summary around it, its sentence highlighted."""
 
 from __future__ import annotations
 

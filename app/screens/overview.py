@@ -17,10 +17,10 @@ STEPS = 60
 
 st.title("Overview", anchor=False)
 filters, page = filter_bar.chosen(), st.context.theme.type
-asked = tuple(dict.fromkeys((*FIGURES, *(scatter.metric for scatter in SCATTERS.values() if scatter.metric))))
+asked = tuple(dict.fromkeys((*FIGURES, *widgets.CLAIM_FIGURES, *(scatter.metric for scatter in SCATTERS.values() if scatter.metric))))
 row, options = cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0], cache.options()
 widgets.card_grid(cards(row, FIGURES))
-widgets.claims_line(filters)
+widgets.claims_line(filters, row)
 colours, is_few = looks(cache.models()), row["runs"] <= cache.MARKS
 
 drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS)

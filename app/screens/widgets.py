@@ -136,10 +136,11 @@ def card_grid(cards: Sequence[Card]) -> None:
             )
 
 
-def claims_line(filters: Filters) -> None:
-    """What these runs claim, in a line that leads to the claims; nothing where none claims a speedup."""
-    asked = ("runs", "runs_with_claim", "runs_benchmarked", "runs_partial_claim", "claimed_speedup_median")
-    [row] = cache.ask(run_queries.summary, filters, (), asked).to_pylist()
+CLAIM_FIGURES = ("runs", "runs_with_claim", "runs_benchmarked", "runs_partial_claim", "claimed_speedup_median")
+
+
+def claims_line(filters: Filters, row: Mapping[str, Any]) -> None:
+    """What these runs claim, in a line that links to the claims; nothing where none claims a speedup. `row` has CLAIM_FIGURES of them."""
     only = cache.ask(claim_queries.drawn_claims, filters, claim_queries.HEADLINES, 1) if row["runs_with_claim"] == 1 else None
     if said := overview_line(row, only["caveat"][0].as_py() if only else None):
         st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=filters_kept())

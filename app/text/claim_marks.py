@@ -45,7 +45,7 @@ def marks_of(claims: Iterable[Row]) -> list[Mark]:
 
 
 def around(summary: str, claim: Row) -> tuple[str, list[Mark]]:
-    """The paragraphs of a summary around a claim, and the mark of the sentence that it stands in."""
+    """The paragraphs of a summary around a claim, and the mark of its sentence."""
     found = sentence_span(summary, claim["start"], claim["end"])
     first = max(summary.rfind("\n\n", 0, max(found.start - 1, 0)), 0)
     first = max(summary.rfind("\n\n", 0, first), found.start - MOST_AROUND, 0)

@@ -69,7 +69,7 @@ def claim_title(row: Row) -> str:
 
 
 def with_caveat(figures: str, caveat: str | None) -> str:
-    """`3.17× (micro-benchmark only)`: what limits a claim stands beside its number."""
+    """`3.17× (micro-benchmark only)`: a claim with what limits it."""
     return f"{figures} ({caveat})" if caveat else figures
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from schemas.agents import AGENTS
 from schemas.rows.source import FileKind
 
 WORDS = {
@@ -19,9 +20,9 @@ WORDS = {
 """What a file is in which nothing looked like a run."""
 
 WHAT_IS_READ = (
-    'Expected: result records of Claude Code, such as `{"type": "result", "total_cost_usd": 0.25, …}`, as JSON, JSON lines, in log text or'
-    " in archives. Get one with: `claude -p … --output-format json > run.json` (or stream-json)."
-    " Not read yet: session transcripts (`~/.claude/projects/*.jsonl`) and other agents."
+    f"Expected: records of {', '.join(agent.label for agent in AGENTS.values())}, as JSON, JSON lines, in log text or in archives."
+    " From Claude Code, get one with: `claude -p … --output-format json > run.json` (or stream-json)."
+    " Its session transcripts (`~/.claude/projects/*.jsonl`) are not read yet."
 )
 """What to ingest, and how to get it."""
 

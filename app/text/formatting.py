@@ -1,6 +1,6 @@
 """Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike. Machines get exact values.
 
-One way to write each: money with two decimals, four below $1; percent with one; durations in their two largest units; what is not known
+One way to write each: money with two decimals, four below $1; percent with one; durations in their two largest units; what is unknown
 is `–` in a cell of figures and `unknown` among names.
 """
 

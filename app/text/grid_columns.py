@@ -55,7 +55,7 @@ MORE_RUNS = (
     "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
     "excluded_reason",
 )  # fmt: skip
-"""What the list of runs can show besides."""
+"""Further columns that the list of runs can show."""
 
 MODEL_GROUPS = ("model", "provider", "region")
 MODEL_FIGURES = ("runs", "cost_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
@@ -150,7 +150,7 @@ def _worded(value: Any, name: str) -> str:
 
 
 def _ending(path: str) -> str:
-    """A long path by its last two parts, which tell it from its neighbours."""
+    """The last two parts of a long path: they differ from row to row."""
     parts = path.rsplit("/", 2)
     return path if len(path) <= LONGEST_PATH or len(parts) < 3 else "/".join(["…", *parts[1:]])
 
@@ -165,7 +165,7 @@ PLACES = {"path": catalogue.FILE_CHANGES["path"].label} | {column: catalogue.RUN
 
 
 def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa.Table:
-    """The runs with a column `excerpt`: in which text of a run the search matches, and what stands around it."""
+    """The runs with a column `excerpt`: the part of a run in which the search matches, and the text around the match."""
     found = [excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()]
     return runs.append_column("excerpt", pa.array([one and f"{PLACES[one[0]]}: {one[1]}" for one in found], pa.string()))
 

@@ -96,7 +96,7 @@ def run_cards(run: Mapping[str, Any]) -> list[Card]:
 def _note(run: Mapping[str, Any], key: str) -> str:
     """What an agent does not tell, and where a record continues earlier ones: then its cost is a part of what it logs."""
     if run[key] is None and key in untold(run["agent"]):
-        return f"not told by {agent_name(run['agent'])}"
+        return f"not reported by {agent_name(run['agent'])}"
     if key != "cost_own_usd" or run["cost_own_usd"] == run["cost_reported_usd"]:
         return ""
     return f"Session total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
@@ -108,7 +108,7 @@ def cause_sentence(run: Mapping[str, Any]) -> str:
 
 
 def origin_facts(run: Mapping[str, Any]) -> tuple[str, ...]:
-    """RUN_ORIGIN as the run tells it: where only the date of a file is known, nobody knows when it started and ended."""
+    """RUN_ORIGIN for this run: where only the date of a file is known, the start or end that repeats it is left out."""
     if run["time_source"] != OF_FILE:
         return RUN_ORIGIN
     left_out = "started_at" if run["ended_at"] is not None else "ended_at"

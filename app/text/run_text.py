@@ -15,7 +15,7 @@ from app.text.claim_words import claim_title, expectation, statement
 from app.text.columns import NEVER_STARTED
 from app.text.formatting import human
 from app.text.presentation import RUN_COST, RUN_ENDING, RUN_ORIGIN, cause_sentence, fact_label, fact_words, origin_facts, run_cards
-from app.text.text_tables import draw
+from app.text.text_tables import SPELLED, draw
 from schemas.catalogue.columns import FILE_CHANGES, RUNS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, visible
@@ -39,7 +39,7 @@ def run_text(page: RunPage, width: int, encoding: str = "utf-8", *, color: bool 
     for title, body in _sections(page, width, encoding, color=color):
         if body.strip():
             parts.append(f"\n{_bold(title, color=color)}\n{body.rstrip()}\n")
-    return "".join(parts).encode(encoding, errors="replace")
+    return "".join(parts).encode(encoding, errors=SPELLED)
 
 
 def _head(run: Mapping[str, Any], *, color: bool) -> str:
@@ -87,7 +87,7 @@ def _pairs(pairs: Sequence[tuple[str, str]], width: int) -> str:
 
 
 def _entries(entries: Sequence[tuple[str, str]], width: int) -> str:
-    """An entry to a line, what is told of it below."""
+    """Each entry on a line of its own, its explanation indented below."""
     return "".join(
         _wrapped(first, width, f"{_INDENT}- ", _INDENT * 2) + (_wrapped(second, width, _INDENT * 2, _INDENT * 2) if second else "")
         for first, second in entries

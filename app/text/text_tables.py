@@ -265,14 +265,16 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
     return "".join("-" if one == MINUS else "?" for one in error.object[error.start : error.end]), error.end
 
 
-_SPELLED = "tachograph-spelled"
-codecs.register_error(_SPELLED, _spelled)
+SPELLED = "tachograph-spelled"
+"""How to encode text for a terminal: characters that the encoding lacks become `?`, a minus sign a hyphen."""
+
+codecs.register_error(SPELLED, _spelled)
 
 
 def _printed(table: Table, width: int, encoding: str, *, color: bool) -> bytes:
     """The table in the encoding; what that lacks becomes `?`, a minus sign a hyphen, and rich draws lines in ASCII."""
     memory = io.BytesIO()
-    file = io.TextIOWrapper(memory, encoding=encoding, errors=_SPELLED, newline="\n")
+    file = io.TextIOWrapper(memory, encoding=encoding, errors=SPELLED, newline="\n")
     console = Console(file=file, width=width, force_terminal=color or None, highlight=False, legacy_windows=False)
     console.print(table)
     file.flush()

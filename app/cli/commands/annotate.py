@@ -11,7 +11,7 @@ import click
 
 from app.cli import terminal
 from app.cli.closed_lists import with_known_words
-from app.cli.options import Command, examples, filter_options, utf8, with_store
+from app.cli.options import Command, examples, filter_options, utf8, with_store, with_whole_ids
 from app.queries.filters import EXCLUDED, FILTERS, Filters, choose, parse_label
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
@@ -137,7 +137,7 @@ def _chosen_runs(store: Store, words: Sequence[str], chosen: Filters) -> list[st
         raise click.UsageError("No run. Give the id of a run or its first characters, or filters such as --repo vllm")
     if words:
         return list(dict.fromkeys(run_id_of(store, word) for word in words))
-    found = ids(store, chosen)
+    found = ids(store, with_whole_ids(store, chosen))
     if not found:
         raise UsageError(f"no run matches {chosen.as_words()}.", "Nothing was changed.")
     return found

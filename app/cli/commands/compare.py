@@ -8,13 +8,13 @@ import click
 
 from app.cli import terminal
 from app.cli.closed_lists import with_known_words
-from app.cli.options import TABLE, Output, examples, tell_excluded, utf8, with_output, with_store
+from app.cli.options import TABLE, Output, examples, utf8, with_output, with_store, with_whole_ids
 from app.queries.filters import parse
 from app.reports.exports import EXPORTS
 from schemas.text import plural
 
 if TYPE_CHECKING:
-    from ingest.store.database import Store
+    from app.cli.filter_notes import CheckedStore
 
 
 @click.command(
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.argument("second", metavar="'FILTER B'", callback=utf8)
 @with_output
 @with_store
-def compare(first: str, second: str, output: Output, store: Store) -> None:
+def compare(first: str, second: str, output: Output, store: CheckedStore) -> None:
     """Compare two groups of runs, metric by metric, with confidence intervals.
 
     A filter is key=value; quote several: 'model=glm-5.1 repo=vllm'. Keys are the filter options of `runs`. Intervals are 95%
@@ -36,12 +36,12 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
     """
     from app.cli.output import deliver
     from app.queries.cohorts import as_figures, compare_cohorts
-    from app.queries.run_ids import with_run_ids
     from app.text.answers import Answer
     from app.text.cohort_words import as_words
     from schemas.catalogue.columns import COMPARED, compared
 
-    filters = with_run_ids(store, with_known_words(parse(first))), with_run_ids(store, with_known_words(parse(second)))
+    filters = with_whole_ids(store, with_known_words(parse(first))), with_whole_ids(store, with_known_words(parse(second)))
+    store.look_up(*filters)
     cohorts = compare_cohorts(store, *filters)
     names = "Baseline", "Candidate"
     chosen = zip(names, cohorts.runs, filters, strict=True)
@@ -50,6 +50,5 @@ def compare(first: str, second: str, output: Output, store: Store) -> None:
     table = as_words(cohorts) if is_for_people else as_figures(cohorts)
     columns = compared(names) if is_for_people else COMPARED
     deliver(Answer(table, " · ".join([*sides, store.location]), of=columns), output)
-    tell_excluded(store, *filters)
     if cohorts.shared:
         terminal.note(f"{plural(cohorts.shared, 'run')} in both.")

@@ -31,13 +31,15 @@ def show(run: str, format_: str, path: Path | None, store: Store) -> None:
     ID is the id of a run or its first 4 or more characters, as lists show it. Without ID: the run that was ingested last.
     """
     from app.cli.output import FILE_WIDTH, width, write_file
+    from app.queries.read_transaction import read_transaction
     from app.queries.run_ids import latest, run_id_of
     from app.queries.run_page import run_page
     from app.text.run_text import run_text
     from ingest.system.command_lines import command_line
 
-    run_id = run_id_of(store, run) if run else latest(store)
-    page = run_page(store, run_id) if run_id else None
+    with read_transaction(store) as transaction:
+        run_id = run_id_of(transaction, run) if run else latest(transaction)
+        page = run_page(transaction, run_id) if run_id else None
     if page is None:
         terminal.note(f"No runs. Ingest with: {command_line('ingest PATH', store.location)}")
     elif path is not None:

@@ -174,11 +174,11 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
         sheet.write_string(line, 0, word, bold)
         _text(book, sheet, line, 1, text)
     line += 2
-    for label, value, unit, note in page.numbers:
-        sheet.write_string(line, 0, label, bold)
-        _cell(book, sheet, (line, 1), Column("value", "", unit), {"value": value}, align="right")
-        if note:
-            _text(book, sheet, line, 2, note)
+    for figure in page.numbers:
+        sheet.write_string(line, 0, figure.label, bold)
+        _cell(book, sheet, (line, 1), Column("value", "", figure.unit), {"value": figure.number}, align="right")
+        if figure.note:
+            _text(book, sheet, line, 2, figure.note)
         line += 1
     for top in page.tops:
         line = _table(book, sheet, line + 1, (top.title, "Reported cost", "Share"), head)
@@ -199,7 +199,7 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
 
 
 def _table(book: Book, sheet: Worksheet, line: int, labels: Sequence[str], style: Mapping[str, Any]) -> int:
-    """The header of a small table; the line beneath it. Headers of figures stand to the right, as these do."""
+    """Write the header of a small table; the number of the line below it. Headers of figures are aligned to the right, as these are."""
     for place, label in enumerate(labels):
         sheet.write_string(line, place, label, book.style(**style, align="right" if place in (1, 2) else "left"))
     return line + 1
