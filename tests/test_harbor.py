@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.queries import runs as run_queries
+from app.queries.filters import Filters
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
+from tests.conftest import record_text
 from tests.documents import refusal_of, run_of, runs_in, runs_in_store, stored
 
 TRIAL = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
@@ -67,6 +72,17 @@ def test_a_run_has_its_figures_once(store: Store, tmp_path: Path) -> None:
     assert (run["run_id"], run["agent"], run["agent_version"], run["record_kind"]) == (TRIAL, "claude-code", "2.1.0", "trial")
     assert (run["duration_ms"], run["outcome"], run["score"], run["task"]) == (23_000, "completed", 1.0, "hello-world")
     assert (run["model"], run["cost_own_usd"]) == ("claude-opus-4-1", Decimal("0.5"))
+
+
+def test_the_cache_hit_rate_of_a_model_is_that_of_runs_with_all_classes_of_input(store: Store, tmp_path: Path) -> None:
+    """Runs and models have the same rate: cache reads do not count without the input that they are a share of."""
+    usage = {"inputTokens": 10, "cacheReadInputTokens": 60, "cacheCreationInputTokens": 30, "outputTokens": 5, "costUSD": 0.1}
+    stored(store, tmp_path, trial())
+    ingest([Source("log", record_text(modelUsage={"claude-opus-4-1": usage}).encode())], store)
+    [of_model] = run_queries.models(store, Filters(), metrics=["cache_hit_ratio"]).to_pylist()
+    [of_runs] = run_queries.summary(store, Filters(), metrics=["cache_hit_ratio"]).to_pylist()
+    assert (of_model["cache_hit_ratio"], of_model["cache_hit_ratio_known"]) == (0.6, 1)
+    assert (of_runs["cache_hit_ratio"], of_runs["cache_hit_ratio_known"]) == (0.6, 1)
 
 
 @pytest.mark.parametrize(

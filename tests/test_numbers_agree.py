@@ -34,6 +34,7 @@ from app.text.text_tables import for_people
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
+from ingest.store.doubts import note_doubts
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.columns import MEASURES
@@ -184,6 +185,21 @@ def test_a_copy_of_a_record_without_its_id_is_found_in_any_order_and_after_a_reb
     assert "Run with-id has the same session" in messages[copy_id]
     [counted] = {findings for run_id, _, findings in found[0] if run_id == "with-id"}
     assert counted >= 1
+
+
+def test_thousands_of_copies_are_found_in_little_memory(store: Store) -> None:
+    """A message lists the first of them only: a list of all for each is more than a commit may take, and nothing would be stored."""
+    put(store, record_text(uuid="0", session_id="s"))
+    with store.writing() as writer:
+        writer.connection.execute("set memory_limit = '500MB'")
+        writer.connection.execute(
+            "insert into runs select runs.* replace (number::varchar as run_id) from runs, range(1, 20000) as _(number)"
+        )
+        note_doubts(writer.connection, "select run_id from runs")
+    doubts = _doubts(store)
+    assert len(doubts) == 20000
+    assert doubts[0][1].startswith("Run 1, 10, 100, 1000, 10000 and 19994 more have the same session")
+    assert doubts[-1][1].startswith("Run 0, 1, 10, 100, 1000 and 19994 more have")
 
 
 # dates

@@ -129,7 +129,8 @@ class _Archive:
             apart, overlapping = _parted(entries)
             if log := parts_of_log(apart):
                 yield from self._joined(archive, stream, log, name)
-                apart = [entry for entry in apart if entry not in log]
+                joined = set(log)
+                apart = [entry for entry in apart if entry not in joined]
             for number, entry in enumerate(apart):
                 if self.allowance.exhausted:
                     yield from self._unread(name, [entry.filename for entry in apart[number:]], _BEHIND_A_BOMB)

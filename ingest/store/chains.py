@@ -219,7 +219,7 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
     if not found:
         return False
     connection.register("places", _places_table(list(found.items())))
-    for step in ("08_added", "09_chained_models", "10_chained_runs"):
+    for step in ("07_added", "08_chained_models", "09_chained_runs"):
         run_step(connection, f"commit/{step}")
     connection.unregister("places")
     _note_assumed(connection, _assumed({link.run_id: link for link in links}, found))
@@ -236,14 +236,14 @@ def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, s
     connection.execute(f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})", {"rule": ASSUMED})
     columns = {"run_id": list(assumed), "earlier": list(assumed.values())}
     connection.register("assumed", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
-    run_step(connection, "commit/11_assumed", {"rule": ASSUMED, "severity": Severity.INFO})
+    run_step(connection, "commit/10_assumed", {"rule": ASSUMED, "severity": Severity.INFO})
     connection.unregister("assumed")
 
 
 def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Records that continue one of another session in their stream → that one. The processes of both are added to the table `linked`."""
     while True:
-        run_step(connection, "commit/07_neighbours")
+        run_step(connection, "commit/06_neighbours")
         pairs: list[tuple[str, str]] = connection.execute("select run_id, earlier from neighbours").fetchall()
         if not pairs:
             return {}

@@ -21,7 +21,7 @@ from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import supersede
-from ingest.store.history.records import note_records, relabel
+from ingest.store.history.records import note_records, recount, relabel
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
@@ -88,7 +88,7 @@ def commit(
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection, ingest_id)
-    run_step(connection, "commit/05_recount")
+    recount(connection, "select source_id from chosen union select replaces from winners where replaces is not null")
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_rechained = rechain(connection, _PROCESSES)
     stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_PRICED_BEFORE, has_new_prices)) if is_so]
@@ -176,7 +176,7 @@ def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: 
     Returns whether a source that was there before got labels.
     """
     connection.register("known", pa.table({"source_id": pa.array(known, pa.string())}))
-    run_step(connection, "commit/06_given_labels", {"keys": list(labels), "values": list(labels.values())})
+    run_step(connection, "commit/05_given_labels", {"keys": list(labels), "values": list(labels.values())})
     connection.execute("insert into source_labels by name select $ingest_id as ingest_id, * from given_labels", {"ingest_id": ingest_id})
     connection.unregister("known")
     relabel(connection, "select run_id from affected union select run_id from run_records semi join given_labels using (source_id)")

@@ -55,9 +55,10 @@ class _Attached(NamedTuple):
 
 
 class Store:
-    """One store at one location. Holds no connection: every use attaches anew.
+    """One store at one location. Holds no connection: every use opens the store and closes it again.
 
-    `wait_seconds`: how long to wait while the same process holds the store. `on_wait` is called with a message on each holder.
+    `wait_seconds`: how long to wait for one process that holds the store; when another one takes over, the time starts again. `on_wait`
+    is called with a message on each of them.
     """
 
     def __init__(
@@ -95,11 +96,11 @@ class Store:
         return f"{Path(self._place).name if self.is_file else 'tachograph'}{SPOOL}"
 
     def owns(self, path: Path) -> bool:
-        """Whether a file is the store or one of our files beside it: no log, and no place for an export."""
+        """Whether a file is the store, or one that belongs to it: such files are not ingested, and no export replaces them."""
         return self.is_file and path in self._own_files
 
     def exists(self) -> bool:
-        """Whether there is a store; a location that is no path is assumed to be one. A blank file is none.
+        """Whether there is a store. A location that is not a path is assumed to have one; an empty file is not a store.
 
         Raises StoreError where the file system does not say.
         """

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from ingest.store.history.annotations import LABEL_COLUMNS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry, Figure
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
@@ -58,9 +59,6 @@ cross join (
 left join annotations on annotations.run_id = runs.run_id;
 {comments}"""
 
-_NAMED = ("repo", "task", "experiment")
-"""Labels that are columns too."""
-
 _OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else nullif(annotations.labels['{0}'], '') end as {0}"
 
 _MODEL_ROWS = """\
@@ -78,8 +76,8 @@ _WRITTEN = "-- Written by `make schema` from schemas/catalogue/figures.py; do no
 
 def files() -> Mapping[str, str]:
     """Every written file by its path in the folder of SQL."""
-    told = ("note", "starred", "excluded", "excluded_reason")
-    joined = {key: RUNS[key] for key in ("labels", *_NAMED, *told, "source_name", "received_at")}
+    annotated = ("note", "starred", "excluded", "excluded_reason")
+    joined = {key: RUNS[key] for key in ("labels", *LABEL_COLUMNS, *annotated, "source_name", "received_at")}
     return {
         "schema.sql": schema_sql(),
         "views/v_runs.sql": _view("v_runs", _RUNS, RUN_FIGURES, joined),
@@ -90,8 +88,8 @@ def files() -> Mapping[str, str]:
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry]) -> str:
     derived = ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())
     comments = "".join(_comment(name, key, entry.meaning) for key, entry in {**figures, **joined}.items())
-    of_labels = ",\n".join(_OF_LABEL.format(key) for key in _NAMED)
-    return sql.format(written=_WRITTEN, figures=derived, comments=comments, named=", ".join(_NAMED), columns_of_labels=of_labels)
+    of_labels = ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)
+    return sql.format(written=_WRITTEN, figures=derived, comments=comments, named=", ".join(LABEL_COLUMNS), columns_of_labels=of_labels)
 
 
 def schema_sql() -> str:

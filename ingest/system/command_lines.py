@@ -12,12 +12,12 @@ DEFAULT_STORE = "tachograph.duckdb"
 def command_line(words: str, location: str) -> str:
     """`tachograph WORDS`, with `--db` unless the store at `location` is the one that the command takes without it.
 
-    `words` are quoted for a shell already. Where the store lies is all that the file system is asked.
+    `words` are quoted for a shell already. The store is not opened and need not exist.
     """
     return f"tachograph {words}{'' if is_default(location) else f' --db {shlex.quote(location)}'}"
 
 
 def is_default(location: str) -> bool:
-    """Whether a command in this folder uses this store without `--db`."""
+    """Whether a command in this folder uses this store without `--db`, in a shell with our $TACHOGRAPH_DB and in one without it."""
     given = os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE
     return all(os.path.realpath(name) == os.path.realpath(location) for name in (given, DEFAULT_STORE))

@@ -31,6 +31,13 @@ _FILE = "substr(sources.name, shared.depth + 1) || case when sources.accepted > 
 _ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
 """A text of at most 80 characters: a longer path loses its beginning."""
 
+
+def _all_tokens(prefix: str = "") -> str:
+    """SQL of the sum of all tokens. Where they are not exact, input includes the cache reads or writes that the log does not tell apart."""
+    cached = (f"coalesce({prefix}{name}, if(tokens_basis <> 'exact', 0, null))" for name in ("cache_read_tokens", "cache_write_tokens"))
+    return " + ".join((f"{prefix}input_tokens", f"{prefix}output_tokens", *cached))
+
+
 RUN_FIGURES = by_key(
     Figure(
         "title", "Title", Unit.TEXT, "neither", _TITLE,
@@ -38,8 +45,7 @@ RUN_FIGURES = by_key(
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
-        sql="input_tokens + output_tokens + coalesce(cache_read_tokens, if(tokens_basis <> 'exact', 0, null))"
-        " + coalesce(cache_write_tokens, if(tokens_basis <> 'exact', 0, null))",
+        sql=_all_tokens(),
     ),
     Figure(
         "cache_read_share", "Cache hit rate", Unit.SHARE, "higher", "Share of input tokens read from the cache.", word="cached",
@@ -86,8 +92,7 @@ RUN_FIGURES = by_key(
 MODEL_FIGURES = by_key(
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
-        sql="own_input_tokens + own_output_tokens + coalesce(own_cache_read_tokens, if(tokens_basis <> 'exact', 0, null))"
-        " + coalesce(own_cache_write_tokens, if(tokens_basis <> 'exact', 0, null))",
+        sql=_all_tokens("own_"),
     ),
     Figure("cache_saved_usd", "Cache savings", Unit.USD, "higher", _SAVED, sql="cost_uncached_usd - cost_list_usd"),
     Figure(

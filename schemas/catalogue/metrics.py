@@ -58,15 +58,9 @@ RUN_METRICS = by_key(
         "cost_share", "Share of reported cost", Unit.SHARE, "neither", _SHARE, short="Share",
         sql="sum(cost_own_usd) / nullif(sum(sum(cost_own_usd)) over (), 0)", known="count(cost_own_usd)",
     ),
-    replace(
-        over("cost_own_usd", "cost_mean_usd", "Cost per run (avg)", Unit.USD, "lower", _MEAN, "mean"),
-    ),
-    replace(
-        over("cost_own_usd", "cost_median_usd", "Cost per run (p50)", Unit.USD, "lower", _MEDIAN, "median"),
-    ),
-    replace(
-        over("cost_own_usd", "cost_p90_usd", "Cost per run (p90)", Unit.USD, "lower", "90th percentile of the cost per run.", "p90"),
-    ),
+    over("cost_own_usd", "cost_mean_usd", "Cost per run (avg)", Unit.USD, "lower", _MEAN, "mean"),
+    over("cost_own_usd", "cost_median_usd", "Cost per run (p50)", Unit.USD, "lower", _MEDIAN, "median"),
+    over("cost_own_usd", "cost_p90_usd", "Cost per run (p90)", Unit.USD, "lower", "90th percentile of the cost per run.", "p90"),
     over("cost_own_usd", "cost_max_usd", "Max cost per run", Unit.USD, "lower", "Reported cost of the most expensive run.", "max"),
     Metric.of(
         RUN_FIGURES["cost_per_turn_usd"], sql=_MONEY.format(_PER_TURN), known=_PER_TURN_KNOWN,

@@ -99,12 +99,14 @@ MODEL_COST_METRICS = by_key(
 )  # fmt: skip
 """Over `v_model_rows`: every model by itself, so that one unpriced model hides no other."""
 
+_ALL_INPUT = "own_input_tokens + own_cache_read_tokens + own_cache_write_tokens"
+"""NULL where the log leaves a class out: its cache reads are then no share of a known input."""
+
 MODEL_CACHE_METRICS = by_key(
     replace(
         _OF_RUNS["cache_hit_ratio"],
-        sql="sum(own_cache_read_tokens) filter (total_tokens is not null)"
-        " / nullif(sum(own_input_tokens + own_cache_read_tokens + own_cache_write_tokens) filter (total_tokens is not null), 0)",
-        known="total_tokens is not null and own_cache_read_tokens is not null",
+        sql=f"sum(own_cache_read_tokens) filter ({_ALL_INPUT} is not null) / nullif(sum({_ALL_INPUT}), 0)",
+        known=f"{_ALL_INPUT} is not null",
     ),
     of_model("cost_uncached_usd", _OF_RUNS["cost_uncached_usd"]),
     of_model("cache_saved_usd", _OF_RUNS["cache_saved_usd"]),

@@ -29,7 +29,7 @@ from schemas.unit_names import Unit
 
 SCHEMA_VERSION = 6
 """Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
-makes it anew."""
+writes a new store from the records of the old one."""
 
 TABLES: dict[str, type[Row]] = {
     "store_meta": StoreMetaRow,

@@ -51,7 +51,7 @@ from (
 ) as earlier
 where run_records.run_id = earlier.run_id
 """
-"""Of a run that gets another record: the former one becomes a copy, with its text where the new one has another."""
+"""Of a run that gets another record: its record before becomes a copy, which keeps its text where the new one has another."""
 
 
 def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
@@ -70,6 +70,12 @@ def relabel(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
     connection.execute(f"create or replace temp table relabelled as {runs}")
     if connection.execute("select 1 from relabelled limit 1").fetchone():
         run_step(connection, "records/labels")
+
+
+def recount(connection: duckdb.DuckDBPyConnection, sources: str) -> None:
+    """Count the runs and duplicates of some sources again (`sources`: SQL that selects their ids)."""
+    connection.execute(f"create or replace temp table recounted as {sources}")
+    run_step(connection, "records/counts")
 
 
 def context(row: Mapping[str, Any]) -> Context:

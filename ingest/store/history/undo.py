@@ -17,24 +17,23 @@ from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import price_id
-from ingest.store.history.records import context, relabel
+from ingest.store.history.records import context, recount, relabel
 from ingest.store.rebuild import BATCH, read_batch
 from ingest.store.repricing import price
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
 
-_PROCESSES = """
-select process from touched_processes
-union
-select process_of(agent, session_id, in_stream, source_id)
+_PROCESSES_OF = """
+select process_of(agent, session_id, in_stream, source_id) as process
 from runs
 where
-    run_id in (select run_id from restored)
-    or (in_stream and source_id in (select source_id from runs where in_stream and run_id in (select run_id from restored)))
+    run_id in (select run_id from {0})
+    or (in_stream and source_id in (select source_id from runs where in_stream and run_id in (select run_id from {0})))
 """
-"""The processes of runs that go or are made again, and of all runs in the same streams: their chains may change."""
+"""The processes of some runs, and of all runs in the same streams: their chains may change."""
 
 _RESTORED = "select run_id from restored"
+_RECOUNTED = "select source_id from touched_sources union select source_id from restored union select source_id from brought_back"
 _SESSIONS = "select run_id from runs where session_id in (select session_id from touched_sessions)"
 
 
@@ -111,16 +110,18 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     connection = writer.connection
     connection.execute(f"set variable undone = {int(ingest_id)}")  # files of several statements take no parameters
     define_processes(connection)
-    for step in ("01_touched", "02_restored"):
-        run_step(connection, f"undo/{step}")
+    run_step(connection, "undo/01_touched")
+    connection.execute(f"create or replace temp table touched_processes as {_PROCESSES_OF.format('unkept')}")
+    run_step(connection, "undo/02_restored")
     for table in CHILD_TABLES:
         connection.execute(f"delete from {table} where run_id in (select run_id from unkept)")
     run_step(connection, "undo/03_removed")
     for batch in _batches(connection):
         _write(writer, batch)
-    run_step(connection, "undo/04_recount")
+    recount(connection, _RECOUNTED)
     relabel(connection, "select run_id from touched_runs")
-    changed = f"{_RESTORED} union select run_id from {RECHAINED}" if rechain(connection, _PROCESSES) else _RESTORED
+    is_rechained = rechain(connection, f"select process from touched_processes union {_PROCESSES_OF.format('restored')}")
+    changed = f"{_RESTORED} union select run_id from {RECHAINED}" if is_rechained else _RESTORED
     price(writer, changed)
     note_doubts(connection, f"{changed} union {_SESSIONS}")
 

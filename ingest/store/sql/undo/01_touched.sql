@@ -1,18 +1,12 @@
 -- The variable `undone` is the number of the ingest.
 -- `touched_runs`: runs with a record of the ingest, or with labels that it gave. `unkept`: of them, those that lose the record they are
--- made of; with the processes whose chains may change (`touched_processes`), their sessions and the sources they count for.
+-- made of; with their sessions and the sources they count for.
 create or replace temp table touched_runs as
 select run_id from run_records where ingest_id = getvariable('undone')
 union
 select run_id from run_records where source_id in (select source_id from source_labels where ingest_id = getvariable('undone'));
 create or replace temp table unkept as
 select run_id from run_records where ingest_id = getvariable('undone') and is_kept;
-create or replace temp table touched_processes as
-select process_of(agent, session_id, in_stream, source_id) as process
-from runs
-where
-    run_id in (select run_id from unkept)
-    or (in_stream and source_id in (select source_id from runs where in_stream and run_id in (select run_id from unkept)));
 create or replace temp table touched_sessions as
 select distinct session_id from runs where session_id is not null and run_id in (select run_id from unkept);
 create or replace temp table touched_sources as

@@ -1,6 +1,6 @@
 -- What an undo takes back: runs that go, runs that stay because another ingest brought them too, files and rejects.
 with mine as (
-    select run_id, bool_or(is_kept) as is_kept from run_records where ingest_id = $ingest_id group by run_id
+    select distinct run_id from run_records where ingest_id = $ingest_id
 ),
 others as (
     select distinct run_id from run_records where ingest_id is distinct from $ingest_id and run_id in (select run_id from mine)
@@ -9,8 +9,6 @@ select
     count(*) filter (run_id not in (select run_id from others)) as gone,
     count(*) filter (run_id in (select run_id from others)) as staying,
     (select count(*) from sources where ingest_id = $ingest_id) as files,
-    (select count(*) from rejects semi join sources using (source_id) where source_id in (
-        select source_id from sources where ingest_id = $ingest_id
-    )) as rejects,
+    (select count(*) from rejects where source_id in (select source_id from sources where ingest_id = $ingest_id)) as rejects,
     (select count(*) from source_labels where ingest_id = $ingest_id) as labelled_files
 from mine;

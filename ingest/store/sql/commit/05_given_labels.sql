@@ -9,12 +9,12 @@ with given as (
     join (select distinct reading, source_id from read_results) as readings using (reading)
     where reading not in (select reading from chosen)
 ),
-told as (
+noted as (
     select source_id, unnest(map_entries(labels)) as label from run_records where source_id in (select source_id from given)
     union all
     select source_id, unnest(map_entries(labels)) as label from source_labels
 )
 select distinct source_id, labels
 from (select source_id, labels, unnest(map_entries(labels)) as label from given) as labelled
-anti join told using (source_id, label)
+anti join noted using (source_id, label)
 where source_id in (select source_id from run_records);
