@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
+from ingest.agents.disjoint_tokens import unrecorded
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended, found, kept
 from ingest.agents.prompts import prompt_of
@@ -26,7 +27,7 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import CURSOR
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind, TokensBasis
+from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind
 from schemas.wire.cursor import OWN_TYPES, CursorEvent, CursorResult
 
 SESSIONS_OPEN = 64
@@ -37,10 +38,7 @@ _CLAUDE_CODES = frozenset(("total_cost_usd", "modelUsage", "num_turns"))
 _FAILED = frozenset(("error", "failure", "rejected", "timeout", "spawnError", "permissionDenied", "fileNotFound", "toolNotFound"))
 _TOOL = "ToolCall"
 _UUID_CHARACTERS = 36
-_UNKNOWN_TOKENS = {
-    "basis": TokensBasis.UNKNOWN,
-    "basis_reason": "Cursor's log has no token counts; they are told since 2026-03, at the end of a run.",
-}
+_NO_TOKENS = "Cursor's log has no token counts; they are told since 2026-03, at the end of a run."
 
 
 @dataclass
@@ -178,7 +176,7 @@ def _values(run: _Run) -> dict[str, Any]:
         "rank": 1,
         "session_id": run.session_id,
         "requested_model": run.model,
-        "models": [{"model_id": run.model} | _UNKNOWN_TOKENS],
+        "models": [unrecorded(run.model, _NO_TOKENS)],
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "outcome": Outcome.INTERRUPTED,
@@ -211,5 +209,6 @@ def _of_result(run: _Run, result: CursorResult, *, in_stream: bool) -> dict[str,
 
 
 def _model(model: str | None, result: CursorResult) -> dict[str, Any]:
-    usage = result.usage
-    return {"model_id": model} | (_UNKNOWN_TOKENS if usage is None else usage.model_dump(include=set(TOKEN_CLASSES)))
+    if result.usage is None:
+        return unrecorded(model, _NO_TOKENS)
+    return {"model_id": model} | result.usage.model_dump(include=set(TOKEN_CLASSES))

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.codex.usage import CodexTokens
+from ingest.agents.codex.usage import tokens_of
+from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
@@ -39,7 +40,7 @@ class _Thread:
     thread_id: str | None = None
     turns: int = 0
     is_open: bool = False
-    usage: CodexTokens | None = None
+    usage: Tokens | None = None
     outcome: Outcome = Outcome.INTERRUPTED
     errors: list[str] = field(default_factory=list)
     final_text: str | None = None
@@ -94,7 +95,7 @@ def _note(thread: _Thread, event: ExecEvent) -> None:
     elif event.type == "turn.completed":
         thread.outcome = Outcome.COMPLETED
         thread.errors.clear()
-        thread.usage = CodexTokens.of(event.usage) if event.usage else thread.usage
+        thread.usage = tokens_of(event.usage) if event.usage else thread.usage
     elif event.type == "turn.failed":
         message = (event.error.message if event.error else None) or "turn failed"
         thread.outcome, thread.errors = outcome_of_error(message), [message]
@@ -128,5 +129,5 @@ def _kept(thread: _Thread) -> dict[str, Any]:
         "final_text": thread.final_text,
         "tool_calls": merged(thread.tools),
     }
-    told = {"thread": thread.thread_id, "text": thread.final_text, "tokens": [model.model_dump(mode="json") for model in models]}
+    told = {"thread": thread.thread_id, "text": thread.final_text, "tokens": models}
     return values | {"run_id": thread.thread_id if is_uuid(thread.thread_id) else canonical_hash(told)}

@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.codex.usage import CodexTokens
+from ingest.agents.codex.usage import tokens_of, used_since
+from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
@@ -48,9 +49,9 @@ class _Session:
     dated: bool = False
     model: str | None = None
     last_total: dict[str, Any] | None = None
-    total: CodexTokens = field(default_factory=CodexTokens)
-    used: dict[str | None, CodexTokens] = field(default_factory=dict)
-    inherited: dict[str | None, CodexTokens] = field(default_factory=dict)
+    total: Tokens = field(default_factory=Tokens)
+    used: dict[str | None, Tokens] = field(default_factory=dict)
+    inherited: dict[str | None, Tokens] = field(default_factory=dict)
     tasks: int = 0
     prompts: int = 0
     outcome: Outcome = Outcome.UNKNOWN
@@ -164,11 +165,11 @@ def _note_tokens(session: _Session, logged: Any) -> None:
     if not (usage := info.total_token_usage or info.last_token_usage):
         return
     session.last_total = total
-    now = CodexTokens.of(usage)
-    used = now.since(session.total) if info.total_token_usage else now
+    now = tokens_of(usage)
+    used = used_since(session.total, now) if info.total_token_usage else now
     session.total = now if info.total_token_usage else session.total + now
     counted = session.inherited if session.copying else session.used
-    counted[session.model] = counted.get(session.model, CodexTokens()) + used
+    counted[session.model] = counted.get(session.model, Tokens()) + used
 
 
 def _note_user(session: _Session, event: EventMessage) -> None:
@@ -233,13 +234,13 @@ def _kept(session: _Session) -> dict[str, Any]:
     }
 
 
-def _models(session: _Session) -> list[Any]:
+def _models(session: _Session) -> list[dict[str, Any]]:
     """Tokens by model. Where no turn tells which lines were copied, all of them count: an upper bound."""
     is_bound = session.copying and not session.dated
     counted = session.inherited if is_bound else session.used
-    models = [tokens.as_model(model, session.meta.model_provider) for model, tokens in counted.items() if tokens.total or len(counted) == 1]
-    bound = {"basis": TokensBasis.UPPER_BOUND, "basis_reason": _COPIED} if is_bound else {}
-    return [model.model_copy(update=bound) for model in models]
+    basis = (TokensBasis.UPPER_BOUND, _COPIED) if is_bound else (TokensBasis.EXACT, None)
+    provider = session.meta.model_provider
+    return [tokens.as_model(model, provider, *basis) for model, tokens in counted.items() if tokens.total or len(counted) == 1]
 
 
 def _parent(meta: SessionMeta) -> str | None:

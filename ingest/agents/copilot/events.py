@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.copilot.totals import PREMIUM_REQUESTS, Totals, as_model
+from ingest.agents.copilot.totals import PREMIUM_REQUESTS, Totals
+from ingest.agents.disjoint_tokens import unrecorded
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended, found, kept
 from ingest.agents.record_id import canonical_hash
@@ -259,10 +260,9 @@ def _models(session: _Session) -> list[dict[str, Any]]:
     counted = session.totals.all_tokens()
     if not counted:
         said = session.said_tokens or ({session.model: 0} if session.model else {})
-        return [
-            {"model_id": model, "basis": TokensBasis.UNKNOWN, "basis_reason": _NO_TOKENS.format(output)} for model, output in said.items()
-        ]
+        return [unrecorded(model, _NO_TOKENS.format(output)) for model, output in said.items()]
     doubt = None if session.is_over else _WENT_ON
-    if doubt is None and sum(session.said_tokens.values()) > sum(tokens[3] for tokens in counted.values()):
+    if doubt is None and sum(session.said_tokens.values()) > sum(tokens.output for tokens in counted.values()):
         doubt = _BEGAN_AGAIN
-    return [as_model(model, tokens, doubt) for model, tokens in counted.items()]
+    basis = TokensBasis.LOWER_BOUND if doubt else TokensBasis.EXACT
+    return [tokens.as_model(model, basis=basis, reason=doubt) for model, tokens in counted.items()]

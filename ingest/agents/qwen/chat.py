@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.google_tokens import GoogleTokens, summed, text_of
+from ingest.agents.disjoint_tokens import Tokens
+from ingest.agents.google_tokens import summed, text_of, tokens_of
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
@@ -39,8 +40,8 @@ class _Session:
 
     last: Document
     session_id: str | None
-    seen: dict[str, tuple[object, GoogleTokens | None]] = field(default_factory=dict)
-    sums: dict[str | None, GoogleTokens] = field(default_factory=dict)
+    seen: dict[str, tuple[object, Tokens | None]] = field(default_factory=dict)
+    sums: dict[str | None, Tokens] = field(default_factory=dict)
     uncounted: dict[str | None, str] = field(default_factory=dict)
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -108,7 +109,7 @@ def _note(session: _Session, line: QwenChatLine) -> None:
         note(session, line)
 
 
-def _is_seen(session: _Session, line: QwenChatLine, tokens: GoogleTokens | None) -> bool:
+def _is_seen(session: _Session, line: QwenChatLine, tokens: Tokens | None) -> bool:
     """Whether the line is a copy: its id was seen, with the same time or the same tokens."""
     if line.uuid is None:
         return False
@@ -121,18 +122,18 @@ def _is_seen(session: _Session, line: QwenChatLine, tokens: GoogleTokens | None)
     return False
 
 
-def _tokens(told: QwenUsageMetadata | None) -> GoogleTokens | None:
+def _tokens(told: QwenUsageMetadata | None) -> Tokens | None:
     if told is None:
         return None
     prompt, cached = told.prompt_token_count, told.cached_content_token_count
     more = {"tool": told.tool_use_prompt_token_count, "total": told.total_token_count}
-    return GoogleTokens.of(prompt, cached, told.candidates_token_count, told.thoughts_token_count, **more)
+    return tokens_of(prompt, cached, told.candidates_token_count, told.thoughts_token_count, **more)
 
 
-def _note_answer(session: _Session, line: QwenChatLine, tokens: GoogleTokens | None) -> None:
+def _note_answer(session: _Session, line: QwenChatLine, tokens: Tokens | None) -> None:
     if tokens is None or not tokens.total:
         session.uncounted[line.model] = _UNCOUNTED
-    session.sums[line.model] = session.sums.get(line.model, GoogleTokens()) + (tokens or GoogleTokens())
+    session.sums[line.model] = session.sums.get(line.model, Tokens()) + (tokens or Tokens())
     parts = line.message.parts if line.message else None
     session.text = text_of(parts) or session.text
     for part in parts if isinstance(parts, list) else ():
