@@ -143,7 +143,17 @@ def test_how_a_sample_ended(changes: dict[str, Any], status: str, outcome: str, 
 
 @pytest.mark.parametrize(
     ("value", "score"),
-    [("P", 0.5), ("N", 0.0), (0.25, 0.25), (True, 1.0), ({"f1": 0.5}, 0.5), ({"a": 1, "b": 2}, None), ([1], None), ("x", None)],
+    [
+        ("P", 0.5),
+        ("N", 0.0),
+        (0.25, 0.25),
+        (True, 1.0),
+        ({"f1": 0.5}, 0.5),
+        ({"a": 1, "b": 2}, None),
+        ([1], None),
+        ("x", None),
+        (float("nan"), None),
+    ],
 )
 def test_values_of_scores(value: Any, score: float | None, store: Store, tmp_path: Path) -> None:
     [run] = ingested(store, tmp_path, log(sample(scores={"s": {"value": value}})))

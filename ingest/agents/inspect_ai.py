@@ -8,7 +8,9 @@ more samples than it holds, and include scorers outside of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
+from math import isfinite
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -153,9 +155,16 @@ def _score(sample: InspectSample) -> float | None:
         if isinstance(value, dict) and len(value) == 1:
             [value] = value.values()
         if isinstance(value, bool | int | float):
-            return float(value)
+            return _finite(value)
         if isinstance(value, str) and value in _VALUES:
             return _VALUES[value]
+    return None
+
+
+def _finite(value: float) -> float | None:
+    """None for NaN, which Inspect writes for a sample that was not scored, and for what is no number of Python's."""
+    with suppress(OverflowError):
+        return float(value) if isfinite(value) else None
     return None
 
 

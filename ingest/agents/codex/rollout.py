@@ -89,10 +89,8 @@ class CodexRollout:
                 _note_item(session, payload)
             elif kind == "turn_context":
                 _note_context(session, TurnContext.model_validate(payload))
-            elif kind == "event_msg" and payload.get("type") == "token_count":
-                _note_tokens(session, payload.get("info"))
-            elif kind == "event_msg" and payload.get("type") in _READ_EVENTS:
-                _note_event(session, EventMessage.model_validate(payload))
+            elif kind == "event_msg":
+                _note_message(session, payload)
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}") from error
         return ()
@@ -125,7 +123,8 @@ def _note_time(session: _Session, document: Document) -> None:
 
 
 def _note_item(session: _Session, item: dict[str, Any]) -> None:
-    name = _TOOL_ITEMS.get(item.get("type") or "")
+    kind = item.get("type")
+    name = _TOOL_ITEMS.get(kind) if isinstance(kind, str) else None
     if name and not session.copying:
         call, tool = item.get("call_id"), item.get(name)
         session.tools.called(call if isinstance(call, str) else None, tool if isinstance(tool, str) and tool else "tool")
@@ -134,6 +133,14 @@ def _note_item(session: _Session, item: dict[str, Any]) -> None:
 def _note_context(session: _Session, context: TurnContext) -> None:
     session.model = context.model or session.model
     session.permission_mode = context.approval_policy or session.permission_mode
+
+
+def _note_message(session: _Session, payload: dict[str, Any]) -> None:
+    name = payload.get("type")
+    if name == "token_count":
+        _note_tokens(session, payload.get("info"))
+    elif isinstance(name, str) and name in _READ_EVENTS:
+        _note_event(session, EventMessage.model_validate(payload))
 
 
 def _note_event(session: _Session, event: EventMessage) -> None:
