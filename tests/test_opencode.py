@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,13 @@ def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path:
         ("invalid_record", "messages.1.info.tokens.input"),
         ("invalid_record", "part.tokens.output"),
     ]
+
+
+def test_a_cost_between_two_nanodollars_is_rounded_once(store: Store, tmp_path: Path) -> None:
+    """A float alone does not tell which way: the digits as written do."""
+    other = export(answer(0, cost=0.0012345675), session=session_id(BEGAN + 9_000_000))
+    runs = ingested(store, tmp_path, log=lines(*step(0, cost=0.0012345675)), other=json.dumps(other))
+    assert [run["cost_own_usd"] for run in runs] == [Decimal("0.001234568")] * 2
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:

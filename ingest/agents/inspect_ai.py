@@ -20,6 +20,7 @@ from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
@@ -61,10 +62,7 @@ class InspectAI:
             if self._header is None and not document.value.get("uuid"):
                 raise InvalidRecord(RejectReason.INVALID_RECORD, _ALONE)
             return (self._run(document, document.value, 0),)
-        try:
-            self._header = InspectHeader.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        self._header = wire_record(InspectHeader, document)
         samples = document.value.get("samples")
         return tuple(self._run(document, sample, place) for place, sample in enumerate(samples if isinstance(samples, list) else ()))
 

@@ -13,16 +13,14 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.error_words import outcome_of_error
-from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.kept_run import found, kept
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import TRAE
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.trae import TraeInteraction, TraeTrajectory, TraeUsage
 
@@ -47,11 +45,7 @@ class Trae:
         return "llm_interactions" in document.value and "agent_steps" in document.value
 
     def feed(self, document: Document) -> Iterable[Found]:
-        try:
-            record = TraeTrajectory.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        return (found(document, kept(_kept(record)), self._context_of),)
+        return (found(document, kept(_kept(wire_record(TraeTrajectory, document))), self._context_of),)
 
     def end(self) -> Iterable[Found]:
         return ()

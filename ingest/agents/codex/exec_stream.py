@@ -11,20 +11,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.codex.usage import tokens_of
 from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.error_words import outcome_of_error
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid, time_of_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.codex import EXEC_TYPES, ExecEvent, ExecItem
 
@@ -66,10 +64,7 @@ class CodexExec:
         return kind in EXEC_TYPES or (kind == "error" and isinstance(value.get("message"), str) and "sessionID" not in value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        try:
-            event = ExecEvent.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        event = wire_record(ExecEvent, document)
         closed: tuple[Found | Unreadable, ...] = ()
         if event.type == "thread.started" or self._thread is None:
             closed = tuple(self.end())

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.copilot.events import run_id
-from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.kept_run import found, kept
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import COPILOT
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.copilot import CopilotHistory
 
@@ -37,11 +35,7 @@ class CopilotHistories:
         return all(name in document.value for name in _NAMES)
 
     def feed(self, document: Document) -> Iterable[Found]:
-        try:
-            record = CopilotHistory.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        return (found(document, kept(_kept(record)), self._context_of),)
+        return (found(document, kept(_kept(wire_record(CopilotHistory, document))), self._context_of),)
 
     def end(self) -> Iterable[Found]:
         return ()

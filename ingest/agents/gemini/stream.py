@@ -11,21 +11,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.gemini.errors import outcome_of, words_of
 from ingest.agents.google_tokens import as_model, tokens_of_total
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import GEMINI
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.gemini import STREAM_TYPES, GeminiError, StreamEvent, StreamStats, StreamTokens
 
@@ -80,10 +78,7 @@ class GeminiStream:
         return bool(names) and "timestamp" in value and "subtype" not in value and all(name in value for name in names)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        try:
-            event = StreamEvent.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        event = wire_record(StreamEvent, document)
         closed: tuple[Found | Unreadable, ...] = ()
         if event.type == "init" or self._process is None:
             closed = tuple(self.end())

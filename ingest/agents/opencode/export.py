@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.kept_run import found, kept
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import OPENCODE
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.opencode import OpenCodeExport, OpenCodeMessage, OpenCodeTime
 
@@ -39,11 +37,7 @@ class OpenCodeExported:
         return is_session and isinstance(document.value.get("messages"), list)
 
     def feed(self, document: Document) -> Iterable[Found]:
-        try:
-            record = OpenCodeExport.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        return (found(document, kept(_kept(record)), self._context_of),)
+        return (found(document, kept(_kept(wire_record(OpenCodeExport, document))), self._context_of),)
 
     def end(self) -> Iterable[Found]:
         return ()

@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import ended
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import OPENCODE
-from schemas.errors import InvalidRecord, RejectReason
+from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.opencode import RUN_TYPES, OpenCodeError, OpenCodeEvent, OpenCodePart
 
@@ -76,10 +75,10 @@ class OpenCodeRun:
         run = self._open.setdefault(session, _Run(document))
         run.last = document
         try:
-            _note(run, OpenCodeEvent.model_validate(document.value))
-        except ValidationError as error:
+            _note(run, wire_record(OpenCodeEvent, document))
+        except InvalidRecord as error:
             run.steps.doubt(_UNREADABLE)
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+            return (*closed, document.refused(error.reason, error.detail))
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:

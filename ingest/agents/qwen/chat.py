@@ -11,20 +11,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.google_tokens import summed, text_of, tokens_of
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import QWEN
-from schemas.errors import InvalidRecord, RejectReason
+from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.qwen import CHAT_TYPES, QwenChatLine, QwenUsageMetadata
 
@@ -75,11 +74,11 @@ class QwenChat:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         try:
-            line = QwenChatLine.model_validate(document.value)
-        except ValidationError as error:
+            line = wire_record(QwenChatLine, document)
+        except InvalidRecord:
             if self._session:
                 self._session.unread = True
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+            raise
         closed: tuple[Found | Unreadable, ...] = ()
         if self._session is None or line.session_id != self._session.session_id:
             closed = tuple(self.end())

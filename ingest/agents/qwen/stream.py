@@ -11,22 +11,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.google_tokens import NOT_RECORDED, as_model, latency_of, models_of, text_of, tokens_of_total
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import ended
 from ingest.agents.prompts import prompt_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import QWEN
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.qwen import STREAM_TYPES, QwenEvent
 
@@ -72,10 +70,7 @@ class QwenStream:
         return value.get("type") == "result" and "total_cost_usd" not in value and "modelUsage" not in value and _is_own_result(value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        try:
-            event = QwenEvent.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        event = wire_record(QwenEvent, document)
         closed = self._closed_by(event)
         stream = self._streams.setdefault(event.session_id, _Stream(document, event.session_id))
         stream.last = document
