@@ -172,6 +172,11 @@ def test_the_notice_of_a_retry_is_no_failure(store: Store, tmp_path: Path) -> No
     assert (run["outcome"], run["errors"]) == ("completed", None)
 
 
+def test_errors_in_the_log_of_any_program_are_no_run(store: Store, tmp_path: Path) -> None:
+    log = lines({"type": "error", "message": "boom"}, {"type": "info", "message": "hello"}, {"type": "error", "message": "again"})
+    assert ingested(store, tmp_path, log=log) == []
+
+
 @given(st.integers(0, 100))
 def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
     """Never a total that no event said: without the end of the turn there are no tokens."""

@@ -234,6 +234,12 @@ def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path:
     assert (reason, detail.split(": ")[1]) == ("invalid_record", f"modelMetrics.{MODEL}.usage.inputTokens")
 
 
+def test_a_wrong_beginning_of_a_session_does_not_lose_the_one_before(store: Store, tmp_path: Path) -> None:
+    wrong = event(20, "session.start", sessionId="other", outputTokens="many")
+    runs = ingested(store, tmp_path, events=lines(*whole(), wrong))
+    assert (SESSION, "completed") in [(run["run_id"], run["outcome"]) for run in runs]
+
+
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
     other = SESSION.replace("1", "2")
     before = ingested(

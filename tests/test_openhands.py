@@ -162,6 +162,15 @@ def test_a_state_and_the_events_of_a_conversation_are_one_run(store: Store, tmp_
     assert (run["run_id"], run["session_id"], run["result"]) == (CONVERSATION, CONVERSATION, "Parsing is 2x faster.")
 
 
+def test_a_wrong_beginning_of_a_conversation_does_not_lose_the_one_before(store: Store, tmp_path: Path) -> None:
+    totals = {"usage_to_metrics": {"default": metrics(-1, 5)}}
+    begun, wrong = update(0, "full_state", {"id": CONVERSATION}), update(11, "full_state", {"id": "other", "stats": totals})
+    [run] = ingested(store, tmp_path, log=lines([begun, *conversation(), wrong]))
+    assert (run["run_id"], run["outcome"]) == (CONVERSATION, "completed")
+    with store.reading() as connection:
+        assert connection.sql("select accepted, rejected from sources").fetchall() == [(1, 1)]
+
+
 def test_lone_event_files_are_no_runs(store: Store, tmp_path: Path) -> None:
     assert ingested(store, tmp_path, **{f"e{number}": json.dumps(one) for number, one in enumerate(conversation()[3:6])}) == []
 

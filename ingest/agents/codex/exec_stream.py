@@ -65,6 +65,8 @@ class CodexExec:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         event = wire_record(ExecEvent, document)
+        if self._thread is None and event.type == "error":
+            return ()  # any program's log has such lines
         closed: tuple[Found | Unreadable, ...] = ()
         if event.type == "thread.started" or self._thread is None:
             closed = tuple(self.end())

@@ -25,7 +25,7 @@ from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import COPILOT
-from schemas.errors import InvalidRecord, RejectReason
+from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.copilot import PASSED_TYPES, READ_TYPES, CopilotData, CopilotPlace, CopilotResult
 
@@ -88,7 +88,7 @@ class CopilotEvents:
             if kind in READ_TYPES:
                 _NOTES[kind](session, CopilotData.model_validate(document.value["data"]))
         except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}") from error
+            return (*closed, document.refused(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}"))
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
