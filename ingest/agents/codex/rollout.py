@@ -19,6 +19,7 @@ from ingest.agents.codex.usage import tokens_of, used_since
 from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid, time_of_uuid
 from ingest.documents.document import Document
@@ -213,7 +214,6 @@ _NOTES = {
 def _kept(session: _Session) -> dict[str, Any]:
     meta, git = session.meta, session.meta.git
     started_at, ended_at = session.started_at, event_time(session.last_stamp)
-    lasted = ended_at - started_at if ended_at and started_at and ended_at >= started_at else None
     return {
         "run_id": meta.id if is_uuid(meta.id) else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd}),
         "agent": CODEX.key,
@@ -225,7 +225,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "models": _models(session),
         "started_at": started_at,
         "ended_at": ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(started_at, ended_at),
         "num_turns": session.tasks or session.prompts or None,
         "outcome": session.outcome,
         "ended_as": session.ended_as,

@@ -19,6 +19,7 @@ from ingest.agents.disjoint_tokens import unrecorded
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended, found, kept
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
 from ingest.documents.document import Document
@@ -193,7 +194,6 @@ _NOTES = {
 def _kept(session: _Session) -> dict[str, Any]:
     start, figures = session.start, session.totals.all_figures()
     outcome = _outcome(session)
-    lasted = session.ended_at - session.started_at if session.ended_at and session.started_at else None
     amount, unit = session.totals.credits()
     return {
         "run_id": run_id(start.session_id, session.first_id),
@@ -206,7 +206,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "models": _models(session),
         "started_at": session.started_at,
         "ended_at": session.ended_at,
-        "duration_ms": max(0, round(lasted.total_seconds() * 1000)) if lasted is not None else None,
+        "duration_ms": milliseconds_between(session.started_at, session.ended_at),
         "duration_api_ms": round(figures["api_ms"]) if "api_ms" in figures else None,
         "num_turns": session.prompts or None,
         "outcome": outcome,

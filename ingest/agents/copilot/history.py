@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.copilot.events import run_id
 from ingest.agents.kept_run import found, kept
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
@@ -46,7 +47,6 @@ def _kept(record: CopilotHistory) -> dict[str, Any]:
     times = [time for item in record.timeline if (time := event_time(item.timestamp))]
     started_at = event_time(record.start_time) or min(times, default=None)
     ended_at = max(times, default=None)
-    lasted = ended_at - started_at if started_at and ended_at and ended_at >= started_at else None
     asked = [item.text for item in record.timeline if item.type == "user"]
     said = [item.text for item in record.timeline if item.type == "copilot" and item.text and item.text.strip()]
     return {
@@ -57,7 +57,7 @@ def _kept(record: CopilotHistory) -> dict[str, Any]:
         "session_id": record.session_id,
         "started_at": started_at,
         "ended_at": ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(started_at, ended_at),
         "num_turns": len(asked) or None,
         "outcome": Outcome.UNKNOWN,
         "errors": [item.text for item in record.timeline if item.type == "error" and item.text],

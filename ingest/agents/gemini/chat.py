@@ -18,6 +18,7 @@ from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.google_tokens import summed, text_of, tokens_of
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
 from ingest.documents.document import Document
@@ -194,7 +195,6 @@ def _models(session: _Session) -> list[dict[str, Any]]:
 def _kept(session: _Session) -> dict[str, Any]:
     """What is known of the session. A sub-agent has its name for an id, or in older versions the session of its parent."""
     started_at, ended_at = session.started_at, session.ended_at
-    lasted = ended_at - started_at if ended_at and started_at and ended_at >= started_at else None
     of_parent = session.is_subagent and is_uuid(session.session_id)
     is_own = is_uuid(session.session_id) and not of_parent
     told = {"session": session.session_id, "start": str(started_at)}
@@ -208,7 +208,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "models": _models(session),
         "started_at": started_at,
         "ended_at": ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(started_at, ended_at),
         "num_turns": session.turns or None,
         "outcome": Outcome.UNKNOWN,
         "errors": [session.error] if session.error else [],

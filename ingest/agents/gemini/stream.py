@@ -17,6 +17,7 @@ from ingest.agents.gemini.errors import outcome_of, words_of
 from ingest.agents.google_tokens import as_model, tokens_of_total
 from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
 from ingest.agents.wire_records import wire_record
@@ -177,8 +178,7 @@ def _kept(process: _Process) -> dict[str, Any]:
 def _duration(process: _Process) -> int | None:
     if process.stats and process.stats.duration_ms is not None:
         return round(process.stats.duration_ms)
-    lasted = process.ended_at - process.started_at if process.ended_at and process.started_at else None
-    return round(lasted.total_seconds() * 1000) if lasted else None
+    return milliseconds_between(process.started_at, process.ended_at) or None
 
 
 def _models(process: _Process) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.google_tokens import summed, text_of, tokens_of
 from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
 from ingest.agents.wire_records import wire_record
@@ -164,7 +165,6 @@ _NOTES = {"user": _note_user, "tool_result": _note_tool_result, "system": _note_
 def _kept(session: _Session) -> dict[str, Any]:
     if session.unread:
         session.uncounted |= dict.fromkeys(session.sums, "Some lines could not be read.")
-    lasted = session.ended_at - session.started_at if session.ended_at and session.started_at else None
     told = {"session": session.session_id, "start": str(session.started_at)}
     return {
         "run_id": session.session_id if is_uuid(session.session_id) else canonical_hash(told),
@@ -176,7 +176,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "models": summed(session.sums, session.uncounted),
         "started_at": session.started_at,
         "ended_at": session.ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(session.started_at, session.ended_at),
         "duration_api_ms": None if session.api_ms is None else round(session.api_ms),
         "num_turns": session.turns or None,
         "outcome": Outcome.UNKNOWN,

@@ -75,7 +75,8 @@ class QwenStream:
         stream = self._streams.setdefault(event.session_id, _Stream(document, event.session_id))
         stream.last = document
         if time := event_time(event.timestamp):
-            stream.started_at, stream.ended_at = stream.started_at or time, time
+            stream.started_at = min(stream.started_at or time, time)
+            stream.ended_at = max(stream.ended_at or time, time)
         if note := _NOTES.get(event.type):
             note(stream, event, document)
         return closed
