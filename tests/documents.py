@@ -57,13 +57,37 @@ def stored(store: Store, folder: Path, *records: Any) -> list[dict[str, Any]]:
     return runs_in_store(store)
 
 
+def lines(*events: dict[str, Any]) -> str:
+    """The events as lines of JSON."""
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+
+
+def ingested(store: Store, folder: Path, **files: str | dict[str, Any]) -> list[dict[str, Any]]:
+    """The runs in the store after files with these texts or records were ingested."""
+    for name, content in files.items():
+        (folder / f"{name}.jsonl").write_text(content if isinstance(content, str) else json.dumps(content, indent=2))
+    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
+    return runs_in_store(store)
+
+
 def runs_in_store(store: Store) -> list[dict[str, Any]]:
-    """Every run with what a list of runs shows."""
+    """Every run without the place it was read from: what a list of runs shows, and `cost`, what was paid in USD, as a float."""
     with store.reading() as connection:
         table = connection.sql(
-            "select run_id, agent, agent_version, record_kind, session_id, model, outcome, score, num_turns, duration_ms, started_at,"
-            " ended_at, result, prompt, title, task, repo, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,"
-            " tokens_basis, cost_own_usd, errors from v_runs order by run_id"
+            "select v_runs.* exclude (place, source_id, source_name, ordinal, received_at), v_runs.cost_own_usd::double as cost,"
+            " runs.credits, runs.credits_unit from v_runs join runs using (run_id) order by run_id"
         )
         rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
     return rows
+
+
+def tools_of(store: Store) -> list[tuple[Any, ...]]:
+    """(tool, calls, errors) of every run."""
+    with store.reading() as connection:
+        return connection.sql("select tool, calls, errors from tool_calls order by tool").fetchall()
+
+
+def rejects_of(store: Store) -> list[tuple[str, str]]:
+    """(reason, detail) of every reject, by detail."""
+    with store.reading() as connection:
+        return connection.sql("select reason, detail from rejects order by detail").fetchall()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SourceReaders
-from ingest.agents.base import Context, Found
-from ingest.documents.contents import Document, read
-from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths
+from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
 
 STARTED = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXT_LOG = """OpenAI Codex v0.87.0 (research preview)
@@ -59,10 +55,6 @@ def usage(uncached: int, read: int = 0, output: int = 0, reasoning: int = 0) -> 
         "reasoning_output_tokens": reasoning,
         "total_tokens": uncached + read + output,
     }
-
-
-def lines(*events: dict[str, Any]) -> str:
-    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
 
 
 def thread(*turns: dict[str, Any], thread_id: str = uuid7(STARTED)) -> str:
@@ -112,25 +104,6 @@ def turn(seconds: float, model: str = "gpt-5-codex", **total: int) -> list[dict[
     ]
 
 
-def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
-    """The runs after files of this content were ingested, by session, with their tokens."""
-    for name, text in files.items():
-        (folder / f"{name}.jsonl").write_text(text)
-    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
-    return runs_of(store)
-
-
-def runs_of(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as connection:
-        table = connection.sql(
-            "select run_id, session_id, parent_run_id, agent, agent_version, outcome, model, num_turns, duration_ms, started_at, result,"
-            " prompt, claimed_speedup, input_tokens, cache_read_tokens, output_tokens, tokens_basis, cost_own_usd, cost_list_usd, repo,"
-            " branch, cwd, record_kind, errors from v_runs order by session_id, run_id"
-        )
-        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
-    return rows
-
-
 def counts(run: dict[str, Any]) -> tuple[int | None, int | None, int | None]:
     return run["input_tokens"], run["cache_read_tokens"], run["output_tokens"]
 
@@ -141,8 +114,7 @@ def test_a_stream_is_one_run_with_the_last_total_of_its_thread(store: Store, tmp
     assert (run["agent"], run["outcome"], run["num_turns"], run["record_kind"]) == ("codex", "completed", 2, "stream")
     assert (run["result"], run["claimed_speedup"]) == ("Turn 1: it is 2x faster.", 2)
     assert (run["started_at"], run["cost_own_usd"]) == (STARTED, None), "the only time is in the id of the thread; Codex tells no cost"
-    with store.reading() as connection:
-        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("command_execution", 2, 2)]
+    assert tools_of(store) == [("command_execution", 2, 2)]
 
 
 def test_a_resumed_thread_counts_once_whatever_the_order(store: Store, tmp_path: Path) -> None:
@@ -172,18 +144,19 @@ def test_the_notice_of_a_retry_is_no_failure(store: Store, tmp_path: Path) -> No
     assert (run["outcome"], run["errors"]) == ("completed", None)
 
 
+def test_errors_in_the_log_of_any_program_are_no_run(store: Store, tmp_path: Path) -> None:
+    log = lines({"type": "error", "message": "boom"}, {"type": "info", "message": "hello"}, {"type": "error", "message": "again"})
+    assert ingested(store, tmp_path, log=log) == []
+
+
 @given(st.integers(0, 100))
 def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
     """Never a total that no event said: without the end of the turn there are no tokens."""
     text = thread(completed(uncached=10, read=90, output=5)).encode()
     data = text[: len(text) * cut // 100]
-    readers = SourceReaders(lambda *_: Context("source"))
-    for part in read(Source("log", data)):
-        if isinstance(part, Document):
-            assert not list(readers.feed(part) or ())
-    found = [one for one in readers.end() if isinstance(one, Found)]
-    assert len(found) <= 1
-    for run in (one.rows.run for one in found):
+    runs, _ = runs_in(data)
+    assert len(runs) <= 1
+    for run in runs:
         whole = data.rstrip() == text.rstrip()
         assert (run.outcome, run.input_tokens) == (("completed", 10) if whole else ("interrupted", None))
 
@@ -252,7 +225,7 @@ def test_a_text_log_is_a_run_without_a_price(end: str, outcome: str, reason: str
     """A record in the output of a tool is none of ours."""
     (tmp_path / "stderr.txt").write_text(TEXT_LOG.format(session=uuid7(STARTED), end=end))
     ingest_paths(store, tmp_path / "stderr.txt")
-    [run] = runs_of(store)
+    [run] = runs_in_store(store)
     assert (run["outcome"], run["agent_version"], run["model"], run["started_at"]) == (outcome, "0.87.0", "gpt-5", STARTED)
     assert (run["result"], run["input_tokens"], run["cost_list_usd"], run["tokens_basis"]) == (
         "Parsing is 2x faster.",
@@ -260,8 +233,8 @@ def test_a_text_log_is_a_run_without_a_price(end: str, outcome: str, reason: str
         None,
         "unknown",
     )
+    assert tools_of(store) == [("exec", 2, 1)]
     with store.reading() as connection:
-        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("exec", 2, 1)]
         [(said,)] = connection.sql("select tokens_basis_reason from model_usage").fetchall()
     assert said.startswith(reason)
 
@@ -271,7 +244,7 @@ def test_an_error_in_the_output_of_a_tool_is_not_the_runs(store: Store, tmp_path
     assert "ERROR: no such file" in text
     (tmp_path / "stderr.txt").write_text(text)
     ingest_paths(store, tmp_path / "stderr.txt")
-    [run] = runs_of(store)
+    [run] = runs_in_store(store)
     assert run["outcome"] == "completed"
 
 
@@ -282,13 +255,12 @@ def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
     before = ingested(
         store, tmp_path, stream=thread(completed(uncached=10)), rollout=lines(meta(session), *turn(1, uncached=10, read=90, output=5))
     )
-    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
 
 
 def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:
     text = thread({"type": "turn.completed", "usage": {"input_tokens": "many"}})
     (tmp_path / "log.jsonl").write_text(text)
     ingest_paths(store, tmp_path / "log.jsonl")
-    with store.reading() as connection:
-        [(reason, detail)] = connection.sql("select reason, detail from rejects").fetchall()
+    [(reason, detail)] = rejects_of(store)
     assert (reason, detail.split(":")[0]) == ("invalid_record", "usage.input_tokens")

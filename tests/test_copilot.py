@@ -11,21 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SourceReaders
-from ingest.agents.base import Context, Found
-from ingest.documents.contents import Document, read
-from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests.conftest import ingest_paths, record_text
+from tests.conftest import record_text
+from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
 
 SESSION = "96ef38f0-0000-4000-8000-000000000001"
 MODEL = "claude-sonnet-4.6"
 BEGAN = datetime(2026, 4, 23, 17, tzinfo=UTC)
-
-
-def lines(*events: dict[str, Any]) -> str:
-    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
 
 
 def at(seconds: float) -> str:
@@ -76,22 +69,6 @@ def printed(**more: Any) -> list[dict[str, Any]]:
     return [*turn(1), {"type": "result", "timestamp": at(8), "sessionId": SESSION, "exitCode": 0, "usage": used} | more]
 
 
-def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
-    for name, text in files.items():
-        (folder / f"{name}.jsonl").write_text(text)
-    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
-    return runs_of(store)
-
-
-def runs_of(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as connection:
-        table = connection.sql(
-            "select v_runs.* exclude (place), runs.credits, runs.credits_unit from v_runs join runs using (run_id) order by run_id"
-        )
-        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
-    return rows
-
-
 def counts(run: dict[str, Any]) -> tuple[int | None, ...]:
     return tuple(run[f"{kind}_tokens"] for kind in ("input", "cache_read", "cache_write", "output"))
 
@@ -106,8 +83,7 @@ def test_a_session_is_a_run_with_the_figures_of_its_shutdown(store: Store, tmp_p
     assert (run["outcome"], run["num_turns"], run["duration_ms"], run["duration_api_ms"]) == ("completed", 1, 9000, 10_000)
     assert (run["repo"], run["branch"], run["cwd"], run["prompt"]) == ("vllm-project/vllm", "main", "/work", "Make it faster.")
     assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("It is 2x faster.", 2, "transcript")
-    with store.reading() as connection:
-        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("bash", 1, 1)]
+    assert tools_of(store) == [("bash", 1, 1)]
 
 
 def test_the_summary_of_a_completed_task_is_the_final_text(store: Store, tmp_path: Path) -> None:
@@ -208,19 +184,16 @@ def test_an_older_session_file_is_one_run_without_tokens(store: Store, tmp_path:
     [run] = ingested(store, tmp_path, later=json.dumps(history(), indent=2), earlier=json.dumps(history(2)))
     assert (run["agent"], run["outcome"], run["num_turns"], run["duration_ms"]) == ("copilot", "unknown", 1, 9000)
     assert (run["result"], run["prompt"], counts(run)) == ("It is 2x faster.", "Make it faster.", (None,) * 4)
-    with store.reading() as connection:
-        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("bash", 1, 1)]
+    assert tools_of(store) == [("bash", 1, 1)]
 
 
 @given(st.integers(0, 1000))
 def test_a_session_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
     text = lines(*whole()).encode()
     data = text[: len(text) * cut // 1000]
-    readers = SourceReaders(lambda *_: Context("source"))
-    parts = [part for part in read(Source("log", data)) if isinstance(part, Document)]
-    found = [one for part in parts for one in readers.feed(part) or ()] + list(readers.end())
-    assert len(found) <= 1
-    for run in (one.rows.run for one in found if isinstance(one, Found)):
+    runs, _ = runs_in(data)
+    assert len(runs) <= 1
+    for run in runs:
         is_whole = data.rstrip() == text.rstrip()
         assert (run.outcome, run.input_tokens) == (("completed", 100) if is_whole else ("interrupted", None))
 
@@ -229,9 +202,14 @@ def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path:
     wrong = shutdown(9, 100, modelMetrics={MODEL: {"usage": {"inputTokens": "many"}}})
     [run] = ingested(store, tmp_path, events=lines(*whole()[:-1], wrong))
     assert (run["outcome"], run["input_tokens"]) == ("interrupted", None)
-    with store.reading() as connection:
-        [(reason, detail)] = connection.sql("select reason, detail from rejects").fetchall()
+    [(reason, detail)] = rejects_of(store)
     assert (reason, detail.split(": ")[1]) == ("invalid_record", f"modelMetrics.{MODEL}.usage.inputTokens")
+
+
+def test_a_wrong_beginning_of_a_session_does_not_lose_the_one_before(store: Store, tmp_path: Path) -> None:
+    wrong = event(20, "session.start", sessionId="other", outputTokens="many")
+    runs = ingested(store, tmp_path, events=lines(*whole(), wrong))
+    assert (SESSION, "completed") in [(run["run_id"], run["outcome"]) for run in runs]
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
@@ -239,4 +217,4 @@ def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
     before = ingested(
         store, tmp_path, a=lines(*whole()), b=lines(*printed(sessionId=other)), c=json.dumps(history(sessionId=SESSION[::-1]))
     )
-    assert (len(before), rebuild(store).rejects, runs_of(store)) == (3, 0, before)
+    assert (len(before), rebuild(store).rejects, runs_in_store(store)) == (3, 0, before)

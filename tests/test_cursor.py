@@ -10,23 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SESSIONS_KEPT, SourceReaders
-from ingest.agents.base import Context, Found
+from ingest.agents import SESSIONS_KEPT
 from ingest.agents.cursor import SESSIONS_OPEN
-from ingest.documents.contents import Document, read
-from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests.conftest import ingest_paths, record_text
+from tests.conftest import record_text
+from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
 
 SESSION = "0f6fa7cf-0000-4000-8000-000000000001"
 REQUEST = "5bf03e32-0000-4000-8000-00000000000{}"
 USAGE = {"inputTokens": 0, "outputTokens": 40, "cacheReadTokens": 36_352, "cacheWriteTokens": 3_078}
 MIDDLE = 1_770_823_841_000
-
-
-def lines(*events: dict[str, Any]) -> str:
-    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
 
 
 def said(text: str, session: str = SESSION, **more: Any) -> dict[str, Any]:
@@ -65,24 +59,6 @@ def stream(session: str = SESSION, number: int = 1, **more: Any) -> list[dict[st
     return [*beginning(session, number), said("It is 2x faster.", session), result(number, session, **more)]
 
 
-def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
-    for name, text in files.items():
-        (folder / f"{name}.jsonl").write_text(text)
-    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
-    return runs_of(store)
-
-
-def runs_of(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as connection:
-        table = connection.sql(
-            "select run_id, session_id, agent, outcome, requested_model, num_turns, duration_ms, duration_api_ms, started_at, ended_at,"
-            " cwd, result, errors, prompt, claimed_speedup, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,"
-            " tokens_basis, cost_own_usd, record_kind from v_runs order by run_id"
-        )
-        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
-    return rows
-
-
 def counts(run: dict[str, Any]) -> tuple[int | None, ...]:
     return tuple(run[f"{kind}_tokens"] for kind in ("input", "cache_read", "cache_write", "output"))
 
@@ -95,10 +71,7 @@ def test_a_stream_is_a_run_with_its_figures(store: Store, tmp_path: Path) -> Non
     assert (run["duration_ms"], run["duration_api_ms"], run["num_turns"], run["cost_own_usd"]) == (21_509, None, None, None)
     assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("It is 2x faster.", 2, "stream")
     assert (run["ended_at"] - run["started_at"]).total_seconds() == 3
-    with store.reading() as connection:
-        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("shell", 2, 1)], (
-            "a refused call is only completed"
-        )
+    assert tools_of(store) == [("shell", 2, 1)], "a refused call is only completed"
 
 
 def test_a_result_alone_is_a_run_and_its_stream_is_the_same_one(store: Store, tmp_path: Path) -> None:
@@ -165,11 +138,9 @@ def test_pieces_of_a_text_are_joined_until_it_is_whole(store: Store, tmp_path: P
 def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
     text = lines(*stream()).encode()
     data = text[: len(text) * cut // 1000]
-    readers = SourceReaders(lambda *_: Context("source"))
-    parts = [part for part in read(Source("log", data)) if isinstance(part, Document)]
-    found = [one for part in parts for one in readers.feed(part) or ()] + list(readers.end())
-    assert len(found) <= 1
-    for run in (one.rows.run for one in found if isinstance(one, Found)):
+    runs, _ = runs_in(data)
+    assert len(runs) <= 1
+    for run in runs:
         whole = data.rstrip() == text.rstrip()
         assert (run.outcome, run.output_tokens) == (("completed", 40) if whole else ("interrupted", None))
 
@@ -182,11 +153,10 @@ def test_of_very_many_open_sessions_each_is_one_run(store: Store, tmp_path: Path
 
 def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:
     assert ingested(store, tmp_path, log=lines(*stream(usage=USAGE | {"outputTokens": "many"}))) == []
-    with store.reading() as connection:
-        [(reason, detail)] = connection.sql("select reason, detail from rejects").fetchall()
+    [(reason, detail)] = rejects_of(store)
     assert (reason, detail.split(":")[0]) == ("invalid_record", "usage.outputTokens")
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
     before = ingested(store, tmp_path, a=lines(*stream()), b=lines(*beginning(number=2)), c=lines(result(3)))
-    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)

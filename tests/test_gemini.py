@@ -12,13 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SourceReaders
-from ingest.agents.base import Context, Found
-from ingest.documents.contents import Document, read
-from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
+from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
 
 STARTED = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SESSION = "1a3ec2b5-8d13-437b-a47f-f0924b26b4a3"
@@ -27,10 +24,6 @@ OTHER = "2b3ec2b5-8d13-437b-a47f-f0924b26b4a3"
 
 def at(seconds: float) -> str:
     return (STARTED + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
-
-
-def lines(*events: dict[str, Any]) -> str:
-    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
 
 
 def metrics(**models: dict[str, Any]) -> dict[str, Any]:
@@ -120,47 +113,11 @@ CHAT = lines(
 )
 
 
-def ingested(store: Store, folder: Path, **files: str | dict[str, Any]) -> list[dict[str, Any]]:
-    """The runs after files of this content were ingested, by run."""
-    for name, content in files.items():
-        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content, indent=2))
-    ingest_paths(store, *(folder / name for name in files))
-    return runs_of(store)
-
-
-def runs_of(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as connection:
-        table = connection.sql(
-            "select run_id, session_id, parent_run_id, agent, outcome, model, num_turns, duration_ms, duration_api_ms, started_at, result,"
-            " prompt, claimed_speedup, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, tokens_basis, cost_own_usd,"
-            " record_kind, is_error, errors from v_runs order by run_id"
-        )
-        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
-    return rows
-
-
 def models_of(store: Store) -> list[tuple[Any, ...]]:
     with store.reading() as connection:
         return connection.sql(
             "select model_id, input_tokens, cache_read_tokens, output_tokens, reasoning_tokens, tokens_basis from model_usage order by 1"
         ).fetchall()
-
-
-def tools_of(store: Store) -> list[tuple[Any, ...]]:
-    with store.reading() as connection:
-        return connection.sql("select tool, calls, errors from tool_calls order by tool").fetchall()
-
-
-def rejects_of(store: Store) -> list[tuple[str, str]]:
-    with store.reading() as connection:
-        return connection.sql("select reason, detail from rejects").fetchall()
-
-
-def found_in(data: bytes) -> list[Found]:
-    """The runs in a file of these bytes."""
-    readers = SourceReaders(lambda *_: Context("source"))
-    parts = [part for part in read(Source("log", data)) if isinstance(part, Document)]
-    return [one for found in (*(readers.feed(part) or () for part in parts), readers.end()) for one in found if isinstance(one, Found)]
 
 
 def counts(run: dict[str, Any]) -> tuple[int | None, int | None, int | None]:
@@ -250,9 +207,9 @@ def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
     """Never a total that no event said."""
     text = stream(result(6)).encode()
     data = text[: len(text) * cut // 400]
-    found = found_in(data)
-    assert len(found) <= 1
-    for run in (one.rows.run for one in found):
+    runs, _ = runs_in(data)
+    assert len(runs) <= 1
+    for run in runs:
         is_whole = data.rstrip() == text.rstrip()
         assert (run.outcome, run.input_tokens) == (("completed", 400) if is_whole else ("interrupted", None))
 
@@ -299,7 +256,7 @@ def test_a_chat_cut_anywhere_counts_what_is_there(cut: int) -> None:
     text = CHAT.encode()
     data = text[: len(text) * cut // 400]
     whole = [text.find(b"\n", text.find(name)) <= len(data) for name in (b'"g1"', b'"g2"')]
-    assert [one.rows.run.input_tokens for one in found_in(data)] in ([10 * sum(whole) or None], [])
+    assert [run.input_tokens for run in runs_in(data)[0]] in ([10 * sum(whole) or None], [])
 
 
 @pytest.mark.slow
@@ -311,7 +268,7 @@ def test_logs_of_one_session_in_any_order_and_number_are_one_run(tmp_path: Path)
         store = Store(folder / "x.duckdb")
         for name in order:
             ingested(store, folder, **{name: files[name]})
-        seen.append(runs_of(store))
+        seen.append([run | {"ended_at": None} for run in runs_in_store(store)])  # the time of a file, which differs
     assert all(runs == seen[0] for runs in seen)
     [run] = seen[0]
     assert (run["outcome"], counts(run)) == ("completed", (1042, 60, 165)), "the log with the most tokens: it counts helper models too"
@@ -354,11 +311,11 @@ def test_a_figure_that_is_none_is_rejected_with_its_name(text: str, field: str, 
 def test_a_torn_object_is_rejected(text: str, store: Store, tmp_path: Path) -> None:
     (tmp_path / "torn.json").write_text(text[: len(text) * 2 // 3])
     report = ingest_paths(store, tmp_path / "torn.json")
-    assert (report.total("rejected"), runs_of(store)) == (1, [])
+    assert (report.total("rejected"), runs_in_store(store)) == (1, [])
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
     error = {"error": {"type": "Error", "message": "it broke"}}
     before = ingested(store, tmp_path, a=CHAT, b=stream(result(6), session=OTHER), c=error, d=output(session_id="3" + OTHER[1:]))
     assert len(before) == 4
-    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import zstandard
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
+from tests.documents import runs_in_store, stored
 
 MODEL = "openai/gpt-4o-mini"
 
@@ -56,31 +58,18 @@ def log(*samples: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return header(**changes) | {"samples": list(samples)}
 
 
-def ingested(store: Store, folder: Path, *logs: Any) -> list[dict[str, Any]]:
-    for number, one in enumerate(logs):
-        (folder / f"{number}.json").write_text(json.dumps(one, indent=2))
-    ingest_paths(store, *(folder / f"{number}.json" for number in range(len(logs))))
-    return runs_of(store)
-
-
-def runs_of(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as connection:
-        table = connection.sql(
-            "select run_id, agent, agent_version, outcome, num_turns, duration_ms, duration_api_ms, result, prompt, task, score, errors,"
-            " input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, tokens_basis, cost_own_usd::double as cost,"
-            " epoch_ms(ended_at) - epoch_ms(started_at) as span from v_runs order by run_id"
-        )
-        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
-    return rows
-
-
 def test_each_sample_is_a_run_with_its_own_tokens(store: Store, tmp_path: Path) -> None:
-    first, second = ingested(store, tmp_path, log(sample(1), sample(2, scores={"includes": {"value": "I"}})))
+    first, second = stored(store, tmp_path, log(sample(1), sample(2, scores={"includes": {"value": "I"}})))
     assert (first["run_id"], first["task"], first["score"]) == ("uuid-1", "browser/1", 1.0)
     assert (second["run_id"], second["task"], second["score"]) == ("uuid-2", "browser/2", 0.0)
     assert (first["input_tokens"], first["output_tokens"], first["tokens_basis"]) == (200, 20, "exact"), "not the sums of the log"
     assert (first["agent"], first["agent_version"], first["outcome"]) == ("inspect-ai", "0.3.95", "completed")
-    assert (first["num_turns"], first["duration_ms"], first["duration_api_ms"], first["span"]) == (2, 18_517, 3000, 20_000)
+    assert (first["num_turns"], first["duration_ms"], first["duration_api_ms"], first["ended_at"] - first["started_at"]) == (
+        2,
+        18_517,
+        3000,
+        timedelta(seconds=20),
+    )
     assert (first["result"], first["prompt"], first["cost"]) == ("Parsing is 2x faster.", "Make it faster.", None)
     with store.reading() as connection:
         assert connection.sql("select distinct tool, calls, errors from tool_calls").fetchall() == [("bash", 2, 1)]
@@ -101,25 +90,25 @@ def test_the_total_tells_whether_the_cache_is_inside_the_input(
 ) -> None:
     names = ("input_tokens", "total_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     counts = dict(zip(names, told, strict=True)) | {"output_tokens": 10}
-    [run] = ingested(store, tmp_path, log(sample(model_usage={MODEL: counts})))
+    [run] = stored(store, tmp_path, log(sample(model_usage={MODEL: counts})))
     assert (run["input_tokens"], run["cache_read_tokens"], run["tokens_basis"]) == (uncached, told[2], basis)
 
 
 def test_a_retried_evaluation_carries_samples_over_once(store: Store, tmp_path: Path) -> None:
     cancelled = log(sample(1), status="cancelled")
-    runs = ingested(store, tmp_path, log(sample(1), sample(2), run_id="LATER"), cancelled)
+    runs = stored(store, tmp_path, log(sample(1), sample(2), run_id="LATER"), cancelled)
     assert [run["run_id"] for run in runs] == ["uuid-1", "uuid-2"]
 
 
 def test_epochs_of_an_old_log_are_runs_of_their_own(store: Store, tmp_path: Path) -> None:
-    runs = ingested(store, tmp_path, log(sample(uuid=None), sample(uuid=None, epoch=2)))
+    runs = stored(store, tmp_path, log(sample(uuid=None), sample(uuid=None, epoch=2)))
     assert [run["run_id"] for run in runs] == ["RUN/1/1", "RUN/1/2"]
 
 
 def test_the_oldest_logs_tell_tokens_by_call(store: Store, tmp_path: Path) -> None:
     events = sample()["events"]
     old = sample(events=None, model_usage=None, transcript={"events": events}, total_time=None, uuid=None)
-    [run] = ingested(store, tmp_path, log(old))
+    [run] = stored(store, tmp_path, log(old))
     assert (run["input_tokens"], run["output_tokens"], run["num_turns"], run["duration_ms"]) == (200, 20, 2, None)
 
 
@@ -137,35 +126,45 @@ def test_the_oldest_logs_tell_tokens_by_call(store: Store, tmp_path: Path) -> No
     ],
 )
 def test_how_a_sample_ended(changes: dict[str, Any], status: str, outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log(sample(**changes), status=status))
+    [run] = stored(store, tmp_path, log(sample(**changes), status=status))
     assert (run["outcome"], run["input_tokens"]) == (outcome, 200), "what failed has its tokens too"
 
 
 @pytest.mark.parametrize(
     ("value", "score"),
-    [("P", 0.5), ("N", 0.0), (0.25, 0.25), (True, 1.0), ({"f1": 0.5}, 0.5), ({"a": 1, "b": 2}, None), ([1], None), ("x", None)],
+    [
+        ("P", 0.5),
+        ("N", 0.0),
+        (0.25, 0.25),
+        (True, 1.0),
+        ({"f1": 0.5}, 0.5),
+        ({"a": 1, "b": 2}, None),
+        ([1], None),
+        ("x", None),
+        (float("nan"), None),
+    ],
 )
 def test_values_of_scores(value: Any, score: float | None, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log(sample(scores={"s": {"value": value}})))
+    [run] = stored(store, tmp_path, log(sample(scores={"s": {"value": value}})))
     assert run["score"] == score
 
 
 def test_texts_among_the_attachments_and_in_parts(store: Store, tmp_path: Path) -> None:
     asked = [{"role": "system", "content": "You are."}, {"role": "user", "content": "attachment://abc"}]
     parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "It is"}, {"type": "text", "text": "2x faster."}]
-    [run] = ingested(store, tmp_path, log(sample(input=asked, output={"choices": [{"message": {"content": parts}}]})))
+    [run] = stored(store, tmp_path, log(sample(input=asked, output={"choices": [{"message": {"content": parts}}]})))
     assert (run["prompt"], run["result"]) == ("A long text.", "It is\n2x faster.")
 
 
 def test_cost_is_that_of_a_price_table(store: Store, tmp_path: Path) -> None:
     both = {MODEL: usage(total_cost=0.1), "anthropic/claude-sonnet-4-5": usage(total_cost=0.2)}
-    [run] = ingested(store, tmp_path, log(sample(model_usage=both)))
+    [run] = stored(store, tmp_path, log(sample(model_usage=both)))
     assert (run["cost"], run["input_tokens"]) == (0.3, 200)
 
 
 def test_a_wrong_sample_is_rejected_and_the_others_are_kept(store: Store, tmp_path: Path) -> None:
     wrong = sample(2, model_usage={MODEL: usage() | {"output_tokens": -5}})
-    assert [run["run_id"] for run in ingested(store, tmp_path, log(sample(1), wrong, sample(3)))] == ["uuid-1", "uuid-3"]
+    assert [run["run_id"] for run in stored(store, tmp_path, log(sample(1), wrong, sample(3)))] == ["uuid-1", "uuid-3"]
     with store.reading() as connection:
         [(detail,)] = connection.sql("select detail from rejects").fetchall()
         [counted] = connection.sql("select documents, accepted, rejected from sources").fetchall()
@@ -175,21 +174,21 @@ def test_a_wrong_sample_is_rejected_and_the_others_are_kept(store: Store, tmp_pa
 
 
 def test_a_log_without_samples_is_no_run(store: Store, tmp_path: Path) -> None:
-    assert ingested(store, tmp_path, log(), header()) == []
+    assert stored(store, tmp_path, log(), header()) == []
 
 
 def test_of_a_torn_log_whole_samples_are_runs_and_the_whole_log_replaces_them(store: Store, tmp_path: Path) -> None:
     whole = json.dumps(log(sample(1, events=[]), sample(2, events=[])), indent=2)
     (tmp_path / "torn.json").write_text(whole[:-200])
     assert ingest_paths(store, tmp_path / "torn.json").total("rejected") == 1
-    assert [(run["run_id"], run["task"]) for run in runs_of(store)] == [("uuid-1", "1")]
+    assert [(run["run_id"], run["task"]) for run in runs_in_store(store)] == [("uuid-1", "1")]
     (tmp_path / "whole.json").write_text(whole)
     ingest_paths(store, tmp_path / "whole.json")
-    assert [(run["run_id"], run["task"]) for run in runs_of(store)] == [("uuid-1", "browser/1"), ("uuid-2", "browser/2")]
+    assert [(run["run_id"], run["task"]) for run in runs_in_store(store)] == [("uuid-1", "browser/1"), ("uuid-2", "browser/2")]
 
 
 def test_a_sample_without_its_log_and_uuid_is_rejected(store: Store, tmp_path: Path) -> None:
-    assert ingested(store, tmp_path, sample(uuid=None)) == []
+    assert stored(store, tmp_path, sample(uuid=None)) == []
     with store.reading() as connection:
         assert connection.sql("select count(*) from rejects").fetchall() == [(1,)]
 
@@ -209,7 +208,7 @@ SUMMARIES = ("summaries.json", [{"id": 1, "epoch": 1, "model_usage": {MODEL: usa
 @pytest.mark.parametrize("ending", [(SUMMARIES, ("header.json", header())), ()], ids=["finished", "unfinished"])
 def test_an_archive_is_one_log(ending: tuple[tuple[str, Any], ...], store: Store, tmp_path: Path) -> None:
     report = ingest_paths(store, zipped(tmp_path / "log.eval", *PARTS, *ending))
-    assert [(run["run_id"], run["task"], run["input_tokens"]) for run in runs_of(store)] == [
+    assert [(run["run_id"], run["task"], run["input_tokens"]) for run in runs_in_store(store)] == [
         ("RUN/1/1", "browser/1", 200),
         ("RUN/2/1", "browser/2", 200),
     ]
@@ -219,8 +218,8 @@ def test_an_archive_is_one_log(ending: tuple[tuple[str, Any], ...], store: Store
 
 def test_an_archive_and_the_same_log_as_json_are_the_same_runs(store: Store, tmp_path: Path) -> None:
     ingest_paths(store, zipped(tmp_path / "log.eval", *PARTS, ("header.json", header())))
-    before = runs_of(store)
-    assert ingested(store, tmp_path, log(*(value for name, value in PARTS[1:]))) == before
+    before = runs_in_store(store)
+    assert stored(store, tmp_path, log(*(value for name, value in PARTS[1:]))) == before
 
 
 def test_of_members_with_one_name_the_later_one_counts(store: Store, tmp_path: Path) -> None:
@@ -228,7 +227,7 @@ def test_of_members_with_one_name_the_later_one_counts(store: Store, tmp_path: P
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
         archive.writestr("samples/1_epoch_1.json", json.dumps(sample(1, uuid=None, model_usage={MODEL: usage(7, 1)})))
     ingest_paths(store, path)
-    assert [run["input_tokens"] for run in runs_of(store)] == [7, 200]
+    assert [run["input_tokens"] for run in runs_in_store(store)] == [7, 200]
 
 
 def test_a_damaged_member_is_a_reject_and_the_others_are_runs(store: Store, tmp_path: Path) -> None:
@@ -236,7 +235,7 @@ def test_a_damaged_member_is_a_reject_and_the_others_are_runs(store: Store, tmp_
     data = path.read_bytes()
     path.write_bytes(data.replace(b"Parsing is 2x", b"Parsing is 9x", 1))
     assert ingest_paths(store, path).total("rejected") == 1
-    assert [run["run_id"] for run in runs_of(store)] == ["RUN/2/1"]
+    assert [run["run_id"] for run in runs_in_store(store)] == ["RUN/2/1"]
 
 
 def test_members_compressed_with_zstandard(store: Store, tmp_path: Path) -> None:
@@ -248,15 +247,15 @@ def test_members_compressed_with_zstandard(store: Store, tmp_path: Path) -> None
         for entry in archive.infolist():
             entry.compress_type = 93
     ingest_paths(store, path)
-    assert [run["run_id"] for run in runs_of(store)] == ["RUN/1/1", "RUN/2/1"]
+    assert [run["run_id"] for run in runs_in_store(store)] == ["RUN/1/1", "RUN/2/1"]
 
 
 def test_a_truncated_archive_is_rejected(store: Store, tmp_path: Path) -> None:
     path = zipped(tmp_path / "log.eval", *PARTS)
     path.write_bytes(path.read_bytes()[:-30])
-    assert (ingest_paths(store, path).total("rejected"), runs_of(store)) == (1, [])
+    assert (ingest_paths(store, path).total("rejected"), runs_in_store(store)) == (1, [])
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = ingested(store, tmp_path, log(sample(1), sample(2)))
-    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
+    before = stored(store, tmp_path, log(sample(1), sample(2)))
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SourceReaders
-from ingest.agents.base import Context, Found
 from ingest.documents.contents import Document, read
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests.conftest import ingest_paths, record_text
+from tests.conftest import record_text
+from tests.documents import ingested, lines, runs_in, runs_in_store, tools_of
 
 BEGAN = 1_767_036_055_000
 
@@ -31,10 +31,6 @@ def message_id(ms: int) -> str:
 
 
 SESSION = session_id()
-
-
-def lines(*events: dict[str, Any]) -> str:
-    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
 
 
 def tokens(uncached: int = 100, read: int = 0, output: Any = 10, reasoning: int = 0, total: int | None = None) -> dict[str, Any]:
@@ -75,24 +71,6 @@ def export(*messages: dict[str, Any], session: str = SESSION, **info: Any) -> di
     return {"info": told | info, "messages": [asked, *messages]}
 
 
-def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
-    for name, text in files.items():
-        (folder / f"{name}.jsonl").write_text(text)
-    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
-    return runs_of(store)
-
-
-def runs_of(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as connection:
-        table = connection.sql(
-            "select run_id, session_id, parent_run_id, agent, agent_version, outcome, model, num_turns, duration_ms, result, errors,"
-            " cwd, prompt, claimed_speedup, input_tokens, cache_read_tokens, output_tokens, tokens_basis, cost_own_usd, cost_list_usd,"
-            " record_kind from v_runs order by run_id"
-        )
-        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
-    return rows
-
-
 def test_a_stream_is_a_run_with_the_sums_of_its_steps(store: Store, tmp_path: Path) -> None:
     """A record in the output of a tool is none of ours, and neither are lines before the events."""
     text = "Loading plugins\n" + lines(*step(0, "tool-calls", uncached=100, read=5), *step(1, output=20))
@@ -101,8 +79,7 @@ def test_a_stream_is_a_run_with_the_sums_of_its_steps(store: Store, tmp_path: Pa
     assert (run["input_tokens"], run["cache_read_tokens"], run["output_tokens"], run["tokens_basis"]) == (200, 5, 30, "exact")
     assert (float(run["cost_own_usd"]), run["duration_ms"], run["model"]) == (0.002, 1300, None)
     assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("Step 1: it is 2x faster.", 2, "stream")
-    with store.reading() as connection:
-        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("bash", 2, 1)]
+    assert tools_of(store) == [("bash", 2, 1)]
 
 
 @pytest.mark.parametrize(
@@ -210,13 +187,11 @@ def test_the_last_message_says_how_an_export_ended(info: dict[str, Any], outcome
 def test_a_stream_cut_anywhere_has_the_steps_before_the_cut(cut: int) -> None:
     text = lines(*step(0, "tool-calls"), *step(1)).encode()
     data = text[: len(text) * cut // 1000]
-    readers = SourceReaders(lambda *_: Context("source"))
-    parts = [part for part in read(Source("log", data)) if isinstance(part, Document)]
-    found = [one for part in parts for one in readers.feed(part) or ()] + list(readers.end())
-    assert len(found) <= 1
-    for run in (one.rows.run for one in found if isinstance(one, Found)):
+    runs, _ = runs_in(data)
+    assert len(runs) <= 1
+    for run in runs:
         whole = data.rstrip() == text.rstrip()
-        ends = sum(part.value["type"] == "step_finish" for part in parts)
+        ends = sum(isinstance(part, Document) and part.value["type"] == "step_finish" for part in read(Source("log", data)))
         assert (run.outcome, run.input_tokens) == ("completed" if whole else "interrupted", 100 * ends or None)
 
 
@@ -233,7 +208,14 @@ def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path:
     ]
 
 
+def test_a_cost_between_two_nanodollars_is_rounded_once(store: Store, tmp_path: Path) -> None:
+    """A float alone does not tell which way: the digits as written do."""
+    other = export(answer(0, cost=0.0012345675), session=session_id(BEGAN + 9_000_000))
+    runs = ingested(store, tmp_path, log=lines(*step(0, cost=0.0012345675)), other=json.dumps(other))
+    assert [run["cost_own_usd"] for run in runs] == [Decimal("0.001234568")] * 2
+
+
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
     other = session_id(BEGAN + 9_000_000)
     before = ingested(store, tmp_path, a=lines(*step(0, "tool-calls")), b=json.dumps(export(answer(0), session=other)))
-    assert (len(before), rebuild(store).rejects, runs_of(store)) == (2, 0, before)
+    assert (len(before), rebuild(store).rejects, runs_in_store(store)) == (2, 0, before)

@@ -10,13 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SourceReaders
-from ingest.agents.base import Context, Found
-from ingest.documents.contents import Document, read
-from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
+from tests.documents import ingested, lines, runs_in, runs_in_store, tools_of
 
 MODEL = "litellm_proxy/claude-sonnet-4-5-20250929"
 CONVERSATION = "0b6a4a52-6c5c-4d0e-9a63-0f8a3c2d1e00"
@@ -75,10 +72,6 @@ def conversation(*, status: str = "finished") -> list[dict[str, Any]]:
     ]
 
 
-def lines(events: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(one, separators=(",", ":")) + "\n" for one in events)
-
-
 def line(**changes: Any) -> dict[str, Any]:
     history: list[Any] = [
         {"id": 0, "timestamp": "2025-03-01T10:00:00.5", "source": "user", "action": "message", "args": {"content": "Fix it."}},
@@ -105,35 +98,16 @@ def line(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def ingested(store: Store, folder: Path, **files: str) -> list[dict[str, Any]]:
-    for name, text in files.items():
-        (folder / f"{name}.jsonl").write_text(text)
-    ingest_paths(store, *(folder / f"{name}.jsonl" for name in files))
-    return runs_of(store)
-
-
-def runs_of(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as connection:
-        table = connection.sql(
-            "select run_id, session_id, agent, outcome, num_turns, duration_api_ms, result, prompt, task, score, input_tokens,"
-            " cache_read_tokens, cache_write_tokens, output_tokens, tokens_basis, cost_own_usd::double as cost, errors, record_kind, models"
-            " from v_runs order by run_id"
-        )
-        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
-    return rows
-
-
 def counts(run: dict[str, Any]) -> tuple[Any, ...]:
     return run["input_tokens"], run["cache_read_tokens"], run["output_tokens"], run["tokens_basis"]
 
 
 def test_a_conversation_has_its_last_totals_of_all_uses(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(conversation()))
+    [run] = ingested(store, tmp_path, log=lines(*conversation()))
     assert counts(run) == (230, 120, 35, "exact")
     assert (run["agent"], run["outcome"], run["num_turns"], run["cost"]) == ("openhands", "completed", 2, 0.32)
     assert (run["result"], run["prompt"], run["record_kind"]) == ("Parsing is 2x faster.", "Make it faster.", "stream")
-    with store.reading() as connection:
-        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("finish", 1, 0), ("terminal", 2, 1)]
+    assert tools_of(store) == [("finish", 1, 0), ("terminal", 2, 1)]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +123,7 @@ def test_a_conversation_has_its_last_totals_of_all_uses(store: Store, tmp_path: 
 )
 def test_the_status_decides_the_outcome(status: str, error: Any, outcome: str, store: Store, tmp_path: Path) -> None:
     events = conversation(status=status)
-    [run] = ingested(store, tmp_path, log=lines(events + ([event(10, "ConversationErrorEvent", **error)] if error else [])))
+    [run] = ingested(store, tmp_path, log=lines(*events, *([event(10, "ConversationErrorEvent", **error)] if error else [])))
     assert run["outcome"] == outcome
 
 
@@ -158,8 +132,17 @@ def test_a_state_and_the_events_of_a_conversation_are_one_run(store: Store, tmp_
     totals = {"usage_to_metrics": {"default": metrics(300, 30, 0.3)}}
     events = [update(0, "full_state", state | {"stats": {"usage_to_metrics": {}}}), *conversation()]
     base = json.dumps(state | {"stats": totals})
-    [run] = ingested(store, tmp_path, state=base, events=lines(events))
+    [run] = ingested(store, tmp_path, state=base, events=lines(*events))
     assert (run["run_id"], run["session_id"], run["result"]) == (CONVERSATION, CONVERSATION, "Parsing is 2x faster.")
+
+
+def test_a_wrong_beginning_of_a_conversation_does_not_lose_the_one_before(store: Store, tmp_path: Path) -> None:
+    totals = {"usage_to_metrics": {"default": metrics(-1, 5)}}
+    begun, wrong = update(0, "full_state", {"id": CONVERSATION}), update(11, "full_state", {"id": "other", "stats": totals})
+    [run] = ingested(store, tmp_path, log=lines(begun, *conversation(), wrong))
+    assert (run["run_id"], run["outcome"]) == (CONVERSATION, "completed")
+    with store.reading() as connection:
+        assert connection.sql("select accepted, rejected from sources").fetchall() == [(1, 1)]
 
 
 def test_lone_event_files_are_no_runs(store: Store, tmp_path: Path) -> None:
@@ -167,7 +150,7 @@ def test_lone_event_files_are_no_runs(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_price_that_is_unknown_is_no_cost(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines([update(0, "execution_status", "running"), stats(1, metrics(10, 1, 0.0))]))
+    [run] = ingested(store, tmp_path, log=lines(update(0, "execution_status", "running"), stats(1, metrics(10, 1, 0.0))))
     assert (run["cost"], run["input_tokens"]) == (None, 10)
 
 
@@ -176,40 +159,34 @@ def test_a_price_that_is_unknown_is_no_cost(store: Store, tmp_path: Path) -> Non
     [(0, 0, 100, "exact"), (60, 0, 40, "exact"), (60, 30, 10, "lower_bound"), (60, 70, 40, "exact"), (500, 0, 100, "exact")],
 )
 def test_the_cache_is_inside_the_input(read: int, written: int, uncached: int, basis: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines([update(0, "execution_status", "running"), stats(1, metrics(100, 1, 1, read, written))]))
+    [run] = ingested(store, tmp_path, log=lines(update(0, "execution_status", "running"), stats(1, metrics(100, 1, 1, read, written))))
     assert (run["input_tokens"], run["tokens_basis"]) == (uncached, basis)
 
 
 def test_wrong_totals_are_rejected_and_what_was_before_is_a_bound(store: Store, tmp_path: Path) -> None:
     events = conversation()
     events[7] = stats(7, metrics(-1, 5))
-    (tmp_path / "log.jsonl").write_text(lines(events))
+    (tmp_path / "log.jsonl").write_text(lines(*events))
     report = ingest_paths(store, tmp_path / "log.jsonl")
     assert report.total("rejected") == 1
     with store.reading() as connection:
         [(detail,)] = connection.sql("select detail from rejects").fetchall()
     assert "usage_to_metrics.use0.accumulated_token_usage.prompt_tokens" in detail
-    [run] = runs_of(store)
+    [run] = runs_in_store(store)
     assert counts(run) == (100, 0, 10, "lower_bound")
 
 
-@given(st.integers(min_value=1, max_value=len(lines(conversation()))))
+@given(st.integers(min_value=1, max_value=len(lines(*conversation()))))
 def test_a_stream_cut_anywhere_has_the_totals_so_far(length: int) -> None:
-    readers = SourceReaders(lambda _, __: Context("x"))
-    found: list[Any] = []
-    for part in read(Source("log", lines(conversation()).encode()[:length])):
-        if isinstance(part, Document):
-            found += readers.feed(part) or ()
-    found += readers.end()
-    assert len(found) <= 1
-    for run in found:
-        assert isinstance(run, Found)
-        assert run.rows.run.input_tokens in (None, 100, 230)
+    runs, _ = runs_in(lines(*conversation()).encode()[:length])
+    assert len(runs) <= 1
+    for run in runs:
+        assert run.input_tokens in (None, 100, 230)
 
 
 def test_a_line_of_an_evaluation_is_a_run(store: Store, tmp_path: Path) -> None:
     other = line(instance_id="django__django-2", test_result={"git_patch": "x"})
-    runs = ingested(store, tmp_path, output=lines([line(), other]), critic=lines([line()]))
+    runs = ingested(store, tmp_path, output=lines(line(), other), critic=lines(line()))
     assert [run["task"] for run in sorted(runs, key=lambda run: str(run["task"]))] == ["django__django-1", "django__django-2"]
     [run] = [run for run in runs if run["task"] == "django__django-1"]
     assert counts(run) == (180, 120, 30, "exact")
@@ -223,7 +200,7 @@ def test_pairs_of_the_oldest_lines_and_running_metrics_of_events(store: Store, t
     events = line()["history"]
     events[3]["llm_metrics"] = metrics(40, 4, 0.2)
     events[1]["llm_metrics"] = metrics(20, 2, 0.1)
-    [run] = ingested(store, tmp_path, output=lines([line(history=[events[:2], events[2:]], metrics=None)]))
+    [run] = ingested(store, tmp_path, output=lines(line(history=[events[:2], events[2:]], metrics=None)))
     assert (run["input_tokens"], run["cost"], run["result"]) == (40, 0.2, "Done, 3x faster.")
 
 
@@ -236,24 +213,24 @@ def test_pairs_of_the_oldest_lines_and_running_metrics_of_events(store: Store, t
     ],
 )
 def test_the_error_of_a_line_says_how_it_ended(error: str, outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, output=lines([line(error=error)]))
+    [run] = ingested(store, tmp_path, output=lines(line(error=error)))
     assert (run["outcome"], run["score"]) == (outcome, 1.0), "how it ended is not whether it was right"
 
 
 def test_a_line_of_the_sdk_with_another_agent_inside(store: Store, tmp_path: Path) -> None:
     settings = {"llm": {"model": "acp/claude"}, "agent_type": "acp-claude", "openhands_sdk_version": "1.58.2"}
-    [run] = ingested(store, tmp_path, output=lines([line(history=conversation(), metadata=settings, metrics=metrics(10, 1, 2, 5000))]))
+    [run] = ingested(store, tmp_path, output=lines(line(history=conversation(), metadata=settings, metrics=metrics(10, 1, 2, 5000))))
     assert counts(run) == (10, 5000, 1, "estimate")
     assert (run["result"], run["num_turns"]) == ("Parsing is 2x faster.", 2)
 
 
 def test_a_line_with_zeros_records_nothing(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, output=lines([line(metrics=metrics(0, 0, 0.0))]))
+    [run] = ingested(store, tmp_path, output=lines(line(metrics=metrics(0, 0, 0.0))))
     assert (run["input_tokens"], run["cost"]) == (None, None)
 
 
 def test_wrong_figures_of_a_line_are_rejected_by_name(store: Store, tmp_path: Path) -> None:
-    assert ingested(store, tmp_path, output=lines([line(metrics=metrics(1, 1, -2.0))])) == []
+    assert ingested(store, tmp_path, output=lines(line(metrics=metrics(1, 1, -2.0)))) == []
     with store.reading() as connection:
         [(detail,)] = connection.sql("select detail from rejects").fetchall()
     assert "metrics.accumulated_cost" in detail
@@ -265,6 +242,6 @@ def test_tables_of_grades_and_predictions_are_no_runs(store: Store, tmp_path: Pa
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = ingested(store, tmp_path, log=lines(conversation()), output=lines([line()]))
-    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
+    before = ingested(store, tmp_path, log=lines(*conversation()), output=lines(line()))
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
     assert len(before) == 2

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record, record_text
-from tests.test_gemini import FLASH, counts, found_in, ingested, lines, metrics, models_of, rejects_of, runs_of, tools_of
+from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
+from tests.test_gemini import FLASH, counts, metrics, models_of
 
 STARTED = datetime(2026, 6, 15, 14, tzinfo=UTC)
 SESSION = "69f0814a-8bfc-4c8e-93d3-05757f17b96f"
@@ -183,9 +184,9 @@ def test_a_stream_of_claude_code_stays_its_own(store: Store, tmp_path: Path) -> 
 def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
     text = lines(*stream(result())).encode()
     data = text[: len(text) * cut // 300]
-    found = found_in(data)
-    assert len(found) <= 1
-    for run in (one.rows.run for one in found):
+    runs, _ = runs_in(data)
+    assert len(runs) <= 1
+    for run in runs:
         is_whole = data.rstrip() == text.rstrip()
         assert (run.agent, run.outcome, run.input_tokens) == ("qwen-code", *(("completed", 400) if is_whole else ("interrupted", None)))
 
@@ -211,7 +212,7 @@ def test_a_chat_cut_anywhere_counts_what_is_there(cut: int) -> None:
     text = lines(*CHAT).encode()
     data = text[: len(text) * cut // 300]
     whole = [len(lines(*CHAT[:number])) - 1 <= len(data) for number in (3, 6)]
-    assert [one.rows.run.input_tokens for one in found_in(data)] in ([40 * sum(whole) or None], [])
+    assert [run.input_tokens for run in runs_in(data)[0]] in ([40 * sum(whole) or None], [])
 
 
 @pytest.mark.slow
@@ -223,7 +224,7 @@ def test_logs_of_one_session_in_any_order_are_one_run(tmp_path: Path) -> None:
         store = Store(folder / "x.duckdb")
         for name in order:
             ingested(store, folder, **{name: files[name]})
-        seen.append([{name: run[name] for name in ("run_id", "outcome", "input_tokens", "output_tokens")} for run in runs_of(store)])
+        seen.append([{name: run[name] for name in ("run_id", "outcome", "input_tokens", "output_tokens")} for run in runs_in_store(store)])
     assert all(runs == seen[0] for runs in seen)
     assert seen[0] == [{"run_id": SESSION, "outcome": "completed", "input_tokens": 400, "output_tokens": 100}]
 
@@ -246,10 +247,10 @@ def test_a_transcript_of_claude_code_is_no_chat(store: Store, tmp_path: Path) ->
     line_of_theirs = line(1, "user", 0, isSidechain=False, message={"role": "user", "content": "hello"})
     (tmp_path / "log.jsonl").write_text(lines(line_of_theirs))
     ingest_paths(store, tmp_path / "log.jsonl")
-    assert (runs_of(store), [reason for reason, _ in rejects_of(store)]) == ([], ["no_record"])
+    assert (runs_in_store(store), [reason for reason, _ in rejects_of(store)]) == ([], ["no_record"])
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
     before = ingested(store, tmp_path, a=lines(*CHAT), b=json.dumps(stream(result(OTHER), session=OTHER)), c=lines(failed("x", "no-uuid")))
     assert len(before) == 3
-    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)

@@ -11,6 +11,7 @@ import pytest
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
+from tests.documents import runs_in_store, stored, tools_of
 
 SONNET = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 USAGE = {"input_tokens": 100, "output_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 60, "reasoning_tokens": 4}
@@ -39,23 +40,6 @@ def trajectory(*calls: dict[str, Any], **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def ingested(store: Store, folder: Path, *records: dict[str, Any]) -> list[dict[str, Any]]:
-    for number, record in enumerate(records):
-        (folder / f"{number}.json").write_text(json.dumps(record, indent=2))
-    ingest_paths(store, *(folder / f"{number}.json" for number in range(len(records))))
-    return runs_of(store)
-
-
-def runs_of(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as connection:
-        table = connection.sql(
-            "select run_id, agent, outcome, num_turns, duration_ms, result, prompt, claimed_speedup, input_tokens, cache_read_tokens,"
-            " output_tokens, tokens_basis, cost_list_usd, errors, record_kind from v_runs order by run_id"
-        )
-        rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
-    return rows
-
-
 @pytest.mark.parametrize(
     ("provider", "uncached", "read", "basis"),
     [
@@ -68,18 +52,17 @@ def runs_of(store: Store) -> list[dict[str, Any]]:
 def test_the_cache_is_inside_or_beside_the_input_by_provider(
     provider: str, uncached: int, read: int | None, basis: str, store: Store, tmp_path: Path
 ) -> None:
-    [run] = ingested(store, tmp_path, trajectory(call(provider, "gpt-5")))
+    [run] = stored(store, tmp_path, trajectory(call(provider, "gpt-5")))
     assert (run["input_tokens"], run["cache_read_tokens"], run["output_tokens"], run["tokens_basis"]) == (uncached, read, 10, basis)
     assert run["cost_list_usd"] is not None, "a bound on the tokens is a bound on the cost"
 
 
 def test_a_run_has_its_figures_once(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1)))
+    [run] = stored(store, tmp_path, trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1)))
     assert (run["input_tokens"], run["num_turns"], run["duration_ms"]) == (80, 2, 661_300)
     assert (run["agent"], run["outcome"], run["record_kind"]) == ("trae-agent", "completed", "trajectory")
     assert (run["result"], run["claimed_speedup"]) == ("Eviction is 3x faster.", 3)
-    with store.reading() as connection:
-        assert connection.sql("select tool, calls, errors from tool_calls").fetchall() == [("bash", 2, 1)]
+    assert tools_of(store) == [("bash", 2, 1)]
 
 
 FAILED: dict[str, Any] = {"success": False, "final_result": None}
@@ -96,7 +79,7 @@ FAILED: dict[str, Any] = {"success": False, "final_result": None}
     ],
 )
 def test_the_outcome_is_not_the_state_of_the_steps(changes: dict[str, Any], outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, trajectory(call("openai", "gpt-5"), **changes))
+    [run] = stored(store, tmp_path, trajectory(call("openai", "gpt-5"), **changes))
     assert (run["outcome"], run["result"]) == (outcome, "Step 0."), "the last text of the model, not why the run ended"
 
 
@@ -104,26 +87,26 @@ def test_of_a_growing_trajectory_the_last_state_is_kept(store: Store, tmp_path: 
     """The file is written again after each call: two states of it are one run."""
     killed = trajectory(call("openai", "gpt-5"), end_time="", **FAILED)
     longer = trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1), end_time="", **FAILED)
-    [run] = ingested(store, tmp_path, longer, killed)
+    [run] = stored(store, tmp_path, longer, killed)
     assert run["num_turns"] == 2
-    [run] = ingested(store, tmp_path, trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1)))
+    [run] = stored(store, tmp_path, trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1)))
     assert (run["num_turns"], run["outcome"]) == (2, "completed")
 
 
 def test_a_record_in_the_output_of_a_tool_is_no_run(store: Store, tmp_path: Path) -> None:
     steps = [{"state": "completed", "tool_results": [{"call_id": "c0", "success": True, "result": record_text()}]}]
-    assert len(ingested(store, tmp_path, trajectory(call("openai", "gpt-5"), agent_steps=steps))) == 1
+    assert len(stored(store, tmp_path, trajectory(call("openai", "gpt-5"), agent_steps=steps))) == 1
 
 
 def test_a_torn_file_is_rejected(store: Store, tmp_path: Path) -> None:
     text = json.dumps(trajectory(call("openai", "gpt-5")), indent=2)
     (tmp_path / "torn.json").write_text(text[: len(text) // 2])
     report = ingest_paths(store, tmp_path / "torn.json")
-    assert (report.total("rejected"), runs_of(store)) == (1, [])
+    assert (report.total("rejected"), runs_in_store(store)) == (1, [])
 
 
 def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = ingested(
+    before = stored(
         store, tmp_path, trajectory(call("openai", "gpt-5"), call("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", 1))
     )
-    assert (rebuild(store).rejects, runs_of(store)) == (0, before)
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)

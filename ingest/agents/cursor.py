@@ -12,21 +12,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
+from ingest.agents.disjoint_tokens import unrecorded
 from ingest.agents.error_words import outcome_of_error
-from ingest.agents.kept_run import complaints, ended, found, kept
+from ingest.agents.kept_run import ended, found, kept
 from ingest.agents.prompts import prompt_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import CURSOR
-from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind, TokensBasis
+from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind
 from schemas.wire.cursor import OWN_TYPES, CursorEvent, CursorResult
 
 SESSIONS_OPEN = 64
@@ -37,10 +36,7 @@ _CLAUDE_CODES = frozenset(("total_cost_usd", "modelUsage", "num_turns"))
 _FAILED = frozenset(("error", "failure", "rejected", "timeout", "spawnError", "permissionDenied", "fileNotFound", "toolNotFound"))
 _TOOL = "ToolCall"
 _UUID_CHARACTERS = 36
-_UNKNOWN_TOKENS = {
-    "basis": TokensBasis.UNKNOWN,
-    "basis_reason": "Cursor's log has no token counts; they are told since 2026-03, at the end of a run.",
-}
+_NO_TOKENS = "Cursor's log has no token counts; they are told since 2026-03, at the end of a run."
 
 
 @dataclass
@@ -88,12 +84,9 @@ class Cursor:
         return isinstance(value.get("tool_call"), dict) if kind == "tool_call" else value.get("subtype") in ("delta", "completed")
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        try:
-            if document.value["type"] == "result":
-                return (self._result(document),)
-            event = CursorEvent.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        if document.value["type"] == "result":
+            return (self._result(document),)
+        event = wire_record(CursorEvent, document)
         begins = event.type == "system" and event.subtype == "init"
         closed = tuple(self._interrupted(event.session_id)) if begins else ()
         if event.session_id not in self._open and len(self._open) >= SESSIONS_OPEN:
@@ -112,7 +105,7 @@ class Cursor:
         """The run of a result. A wrong result is the reject of its run."""
         session = document.value.get("session_id")
         run = self._open.pop(session if isinstance(session, str) else None, None) or _Run(document, None)
-        result = CursorResult.model_validate(document.value)
+        result = wire_record(CursorResult, document)
         in_stream = run.last is not document
         return found(document, kept(_values(run) | _of_result(run, result, in_stream=in_stream)), self._context_of)
 
@@ -178,7 +171,7 @@ def _values(run: _Run) -> dict[str, Any]:
         "rank": 1,
         "session_id": run.session_id,
         "requested_model": run.model,
-        "models": [{"model_id": run.model} | _UNKNOWN_TOKENS],
+        "models": [unrecorded(run.model, _NO_TOKENS)],
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "outcome": Outcome.INTERRUPTED,
@@ -211,5 +204,6 @@ def _of_result(run: _Run, result: CursorResult, *, in_stream: bool) -> dict[str,
 
 
 def _model(model: str | None, result: CursorResult) -> dict[str, Any]:
-    usage = result.usage
-    return {"model_id": model} | (_UNKNOWN_TOKENS if usage is None else usage.model_dump(include=set(TOKEN_CLASSES)))
+    if result.usage is None:
+        return unrecorded(model, _NO_TOKENS)
+    return {"model_id": model} | result.usage.model_dump(include=set(TOKEN_CLASSES))

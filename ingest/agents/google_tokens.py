@@ -7,83 +7,43 @@ then the total is the prompt and the candidates.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from schemas.rows.kept_run import KeptModel
+from ingest.agents.disjoint_tokens import Tokens, unrecorded
 from schemas.rows.run import TokensBasis
-from schemas.text import paired
 from schemas.wire.google_metrics import ModelMetrics, SessionMetrics
 
 NOT_RECORDED = "The log has no token counts for this model."
 
 
-@dataclass(frozen=True)
-class GoogleTokens:
-    """Uncached input, cache reads, output, and reasoning as a part of output (None where it is not recorded)."""
-
-    uncached: int = 0
-    read: int = 0
-    output: int = 0
-    reasoning: int | None = None
-
-    @classmethod
-    def of(cls, prompt: int | None, cached: int | None, candidates: int | None, thoughts: int | None, **more: int | None) -> GoogleTokens:
-        """The counts of one response, or of many. `more`: `tool`, the input beside the prompt, and `total`."""
-        outside, told, reasoning = more.get("tool") or 0, candidates or 0, thoughts or 0
-        inside = reasoning <= told and more.get("total") == (prompt or 0) + outside + told
-        return cls.split(prompt, cached, told if inside else told + reasoning, thoughts, outside)
-
-    @classmethod
-    def of_total(cls, prompt: int | None, cached: int | None, output: int | None, total: int | None) -> GoogleTokens:
-        """Where reasoning is not told: it is what the total has beside prompt and output. Without such a rest it may be inside."""
-        rest = max(0, (total or 0) - (prompt or 0) - (output or 0))
-        return cls.split(prompt, cached, (output or 0) + rest, rest or None)
-
-    @classmethod
-    def split(cls, prompt: int | None, cached: int | None, output: int, reasoning: int | None, outside: int = 0) -> GoogleTokens:
-        """The prompt without its cache reads; a record with more of them than prompt would have excluded them."""
-        whole, read = prompt or 0, cached or 0
-        return cls((whole - read if read <= whole else whole) + outside, read, output, reasoning)
-
-    @property
-    def total(self) -> int:
-        """All tokens; reasoning is a part of output."""
-        return self.uncached + self.read + self.output
-
-    def __add__(self, other: GoogleTokens) -> GoogleTokens:
-        reasoning = None if self.reasoning is other.reasoning is None else (self.reasoning or 0) + (other.reasoning or 0)
-        return GoogleTokens(self.uncached + other.uncached, self.read + other.read, self.output + other.output, reasoning)
-
-    def as_model(self, model: str | None, basis: TokensBasis = TokensBasis.EXACT, reason: str | None = None) -> KeptModel:
-        """The tokens as those of a model. A model without any has none recorded."""
-        if not self.total:
-            return unrecorded(model)
-        return KeptModel(
-            model_id=paired(model),
-            input_tokens=self.uncached,
-            cache_read_tokens=self.read,
-            cache_write_tokens=0,
-            output_tokens=self.output,
-            reasoning_tokens=self.reasoning,
-            basis=basis,
-            basis_reason=reason,
-        )
+def tokens_of(prompt: int | None, cached: int | None, candidates: int | None, thoughts: int | None, **more: int | None) -> Tokens:
+    """The counts of one response, or of many. `more`: `tool`, the input beside the prompt, and `total`."""
+    outside, told, reasoning = more.get("tool") or 0, candidates or 0, thoughts or 0
+    inside = reasoning <= told and more.get("total") == (prompt or 0) + outside + told
+    tokens = Tokens.of_whole_input(prompt or 0, cached or 0, 0, told if inside else told + reasoning, thoughts)
+    return replace(tokens, uncached=tokens.uncached + outside)
 
 
-def unrecorded(model: str | None, reason: str = NOT_RECORDED) -> KeptModel:
-    """A model whose tokens the log does not tell."""
-    return KeptModel(model_id=paired(model), basis=TokensBasis.UNKNOWN, basis_reason=reason)
+def tokens_of_total(prompt: int | None, cached: int | None, output: int | None, total: int | None) -> Tokens:
+    """Where reasoning is not told: it is what the total has beside prompt and output. Without such a rest it may be inside."""
+    rest = max(0, (total or 0) - (prompt or 0) - (output or 0))
+    return Tokens.of_whole_input(prompt or 0, cached or 0, 0, (output or 0) + rest, rest or None)
 
 
-def summed(tokens: Mapping[str | None, GoogleTokens], reasons: Mapping[str | None, str]) -> list[KeptModel]:
+def as_model(tokens: Tokens, model: str | None, basis: TokensBasis = TokensBasis.EXACT, reason: str | None = None) -> dict[str, Any]:
+    """The tokens as those of a model. A model without any has none recorded."""
+    return tokens.as_model(model, None, basis, reason) if tokens.total else unrecorded(model, NOT_RECORDED)
+
+
+def summed(tokens: Mapping[str | None, Tokens], reasons: Mapping[str | None, str]) -> list[dict[str, Any]]:
     """The models with their tokens. `reasons`: why those of a model are only a lower bound."""
     return [
-        each.as_model(model, *((TokensBasis.LOWER_BOUND, reasons[model]) if model in reasons else ())) for model, each in tokens.items()
+        as_model(each, model, *((TokensBasis.LOWER_BOUND, reasons[model]) if model in reasons else ())) for model, each in tokens.items()
     ]
 
 
-def models_of(metrics: SessionMetrics) -> list[KeptModel]:
+def models_of(metrics: SessionMetrics) -> list[dict[str, Any]]:
     """The tokens of each model of a session."""
     return [_model(name, model) for name, model in metrics.models.items()]
 
@@ -106,7 +66,8 @@ def text_of(content: Any) -> str | None:
     return "".join(text for text in texts if isinstance(text, str)).strip() or None
 
 
-def _model(name: str, model: ModelMetrics) -> KeptModel:
+def _model(name: str, model: ModelMetrics) -> dict[str, Any]:
     told = model.tokens
-    tokens = GoogleTokens.of(told.prompt, told.cached, told.candidates, told.thoughts, tool=told.tool, total=told.total) if told else None
-    return tokens.as_model(name or None) if tokens else unrecorded(name or None)
+    if told is None:
+        return unrecorded(name or None, NOT_RECORDED)
+    return as_model(tokens_of(told.prompt, told.cached, told.candidates, told.thoughts, tool=told.tool, total=told.total), name or None)

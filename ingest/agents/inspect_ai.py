@@ -8,7 +8,9 @@ more samples than it holds, and include scorers outside of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
+from math import isfinite
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -18,6 +20,7 @@ from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
@@ -59,10 +62,7 @@ class InspectAI:
             if self._header is None and not document.value.get("uuid"):
                 raise InvalidRecord(RejectReason.INVALID_RECORD, _ALONE)
             return (self._run(document, document.value, 0),)
-        try:
-            self._header = InspectHeader.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        self._header = wire_record(InspectHeader, document)
         samples = document.value.get("samples")
         return tuple(self._run(document, sample, place) for place, sample in enumerate(samples if isinstance(samples, list) else ()))
 
@@ -153,9 +153,16 @@ def _score(sample: InspectSample) -> float | None:
         if isinstance(value, dict) and len(value) == 1:
             [value] = value.values()
         if isinstance(value, bool | int | float):
-            return float(value)
+            return _finite(value)
         if isinstance(value, str) and value in _VALUES:
             return _VALUES[value]
+    return None
+
+
+def _finite(value: float) -> float | None:
+    """None for NaN, which Inspect writes for a sample that was not scored, and for what is no number of Python's."""
+    with suppress(OverflowError):
+        return float(value) if isfinite(value) else None
     return None
 
 

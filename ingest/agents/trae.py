@@ -10,25 +10,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
+from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.error_words import outcome_of_error
-from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.kept_run import found, kept
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import TRAE
-from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.trae import TraeInteraction, TraeTrajectory, TraeUsage
 
 _CACHE_INSIDE = frozenset(("openai", "google"))
 _CACHE_BESIDE = frozenset(("anthropic",))
+_CLASSES_NOT_COPIED = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _NOT_COPIED = "The client for {} does not record cache reads and writes: uncached input includes them."
 _TOO_MANY_STEPS = "maximum steps"
 
@@ -47,11 +45,7 @@ class Trae:
         return "llm_interactions" in document.value and "agent_steps" in document.value
 
     def feed(self, document: Document) -> Iterable[Found]:
-        try:
-            record = TraeTrajectory.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        return (found(document, kept(_kept(record)), self._context_of),)
+        return (found(document, kept(_kept(wire_record(TraeTrajectory, document))), self._context_of),)
 
     def end(self) -> Iterable[Found]:
         return ()
@@ -136,36 +130,21 @@ def _tools(record: TraeTrajectory) -> ToolCounts:
     return counts
 
 
-@dataclass
-class _Sums:
-    """Sums over the calls of one model; None where no call has the class."""
-
-    uncached: int | None = None
-    read: int | None = None
-    written: int | None = None
-    output: int | None = None
-    reasoning: int | None = None
-
-    def add(self, usage: TraeUsage, provider: str) -> None:
-        """Add one call, in disjoint classes."""
-        read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
-        uncached = usage.input_tokens or 0
-        if provider in _CACHE_INSIDE and read <= uncached:
-            uncached -= read
-        self.uncached, self.output = (self.uncached or 0) + uncached, (self.output or 0) + (usage.output_tokens or 0)
-        if provider in _CACHE_INSIDE | _CACHE_BESIDE:
-            self.read, self.written = (self.read or 0) + read, (self.written or 0) + written
-            self.reasoning = (self.reasoning or 0) + (usage.reasoning_tokens or 0)
-
-
-def _models(record: TraeTrajectory) -> Iterator[KeptModel]:
-    sums: dict[tuple[str, str], _Sums] = {}
+def _models(record: TraeTrajectory) -> Iterator[dict[str, Any]]:
+    sums: dict[tuple[str, str], Tokens] = {}
     for call in record.llm_interactions:
         if call.response and call.response.usage:
-            provider = (call.provider or record.provider or "").lower()
-            sums.setdefault((_model_id(call, record), provider), _Sums()).add(call.response.usage, provider)
-    for (model_id, provider), total in sums.items():
-        yield _model(model_id, provider, total)
+            key = _model_id(call, record), (call.provider or record.provider or "").lower()
+            sums[key] = sums.get(key, Tokens()) + _tokens(call.response.usage, key[1])
+    for (model_id, provider), tokens in sums.items():
+        yield _model(model_id or None, provider, tokens)
+
+
+def _tokens(usage: TraeUsage, provider: str) -> Tokens:
+    """Tokens of one call, in disjoint classes."""
+    given, read = usage.input_tokens or 0, usage.cache_read_input_tokens or 0
+    uncached = given - read if provider in _CACHE_INSIDE and read <= given else given
+    return Tokens(uncached, read, usage.cache_creation_input_tokens or 0, usage.output_tokens or 0, usage.reasoning_tokens or 0)
 
 
 def _model_id(call: TraeInteraction, record: TraeTrajectory) -> str:
@@ -173,15 +152,10 @@ def _model_id(call: TraeInteraction, record: TraeTrajectory) -> str:
     return call.model or record.model or (call.response.model if call.response else None) or ""
 
 
-def _model(model_id: str, provider: str, total: _Sums) -> KeptModel:
-    is_exact = provider in _CACHE_INSIDE | _CACHE_BESIDE
-    return KeptModel(
-        model_id=model_id or None,
-        input_tokens=total.uncached,
-        cache_read_tokens=total.read,
-        cache_write_tokens=total.written,
-        output_tokens=total.output,
-        reasoning_tokens=total.reasoning if is_exact and provider != "anthropic" else None,
-        basis=TokensBasis.EXACT if is_exact else TokensBasis.UPPER_BOUND,
-        basis_reason=None if is_exact else _NOT_COPIED.format(provider or "this provider"),
-    )
+def _model(model_id: str | None, provider: str, tokens: Tokens) -> dict[str, Any]:
+    if provider in _CACHE_INSIDE:
+        return tokens.as_model(model_id)
+    if provider in _CACHE_BESIDE:
+        return tokens.as_model(model_id) | {"reasoning_tokens": None}
+    reason = _NOT_COPIED.format(provider or "this provider")
+    return tokens.as_model(model_id, None, TokensBasis.UPPER_BOUND, reason) | dict.fromkeys(_CLASSES_NOT_COPIED)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireText, WireUsd
@@ -57,7 +57,7 @@ class HarborAgentResult(HarborUsage):
 class HarborRewards(_Wire):
     """What the verifier found."""
 
-    rewards: Secondary[dict[str, float]] = Field(default=None, description="reward, and any others.")
+    rewards: Secondary[dict[str, FiniteFloat]] = Field(default=None, description="reward, and any others.")
 
 
 class HarborException(_Wire):

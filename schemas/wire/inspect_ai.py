@@ -5,12 +5,12 @@ Source: inspect_ai 0.3.285 (`log/_log.py`, `model/_model_output.py`); logs of 0.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.wire.marks import Marks
-from schemas.wire.values import Secondary, WireCount, WireText
+from schemas.wire.values import Secondary, WireCount, WireDollars, WireSeconds, WireText
 
 HEADER = frozenset(("version", "eval", "plan"))
 """Names of a whole log, of the header of an archive, and of the beginning of an unfinished one."""
@@ -26,9 +26,6 @@ MARKS = Marks(
     zip_parts="samples/",
 )
 
-Dollars = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
-Seconds = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
-
 
 class _Wire(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
@@ -43,7 +40,7 @@ class InspectUsage(_Wire):
     input_tokens_cache_read: WireCount | None = Field(default=None, description="Cache reads.")
     input_tokens_cache_write: WireCount | None = Field(default=None, description="Cache writes.")
     reasoning_tokens: WireCount | None = Field(default=None, description="Reasoning, inside the output.")
-    total_cost: Dollars | None = Field(default=None, description="USD; only where a price table was set.")
+    total_cost: WireDollars | None = Field(default=None, description="USD; only where a price table was set.")
 
 
 class InspectError(_Wire):
@@ -76,7 +73,7 @@ class InspectOutput(_Wire):
     completion: Secondary[WireText] = Field(default=None, description="Text; not in the oldest logs.")
     choices: Secondary[list[InspectChoice]] = Field(default=None, description="Answers.")
     usage: InspectUsage | None = Field(default=None, description="Tokens of this call.")
-    time: Secondary[Seconds] = Field(default=None, description="Seconds of this call.")
+    time: Secondary[WireSeconds] = Field(default=None, description="Seconds of this call.")
 
 
 class InspectScore(_Wire):
@@ -116,7 +113,7 @@ class InspectSample(_Wire):
     model_usage: dict[str, InspectUsage] | None = Field(default=None, description="Model → its tokens, since 0.3.42.")
     started_at: Any = Field(default=None, description="When it began (newer).")
     completed_at: Any = Field(default=None, description="When it ended (newer); empty where it did not.")
-    total_time: Seconds | None = Field(default=None, description="Seconds, waits included, since 0.3.71.")
+    total_time: WireSeconds | None = Field(default=None, description="Seconds, waits included, since 0.3.71.")
     error: Secondary[InspectError] = Field(default=None, description="What failed.")
     limit: Secondary[InspectLimit] = Field(default=None, description="The limit that ended it.")
     events: Secondary[list[Any]] = Field(default=None, description="Events.")

@@ -6,14 +6,11 @@ record says, so whatever is missing or malformed is None. Times are Unix seconds
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireText
-
-Seconds = Annotated[float, Strict(), Field(ge=0, le=2**40, allow_inf_nan=False)]
-"""Seconds as a JSON number, fractions allowed."""
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
 
 
 class _Wire(BaseModel):
@@ -42,7 +39,7 @@ class RunMetadata(_Wire):
 class Metrics(_Wire):
     """Counts after the end of the agent."""
 
-    time_to_first_edit_s: Secondary[Seconds] = Field(default=None, description="Seconds until the first file changed.")
+    time_to_first_edit_s: Secondary[WireSeconds] = Field(default=None, description="Seconds until the first file changed.")
     commit_count: Secondary[WireCount] = Field(default=None, description="Commits the agent made.")
     patch_size_loc: Secondary[WireCount] = Field(default=None, description="Lines added plus lines removed.")
     changed_files_count: Secondary[WireCount] = Field(default=None, description="Files changed, scratch files aside.")
@@ -52,15 +49,15 @@ class Metrics(_Wire):
 class AgentProcess(_Wire):
     """The agent's process; in the journal under the agent's name."""
 
-    time_budget_minutes: Secondary[Seconds] = Field(default=None, description="Time it was given, in minutes.")
+    time_budget_minutes: Secondary[WireSeconds] = Field(default=None, description="Time it was given, in minutes.")
     returncode: Secondary[int] = Field(default=None, description="Exit code.")
-    duration_s: Secondary[Seconds] = Field(default=None, description="Wall time of the process.")
+    duration_s: Secondary[WireSeconds] = Field(default=None, description="Wall time of the process.")
 
 
 class Timestamps(_Wire):
     """When the journal was written."""
 
-    written: Secondary[Seconds] = Field(default=None, description="When, right after the agent ended; Unix seconds.")
+    written: Secondary[WireSeconds] = Field(default=None, description="When, right after the agent ended; Unix seconds.")
 
 
 class Journal(_Wire):
@@ -114,8 +111,8 @@ class SummaryAgent(_Wire):
     status: Secondary[WireText] = Field(default=None, description="The journal's status.")
     patch_generated: Secondary[WireFlag] = Field(default=None, description="Whether there is a patch that is not empty.")
     patch_stats: Secondary[PatchStats] = Field(default=None, description="Its size.")
-    duration_s: Secondary[Seconds] = Field(default=None, description="Wall time of the process; known for TRAE only.")
-    time_to_first_edit_s: Secondary[Seconds] = Field(default=None, description="Seconds until the first file changed.")
+    duration_s: Secondary[WireSeconds] = Field(default=None, description="Wall time of the process; known for TRAE only.")
+    time_to_first_edit_s: Secondary[WireSeconds] = Field(default=None, description="Seconds until the first file changed.")
 
 
 class RunSummary(_Wire):

@@ -5,12 +5,12 @@ Source: openhands.sdk 1.58 (`event/*`, `llm/utils/metrics.py`), OpenHands/benchm
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.wire.marks import Marks
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireText
+from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, WireSeconds, WireText
 
 MARKS = Marks(
     record_fields=("usage_to_metrics", "accumulated_token_usage", "ConversationStateUpdateEvent"),
@@ -25,11 +25,6 @@ MARKS = Marks(
         frozenset(("instance_id", "test_result", "metrics")),
     ),
 )
-
-Dollars = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
-"""US dollars as the sum of floats: digits beyond nanodollars mean nothing."""
-
-Seconds = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 
 
 class _Wire(BaseModel):
@@ -53,20 +48,20 @@ class CallCost(_Wire):
     """Cost of one call."""
 
     model: Secondary[WireText] = Field(default=None, description="Model.")
-    cost: Secondary[Dollars] = Field(default=None, description="USD.")
+    cost: Secondary[WireDollars] = Field(default=None, description="USD.")
 
 
 class Latency(_Wire):
     """Time of one call."""
 
-    latency: Secondary[Seconds] = Field(default=None, description="Seconds.")
+    latency: Secondary[WireSeconds] = Field(default=None, description="Seconds.")
 
 
 class LlmMetrics(_Wire):
     """Running totals of one use of a model, with their parts."""
 
     model_name: Secondary[WireText] = Field(default=None, description='Model; "default" where it was not set.')
-    accumulated_cost: Dollars | None = Field(default=None, description="USD so far; 0.0 beside tokens where litellm has no price.")
+    accumulated_cost: WireDollars | None = Field(default=None, description="USD so far; 0.0 beside tokens where litellm has no price.")
     accumulated_token_usage: TokenUsage | None = Field(default=None, description="Tokens so far.")
     token_usages: Secondary[list[TokenUsage]] = Field(default=None, description="Tokens of each call.")
     costs: Secondary[list[CallCost]] = Field(default=None, description="Cost of each call.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.wire.marks import Marks
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireText
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
 
 MARKS = Marks(
     record_fields=("llm_interactions", "agent_steps", "trajectory_file"),
@@ -81,4 +81,4 @@ class TraeTrajectory(_Wire):
     agent_steps: list[TraeStep] = Field(default=[], description="Every step; repeats the usage of its call.")
     success: Secondary[WireFlag] = Field(default=None, description="Whether the agent called its task done.")
     final_result: Secondary[WireText] = Field(default=None, description="Final text, or why the run ended.")
-    execution_time: Secondary[float] = Field(default=None, description="Seconds; 0 until the run ends.")
+    execution_time: Secondary[WireSeconds] = Field(default=None, description="Seconds; 0 until the run ends.")

@@ -87,6 +87,12 @@ WireCount = Annotated[int, _WholeNumber()]
 WireMilliseconds = Annotated[float, Strict(), Field(ge=0, le=LARGEST_INT, allow_inf_nan=False)]
 """Milliseconds as a JSON number, fractions allowed; never a string."""
 
+WireSeconds = Annotated[float, Strict(), Field(ge=0, le=2**40, allow_inf_nan=False)]
+"""Seconds as a JSON number, fractions allowed; never a string."""
+
+WireDollars = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
+"""US dollars as a sum of floats: digits beyond nanodollars mean nothing."""
+
 WireUsd = Annotated[Decimal, BeforeValidator(_money), Field(ge=0)]
 """US dollars as a JSON number, read exactly and rounded once; never a string, never negative. See DIGITS_LOST."""
 

@@ -11,19 +11,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.codex.usage import CodexTokens
+from ingest.agents.codex.usage import tokens_of
+from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.error_words import outcome_of_error
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid, time_of_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.codex import EXEC_TYPES, ExecEvent, ExecItem
 
@@ -45,7 +44,7 @@ class _Thread:
     last: Document
     thread_id: str | None = None
     turns: int = 0
-    usage: CodexTokens | None = None
+    usage: Tokens | None = None
     outcome: Outcome = Outcome.INTERRUPTED
     errors: list[str] = field(default_factory=list)
     final_text: str | None = None
@@ -77,12 +76,9 @@ class CodexExec:
         return isinstance(value.get(name), type_)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        try:
-            event = ExecEvent.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        if event.type == "error" and self._thread is None:
-            return ()
+        event = wire_record(ExecEvent, document)
+        if self._thread is None and event.type == "error":
+            return ()  # any program's log has such lines
         closed: tuple[Found | Unreadable, ...] = ()
         if event.type == "thread.started" or self._thread is None:
             closed = tuple(self.end())
@@ -109,7 +105,7 @@ def _note(thread: _Thread, event: ExecEvent) -> None:
     elif event.type == "turn.completed":
         thread.outcome = Outcome.COMPLETED
         thread.errors.clear()
-        thread.usage = CodexTokens.of(event.usage) if event.usage else thread.usage
+        thread.usage = tokens_of(event.usage) if event.usage else thread.usage
     elif event.type == "turn.failed":
         message = (event.error.message if event.error else None) or "turn failed"
         thread.outcome, thread.errors = outcome_of_error(message), [message]
@@ -143,5 +139,5 @@ def _kept(thread: _Thread) -> dict[str, Any]:
         "final_text": thread.final_text,
         "tool_calls": merged(thread.tools),
     }
-    told = {"thread": thread.thread_id, "text": thread.final_text, "tokens": [model.model_dump(mode="json") for model in models]}
+    told = {"thread": thread.thread_id, "text": thread.final_text, "tokens": models}
     return values | {"run_id": thread.thread_id if is_uuid(thread.thread_id) else canonical_hash(told)}

@@ -15,9 +15,11 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.codex.usage import CodexTokens
+from ingest.agents.codex.usage import tokens_of, used_since
+from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid, time_of_uuid
 from ingest.documents.document import Document
@@ -48,9 +50,9 @@ class _Session:
     dated: bool = False
     model: str | None = None
     last_total: dict[str, Any] | None = None
-    total: CodexTokens = field(default_factory=CodexTokens)
-    used: dict[str | None, CodexTokens] = field(default_factory=dict)
-    inherited: dict[str | None, CodexTokens] = field(default_factory=dict)
+    total: Tokens = field(default_factory=Tokens)
+    used: dict[str | None, Tokens] = field(default_factory=dict)
+    inherited: dict[str | None, Tokens] = field(default_factory=dict)
     tasks: int = 0
     prompts: int = 0
     outcome: Outcome = Outcome.UNKNOWN
@@ -90,10 +92,8 @@ class CodexRollout:
                 _note_item(session, payload)
             elif kind == "turn_context":
                 _note_context(session, TurnContext.model_validate(payload))
-            elif kind == "event_msg" and payload.get("type") == "token_count":
-                _note_tokens(session, payload.get("info"))
-            elif kind == "event_msg" and payload.get("type") in _READ_EVENTS:
-                _note_event(session, EventMessage.model_validate(payload))
+            elif kind == "event_msg":
+                _note_message(session, payload)
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}") from error
         return ()
@@ -128,7 +128,8 @@ def _note_time(session: _Session, document: Document) -> None:
 
 
 def _note_item(session: _Session, item: dict[str, Any]) -> None:
-    name = _TOOL_ITEMS.get(item.get("type") or "")
+    kind = item.get("type")
+    name = _TOOL_ITEMS.get(kind) if isinstance(kind, str) else None
     if name and not session.copying:
         call, tool = item.get("call_id"), item.get(name)
         session.tools.called(call if isinstance(call, str) else None, tool if isinstance(tool, str) and tool else "tool")
@@ -137,6 +138,14 @@ def _note_item(session: _Session, item: dict[str, Any]) -> None:
 def _note_context(session: _Session, context: TurnContext) -> None:
     session.model = context.model or session.model
     session.permission_mode = context.approval_policy or session.permission_mode
+
+
+def _note_message(session: _Session, payload: dict[str, Any]) -> None:
+    name = payload.get("type")
+    if name == "token_count":
+        _note_tokens(session, payload.get("info"))
+    elif isinstance(name, str) and name in _READ_EVENTS:
+        _note_event(session, EventMessage.model_validate(payload))
 
 
 def _note_event(session: _Session, event: EventMessage) -> None:
@@ -168,11 +177,11 @@ def _note_tokens(session: _Session, logged: Any) -> None:
     if not (usage := info.total_token_usage or info.last_token_usage):
         return
     session.last_total = total
-    now = CodexTokens.of(usage)
-    used = now.since(session.total) if info.total_token_usage else now
+    now = tokens_of(usage)
+    used = used_since(session.total, now) if info.total_token_usage else now
     session.total = now if info.total_token_usage else session.total + now
     counted = session.inherited if session.copying else session.used
-    counted[session.model] = counted.get(session.model, CodexTokens()) + used
+    counted[session.model] = counted.get(session.model, Tokens()) + used
 
 
 def _note_user(session: _Session, event: EventMessage) -> None:
@@ -209,7 +218,6 @@ _NOTES = {
 def _kept(session: _Session) -> dict[str, Any]:
     meta, git = session.meta, session.meta.git
     started_at, ended_at = session.started_at, event_time(session.last_stamp)
-    lasted = ended_at - started_at if ended_at and started_at and ended_at >= started_at else None
     return {
         "run_id": meta.id if is_uuid(meta.id) else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd}),
         "agent": CODEX.key,
@@ -221,7 +229,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "models": _models(session),
         "started_at": started_at,
         "ended_at": ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(started_at, ended_at),
         "num_turns": session.tasks or session.prompts or None,
         "outcome": session.outcome,
         "ended_as": session.ended_as,
@@ -237,13 +245,13 @@ def _kept(session: _Session) -> dict[str, Any]:
     }
 
 
-def _models(session: _Session) -> list[Any]:
+def _models(session: _Session) -> list[dict[str, Any]]:
     """Tokens by model. Where no turn tells which lines were copied, all of them count: an upper bound."""
     is_bound = session.copying and not session.dated
     counted = session.inherited if is_bound else session.used
-    models = [tokens.as_model(model, session.meta.model_provider) for model, tokens in counted.items() if tokens.total or len(counted) == 1]
-    bound = {"basis": TokensBasis.UPPER_BOUND, "basis_reason": _COPIED} if is_bound else {}
-    return [model.model_copy(update=bound) for model in models]
+    basis = (TokensBasis.UPPER_BOUND, _COPIED) if is_bound else (TokensBasis.EXACT, None)
+    provider = session.meta.model_provider
+    return [tokens.as_model(model, provider, *basis) for model, tokens in counted.items() if tokens.total or len(counted) == 1]
 
 
 def _parent(meta: SessionMeta) -> str | None:

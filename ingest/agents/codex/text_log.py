@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
+from ingest.agents.disjoint_tokens import unrecorded
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
@@ -21,8 +22,7 @@ from ingest.documents.document import Document
 from ingest.documents.text_document import TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
-from schemas.rows.kept_run import KeptModel
-from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.rows.run import Outcome, RecordKind
 
 _VERSION = re.compile(r"OpenAI Codex v(\S+)")
 _HEADER = re.compile(r"(workdir|model|provider|approval|session id): (.*)")
@@ -127,7 +127,6 @@ def _kept(log: _Log) -> dict[str, Any]:
     reason = "The log has no token counts."
     if log.tokens is not None:
         reason = f"The log has one total, {log.tokens:,} tokens, which cannot be divided into input, cache and output."
-    model = KeptModel(model_id=header.get("model"), provider=header.get("provider"), basis=TokensBasis.UNKNOWN, basis_reason=reason)
     return {
         "run_id": session_id if is_uuid(session_id) else canonical_hash({"header": header, "text": final_text}),
         "agent": CODEX.key,
@@ -136,7 +135,7 @@ def _kept(log: _Log) -> dict[str, Any]:
         "agent_version": header.get("version"),
         "session_id": session_id,
         "requested_model": header.get("model"),
-        "models": [model],
+        "models": [unrecorded(header.get("model"), reason, header.get("provider"))],
         "started_at": time_of_uuid(session_id),
         "outcome": _outcome(log),
         "is_error": log.error is not None or None,

@@ -14,17 +14,19 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.copilot.totals import PREMIUM_REQUESTS, Totals, as_model
+from ingest.agents.copilot.totals import PREMIUM_REQUESTS, Totals
+from ingest.agents.disjoint_tokens import unrecorded
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended, found, kept
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import COPILOT
-from schemas.errors import InvalidRecord, RejectReason
+from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.copilot import PASSED_TYPES, READ_TYPES, CopilotData, CopilotPlace, CopilotResult
 
@@ -87,7 +89,7 @@ class CopilotEvents:
             if kind in READ_TYPES:
                 _NOTES[kind](session, CopilotData.model_validate(document.value["data"]))
         except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}") from error
+            return (*closed, document.refused(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}"))
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
@@ -192,7 +194,6 @@ _NOTES = {
 def _kept(session: _Session) -> dict[str, Any]:
     start, figures = session.start, session.totals.all_figures()
     outcome = _outcome(session)
-    lasted = session.ended_at - session.started_at if session.ended_at and session.started_at else None
     amount, unit = session.totals.credits()
     return {
         "run_id": run_id(start.session_id, session.first_id),
@@ -205,7 +206,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "models": _models(session),
         "started_at": session.started_at,
         "ended_at": session.ended_at,
-        "duration_ms": max(0, round(lasted.total_seconds() * 1000)) if lasted is not None else None,
+        "duration_ms": milliseconds_between(session.started_at, session.ended_at),
         "duration_api_ms": round(figures["api_ms"]) if "api_ms" in figures else None,
         "num_turns": session.prompts or None,
         "outcome": outcome,
@@ -259,10 +260,9 @@ def _models(session: _Session) -> list[dict[str, Any]]:
     counted = session.totals.all_tokens()
     if not counted:
         said = session.said_tokens or ({session.model: 0} if session.model else {})
-        return [
-            {"model_id": model, "basis": TokensBasis.UNKNOWN, "basis_reason": _NO_TOKENS.format(output)} for model, output in said.items()
-        ]
+        return [unrecorded(model, _NO_TOKENS.format(output)) for model, output in said.items()]
     doubt = None if session.is_over else _WENT_ON
-    if doubt is None and sum(session.said_tokens.values()) > sum(tokens[3] for tokens in counted.values()):
+    if doubt is None and sum(session.said_tokens.values()) > sum(tokens.output for tokens in counted.values()):
         doubt = _BEGAN_AGAIN
-    return [as_model(model, tokens, doubt) for model, tokens in counted.items()]
+    basis = TokensBasis.LOWER_BOUND if doubt else TokensBasis.EXACT
+    return [tokens.as_model(model, basis=basis, reason=doubt) for model, tokens in counted.items()]

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.copilot.events import run_id
-from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.kept_run import found, kept
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import COPILOT
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.copilot import CopilotHistory
 
@@ -37,11 +36,7 @@ class CopilotHistories:
         return all(name in document.value for name in _NAMES)
 
     def feed(self, document: Document) -> Iterable[Found]:
-        try:
-            record = CopilotHistory.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        return (found(document, kept(_kept(record)), self._context_of),)
+        return (found(document, kept(_kept(wire_record(CopilotHistory, document))), self._context_of),)
 
     def end(self) -> Iterable[Found]:
         return ()
@@ -52,7 +47,6 @@ def _kept(record: CopilotHistory) -> dict[str, Any]:
     times = [time for item in record.timeline if (time := event_time(item.timestamp))]
     started_at = event_time(record.start_time) or min(times, default=None)
     ended_at = max(times, default=None)
-    lasted = ended_at - started_at if started_at and ended_at and ended_at >= started_at else None
     asked = [item.text for item in record.timeline if item.type == "user"]
     said = [item.text for item in record.timeline if item.type == "copilot" and item.text and item.text.strip()]
     return {
@@ -63,7 +57,7 @@ def _kept(record: CopilotHistory) -> dict[str, Any]:
         "session_id": record.session_id,
         "started_at": started_at,
         "ended_at": ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(started_at, ended_at),
         "num_turns": len(asked) or None,
         "outcome": Outcome.UNKNOWN,
         "errors": [item.text for item in record.timeline if item.type == "error" and item.text],

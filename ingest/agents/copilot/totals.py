@@ -7,9 +7,8 @@ roll-up that is smaller than the one before is added to it, any other replaces i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from schemas.rows.run import TokensBasis
+from ingest.agents.disjoint_tokens import Tokens
 from schemas.wire.copilot import CopilotData, CopilotUsage
 
 PREMIUM_REQUESTS, AI_UNITS = "premium requests", "AI units"
@@ -17,8 +16,6 @@ _NANO = 10**9
 
 Figures = dict[str, float]
 """Figures of one roll-up: `premium`, `aiu`, `api_ms`."""
-Tokens = tuple[int, int, int, int, int | None]
-"""Uncached input, cache reads, cache writes, output, and reasoning as a part of output (None where it is not recorded)."""
 
 
 @dataclass
@@ -46,8 +43,8 @@ class Totals:
 
     def all_tokens(self) -> dict[str, Tokens]:
         """The tokens of all legs, by model."""
-        names = [*self.banked_tokens, *(model for model in self.tokens if model not in self.banked_tokens)]
-        return {model: _sum(self.banked_tokens.get(model), self.tokens.get(model)) for model in names}
+        names = dict.fromkeys((*self.banked_tokens, *self.tokens))
+        return {model: self.banked_tokens.get(model, Tokens()) + self.tokens.get(model, Tokens()) for model in names}
 
     def credits(self) -> tuple[float | None, str | None]:
         """(amount, unit) of what was paid: premium requests, in newer versions perhaps only AI units."""
@@ -58,26 +55,9 @@ class Totals:
 
 
 def tokens_of(usage: CopilotUsage) -> Tokens:
-    """In disjoint classes. A record with more cached than input would have excluded the cache."""
-    read, written = usage.cache_read_tokens, usage.cache_write_tokens
-    inside = read + written <= usage.input_tokens
-    uncached = usage.input_tokens - read - written if inside else usage.input_tokens
-    return uncached, read, written, usage.output_tokens, usage.reasoning_tokens
-
-
-def as_model(model: str, tokens: Tokens, doubt: str | None) -> dict[str, Any]:
-    """The tokens as a `KeptModel` of that model; `doubt`: why there may be more."""
-    uncached, read, written, output, reasoning = tokens
-    return {
-        "model_id": model,
-        "input_tokens": uncached,
-        "cache_read_tokens": read,
-        "cache_write_tokens": written,
-        "output_tokens": output,
-        "reasoning_tokens": reasoning,
-        "basis": TokensBasis.LOWER_BOUND if doubt else TokensBasis.EXACT,
-        "basis_reason": doubt,
-    }
+    """The input includes cache reads and writes."""
+    cached = (usage.cache_read_tokens, usage.cache_write_tokens)
+    return Tokens.of_whole_input(usage.input_tokens, *cached, usage.output_tokens, usage.reasoning_tokens)
 
 
 def _covers(later: Figures, earlier: Figures) -> bool:
@@ -85,13 +65,4 @@ def _covers(later: Figures, earlier: Figures) -> bool:
 
 
 def _all_cover(later: dict[str, Tokens], earlier: dict[str, Tokens]) -> bool:
-    def covers(mine: Tokens, theirs: Tokens) -> bool:
-        return all((more or 0) >= (less or 0) for more, less in zip(mine, theirs, strict=True))
-
-    return all(model in later and covers(later[model], tokens) for model, tokens in earlier.items())
-
-
-def _sum(first: Tokens | None, second: Tokens | None) -> Tokens:
-    one, other = first or (0, 0, 0, 0, None), second or (0, 0, 0, 0, None)
-    reasoning = None if one[4] is other[4] is None else (one[4] or 0) + (other[4] or 0)
-    return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3], reasoning
+    return all(model in later and min(later[model].minus(tokens)) >= 0 for model, tokens in earlier.items())

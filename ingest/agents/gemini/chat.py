@@ -14,9 +14,11 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import NO_TYPE, ContextOf, Found
-from ingest.agents.google_tokens import GoogleTokens, summed, text_of
+from ingest.agents.disjoint_tokens import Tokens
+from ingest.agents.google_tokens import summed, text_of, tokens_of
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
 from ingest.documents.document import Document
@@ -24,7 +26,6 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import GEMINI
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.gemini import MESSAGE_TYPES, ChatMessage, ChatSession, ChatTokens
 
@@ -40,7 +41,7 @@ class _Message:
 
     type: str | None
     model: str | None
-    tokens: GoogleTokens | None
+    tokens: Tokens | None
 
 
 @dataclass
@@ -53,7 +54,7 @@ class _Session:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     messages: dict[str, _Message] = field(default_factory=dict)
-    sums: dict[str | None, GoogleTokens] = field(default_factory=dict)
+    sums: dict[str | None, Tokens] = field(default_factory=dict)
     uncounted: dict[str | None, str] = field(default_factory=dict)
     turns: int = 0
     unread: bool = False
@@ -168,10 +169,10 @@ def _rewind(session: _Session, to: object) -> None:
         pass
 
 
-def _tokens(told: ChatTokens | None) -> GoogleTokens | None:
+def _tokens(told: ChatTokens | None) -> Tokens | None:
     if told is None:
         return None
-    return GoogleTokens.of(told.input, told.cached, told.output, told.thoughts, tool=told.tool, total=told.total)
+    return tokens_of(told.input, told.cached, told.output, told.thoughts, tool=told.tool, total=told.total)
 
 
 def _count(session: _Session, message: _Message) -> None:
@@ -180,10 +181,10 @@ def _count(session: _Session, message: _Message) -> None:
         return
     if message.tokens is None or not message.tokens.total:
         session.uncounted[message.model] = _UNCOUNTED
-    session.sums[message.model] = session.sums.get(message.model, GoogleTokens()) + (message.tokens or GoogleTokens())
+    session.sums[message.model] = session.sums.get(message.model, Tokens()) + (message.tokens or Tokens())
 
 
-def _models(session: _Session) -> list[KeptModel]:
+def _models(session: _Session) -> list[dict[str, Any]]:
     for message in session.messages.values():
         _count(session, message)
     if session.unread:
@@ -194,7 +195,6 @@ def _models(session: _Session) -> list[KeptModel]:
 def _kept(session: _Session) -> dict[str, Any]:
     """What is known of the session. A sub-agent has its name for an id, or in older versions the session of its parent."""
     started_at, ended_at = session.started_at, session.ended_at
-    lasted = ended_at - started_at if ended_at and started_at and ended_at >= started_at else None
     of_parent = session.is_subagent and is_uuid(session.session_id)
     is_own = is_uuid(session.session_id) and not of_parent
     told = {"session": session.session_id, "start": str(started_at)}
@@ -208,7 +208,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "models": _models(session),
         "started_at": started_at,
         "ended_at": ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(started_at, ended_at),
         "num_turns": session.turns or None,
         "outcome": Outcome.UNKNOWN,
         "errors": [session.error] if session.error else [],

@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.gemini.errors import outcome_of, words_of
 from ingest.agents.google_tokens import calls_of, latency_of, models_of
-from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.kept_run import found, kept
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import GEMINI
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.gemini import GeminiOutput
 
@@ -43,10 +41,7 @@ class GeminiJson:
         return value.keys() <= _FIELDS and _is_error(value.get("error"))
 
     def feed(self, document: Document) -> Iterable[Found]:
-        try:
-            record = GeminiOutput.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        record = wire_record(GeminiOutput, document)
         run_id = record.session_id if is_uuid(record.session_id) else canonical_hash(document.value)
         return (found(document, kept(_kept(record) | {"run_id": run_id}), self._context_of),)
 

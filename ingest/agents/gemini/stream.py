@@ -11,21 +11,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
+from ingest.agents.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.gemini.errors import outcome_of, words_of
-from ingest.agents.google_tokens import GoogleTokens, unrecorded
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.google_tokens import as_model, tokens_of_total
+from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import GEMINI
-from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.gemini import STREAM_TYPES, GeminiError, StreamEvent, StreamStats, StreamTokens
 
@@ -80,10 +79,7 @@ class GeminiStream:
         return bool(names) and "timestamp" in value and "subtype" not in value and all(name in value for name in names)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        try:
-            event = StreamEvent.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        event = wire_record(StreamEvent, document)
         closed: tuple[Found | Unreadable, ...] = ()
         if event.type == "init" or self._process is None:
             closed = tuple(self.end())
@@ -182,18 +178,17 @@ def _kept(process: _Process) -> dict[str, Any]:
 def _duration(process: _Process) -> int | None:
     if process.stats and process.stats.duration_ms is not None:
         return round(process.stats.duration_ms)
-    lasted = process.ended_at - process.started_at if process.ended_at and process.started_at else None
-    return round(lasted.total_seconds() * 1000) if lasted else None
+    return milliseconds_between(process.started_at, process.ended_at) or None
 
 
-def _models(process: _Process) -> list[KeptModel]:
+def _models(process: _Process) -> list[dict[str, Any]]:
     asked = None if (process.model or "auto").startswith("auto") else process.model
     if not process.stats:
         return [unrecorded(asked, _NO_TOTAL)]
     if process.stats.models:
-        return [_tokens(each).as_model(model or None) for model, each in process.stats.models.items()]
-    return [_tokens(process.stats).as_model(asked, TokensBasis.ESTIMATE, _ONE_TOTAL)]
+        return [as_model(_tokens(each), model or None) for model, each in process.stats.models.items()]
+    return [as_model(_tokens(process.stats), asked, TokensBasis.ESTIMATE, _ONE_TOTAL)]
 
 
-def _tokens(told: StreamTokens) -> GoogleTokens:
-    return GoogleTokens.of_total(told.input_tokens, told.cached, told.output_tokens, told.total_tokens)
+def _tokens(told: StreamTokens) -> Tokens:
+    return tokens_of_total(told.input_tokens, told.cached, told.output_tokens, told.total_tokens)

@@ -16,6 +16,7 @@ from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import found, kept
 from ingest.agents.litellm_models import provider_of
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
 from ingest.agents.wire_records import wire_record
@@ -75,7 +76,6 @@ class Counts(NamedTuple):
 def _kept(record: AtifTrajectory) -> dict[str, Any]:
     own = [step for step in record.steps if not step.is_copied_context]
     times = sorted(time for step in own if (time := event_time(step.timestamp)))
-    lasted = times[-1] - times[0] if len(times) > 1 else None
     models = list(_models(record))
     return {
         "run_id": _run_id(record),
@@ -89,7 +89,7 @@ def _kept(record: AtifTrajectory) -> dict[str, Any]:
         "models": models,
         "started_at": times[0] if times else None,
         "ended_at": times[-1] if times else None,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(times[0], times[-1]) if len(times) > 1 else None,
         "num_turns": sum(map(_calls, own)),
         "outcome": Outcome.UNKNOWN,
         "cost_usd": _total(record).cost or None,

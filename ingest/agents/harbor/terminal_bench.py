@@ -7,7 +7,6 @@ recorded: installed agents and trials that ran out of time never have any. A tri
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -17,6 +16,7 @@ from ingest.agents.harbor.atif import UNKNOWN
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.uuid_times import is_uuid
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
@@ -83,7 +83,7 @@ def _kept(trial: TerminalTrial) -> dict[str, Any]:
         "models": [tokens] if tokens else [],
         "started_at": event_time(trial.trial_started_at),
         "ended_at": event_time(trial.trial_ended_at),
-        "duration_ms": _between(event_time(trial.agent_started_at), event_time(trial.agent_ended_at)),
+        "duration_ms": milliseconds_between(event_time(trial.agent_started_at), event_time(trial.agent_ended_at)),
         "outcome": outcome,
         "is_error": None if outcome is Outcome.UNKNOWN else outcome is not Outcome.COMPLETED,
         "ended_as": trial.failure_mode,
@@ -98,7 +98,3 @@ def _run_id(trial: TerminalTrial) -> str:
     if trial.id and is_uuid(trial.id):
         return trial.id
     return canonical_hash({"trial": trial.trial_name, "start": trial.trial_started_at})
-
-
-def _between(started_at: datetime | None, ended_at: datetime | None) -> int | None:
-    return round((ended_at - started_at).total_seconds() * 1000) if started_at and ended_at and ended_at >= started_at else None

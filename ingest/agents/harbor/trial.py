@@ -16,6 +16,7 @@ from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import found, kept
 from ingest.agents.litellm_models import provider_named, provider_of
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.uuid_times import is_uuid
 from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
@@ -133,8 +134,7 @@ def _lasted(record: HarborTrial) -> int | None:
 
 
 def _phase(phase: HarborPhase | None) -> int | None:
-    started_at, ended_at = (event_time(time) for time in (phase.started_at, phase.finished_at)) if phase else (None, None)
-    return round((ended_at - started_at).total_seconds() * 1000) if started_at and ended_at and ended_at >= started_at else None
+    return milliseconds_between(event_time(phase.started_at), event_time(phase.finished_at)) if phase else None
 
 
 def _score(record: HarborTrial) -> float | None:

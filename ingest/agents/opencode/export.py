@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.kept_run import complaints, found, kept
+from ingest.agents.kept_run import found, kept
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import OPENCODE
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.opencode import OpenCodeExport, OpenCodeMessage, OpenCodeTime
 
@@ -39,11 +38,7 @@ class OpenCodeExported:
         return is_session and isinstance(document.value.get("messages"), list)
 
     def feed(self, document: Document) -> Iterable[Found]:
-        try:
-            record = OpenCodeExport.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
-        return (found(document, kept(_kept(record)), self._context_of),)
+        return (found(document, kept(_kept(wire_record(OpenCodeExport, document))), self._context_of),)
 
     def end(self) -> Iterable[Found]:
         return ()
@@ -54,7 +49,6 @@ def _kept(record: OpenCodeExport) -> dict[str, Any]:
     own = [message for message in record.messages if not _is_copied(message, times)]
     answers = [message for message in own if message.info.role == "assistant"]
     started_at, ended_at = event_time(times.created), event_time(times.updated)
-    lasted = ended_at - started_at if started_at and ended_at and ended_at >= started_at else None
     last = answers[-1] if answers else None
     outcome = outcome_of(last.info.error, _reason(last)) if last else Outcome.UNKNOWN
     steps = _steps(answers)
@@ -70,7 +64,7 @@ def _kept(record: OpenCodeExport) -> dict[str, Any]:
         "models": [total.as_model(model, provider) for (model, provider), total in steps.items()],
         "started_at": started_at,
         "ended_at": ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(started_at, ended_at),
         "num_turns": sum(total.count for total in steps.values()) or None,
         "outcome": outcome,
         "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else bool(last and last.info.error),

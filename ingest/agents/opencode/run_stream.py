@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import ended
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import OPENCODE
-from schemas.errors import InvalidRecord, RejectReason
+from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.opencode import RUN_TYPES, OpenCodeError, OpenCodeEvent, OpenCodePart
 
@@ -76,10 +76,10 @@ class OpenCodeRun:
         run = self._open.setdefault(session, _Run(document))
         run.last = document
         try:
-            _note(run, OpenCodeEvent.model_validate(document.value))
-        except ValidationError as error:
+            _note(run, wire_record(OpenCodeEvent, document))
+        except InvalidRecord as error:
             run.steps.doubt(_UNREADABLE)
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+            return (*closed, document.refused(error.reason, error.detail))
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
@@ -130,7 +130,6 @@ def _kept(session: str, run: _Run) -> dict[str, Any]:
     if run.in_step:
         run.steps.doubt(_IN_STEP)
     outcome = outcome_of(run.error, None if run.in_step else run.reason)
-    lasted = run.ended_at - run.started_at if run.ended_at and run.started_at else None
     own_id = run_id(session, run.first_message, str(run.started_at))
     return {
         "run_id": own_id,
@@ -141,7 +140,7 @@ def _kept(session: str, run: _Run) -> dict[str, Any]:
         "models": [run.steps.as_model(None, None)],
         "started_at": run.started_at,
         "ended_at": run.ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(run.started_at, run.ended_at),
         "num_turns": run.steps.count or None,
         "outcome": outcome,
         "is_error": bool(run.error) if outcome is not Outcome.INTERRUPTED else None,

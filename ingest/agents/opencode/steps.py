@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from ingest.agents.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts
@@ -29,22 +30,14 @@ class Steps:
     """Tokens and cost of the steps of one model. `doubts`: why the tokens are no exact ones."""
 
     count: int = 0
-    uncached: int = 0
-    read: int = 0
-    written: int = 0
-    output: int = 0
-    reasoning: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
     cost: Decimal | None = None
     doubts: list[str] = field(default_factory=list)
 
     def add(self, tokens: OpenCodeTokens) -> None:
         """One step more."""
         self.count += 1
-        self.uncached += tokens.input
-        self.read += tokens.cache.read
-        self.written += tokens.cache.write
-        self.output += _generated(tokens)
-        self.reasoning += tokens.reasoning
+        self.tokens += Tokens(tokens.input, tokens.cache.read, tokens.cache.write, _generated(tokens), tokens.reasoning)
         if tokens.reasoning and tokens.total is None:
             self.doubt(UNSURE_OUTPUT)
 
@@ -60,19 +53,12 @@ class Steps:
 
     def as_model(self, model: str | None, provider: str | None) -> dict[str, Any]:
         """The steps as a `KeptModel` of that model."""
-        named = {"model_id": model, "provider": provider, "cost_usd": self.cost}
         why = " ".join(self.doubts) or None
         if not self.count:
-            return named | {"basis": TokensBasis.UNKNOWN, "basis_reason": why or "No step of the run ended."}
-        return named | {
-            "input_tokens": self.uncached,
-            "cache_read_tokens": self.read,
-            "cache_write_tokens": self.written,
-            "output_tokens": self.output,
-            "reasoning_tokens": self.reasoning,
-            "basis": TokensBasis.LOWER_BOUND if why else TokensBasis.EXACT,
-            "basis_reason": why,
-        }
+            told = unrecorded(model, why or "No step of the run ended.", provider)
+        else:
+            told = self.tokens.as_model(model, provider, TokensBasis.LOWER_BOUND if why else TokensBasis.EXACT, why)
+        return told | {"cost_usd": self.cost}
 
 
 def _generated(tokens: OpenCodeTokens) -> int:

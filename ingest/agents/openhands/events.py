@@ -47,7 +47,7 @@ class OpenHandsEvents:
         try:
             self._conversation.note(document.value)
         except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, f"{document.value['kind']}: {complaints(error)}") from error
+            return (*closed, document.refused(RejectReason.INVALID_RECORD, f"{document.value['kind']}: {complaints(error)}"))
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:

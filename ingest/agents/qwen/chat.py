@@ -11,19 +11,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.google_tokens import GoogleTokens, summed, text_of
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.disjoint_tokens import Tokens
+from ingest.agents.google_tokens import summed, text_of, tokens_of
+from ingest.agents.kept_run import ended
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import QWEN
-from schemas.errors import InvalidRecord, RejectReason
+from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.qwen import CHAT_TYPES, QwenChatLine, QwenUsageMetadata
 
@@ -39,8 +40,8 @@ class _Session:
 
     last: Document
     session_id: str | None
-    seen: dict[str, tuple[object, GoogleTokens | None]] = field(default_factory=dict)
-    sums: dict[str | None, GoogleTokens] = field(default_factory=dict)
+    seen: dict[str, tuple[object, Tokens | None]] = field(default_factory=dict)
+    sums: dict[str | None, Tokens] = field(default_factory=dict)
     uncounted: dict[str | None, str] = field(default_factory=dict)
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -74,11 +75,11 @@ class QwenChat:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         try:
-            line = QwenChatLine.model_validate(document.value)
-        except ValidationError as error:
+            line = wire_record(QwenChatLine, document)
+        except InvalidRecord:
             if self._session:
                 self._session.unread = True
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+            raise
         closed: tuple[Found | Unreadable, ...] = ()
         if self._session is None or line.session_id != self._session.session_id:
             closed = tuple(self.end())
@@ -108,7 +109,7 @@ def _note(session: _Session, line: QwenChatLine) -> None:
         note(session, line)
 
 
-def _is_seen(session: _Session, line: QwenChatLine, tokens: GoogleTokens | None) -> bool:
+def _is_seen(session: _Session, line: QwenChatLine, tokens: Tokens | None) -> bool:
     """Whether the line is a copy: its id was seen, with the same time or the same tokens."""
     if line.uuid is None:
         return False
@@ -121,18 +122,18 @@ def _is_seen(session: _Session, line: QwenChatLine, tokens: GoogleTokens | None)
     return False
 
 
-def _tokens(told: QwenUsageMetadata | None) -> GoogleTokens | None:
+def _tokens(told: QwenUsageMetadata | None) -> Tokens | None:
     if told is None:
         return None
     prompt, cached = told.prompt_token_count, told.cached_content_token_count
     more = {"tool": told.tool_use_prompt_token_count, "total": told.total_token_count}
-    return GoogleTokens.of(prompt, cached, told.candidates_token_count, told.thoughts_token_count, **more)
+    return tokens_of(prompt, cached, told.candidates_token_count, told.thoughts_token_count, **more)
 
 
-def _note_answer(session: _Session, line: QwenChatLine, tokens: GoogleTokens | None) -> None:
+def _note_answer(session: _Session, line: QwenChatLine, tokens: Tokens | None) -> None:
     if tokens is None or not tokens.total:
         session.uncounted[line.model] = _UNCOUNTED
-    session.sums[line.model] = session.sums.get(line.model, GoogleTokens()) + (tokens or GoogleTokens())
+    session.sums[line.model] = session.sums.get(line.model, Tokens()) + (tokens or Tokens())
     parts = line.message.parts if line.message else None
     session.text = text_of(parts) or session.text
     for part in parts if isinstance(parts, list) else ():
@@ -164,7 +165,6 @@ _NOTES = {"user": _note_user, "tool_result": _note_tool_result, "system": _note_
 def _kept(session: _Session) -> dict[str, Any]:
     if session.unread:
         session.uncounted |= dict.fromkeys(session.sums, "Some lines could not be read.")
-    lasted = session.ended_at - session.started_at if session.ended_at and session.started_at else None
     told = {"session": session.session_id, "start": str(session.started_at)}
     return {
         "run_id": session.session_id if is_uuid(session.session_id) else canonical_hash(told),
@@ -176,7 +176,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "models": summed(session.sums, session.uncounted),
         "started_at": session.started_at,
         "ended_at": session.ended_at,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(session.started_at, session.ended_at),
         "duration_api_ms": None if session.api_ms is None else round(session.api_ms),
         "num_turns": session.turns or None,
         "outcome": Outcome.UNKNOWN,

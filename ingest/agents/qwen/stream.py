@@ -11,22 +11,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from ingest.agents.base import ContextOf, Found
+from ingest.agents.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.error_words import outcome_of_error
-from ingest.agents.google_tokens import NOT_RECORDED, GoogleTokens, latency_of, models_of, text_of, unrecorded
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.google_tokens import NOT_RECORDED, as_model, latency_of, models_of, text_of, tokens_of_total
+from ingest.agents.kept_run import ended
 from ingest.agents.prompts import prompt_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.uuid_times import is_uuid
+from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import QWEN
-from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.kept_run import KeptModel
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.qwen import STREAM_TYPES, QwenEvent
 
@@ -72,15 +70,13 @@ class QwenStream:
         return value.get("type") == "result" and "total_cost_usd" not in value and "modelUsage" not in value and _is_own_result(value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        try:
-            event = QwenEvent.model_validate(document.value)
-        except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        event = wire_record(QwenEvent, document)
         closed = self._closed_by(event)
         stream = self._streams.setdefault(event.session_id, _Stream(document, event.session_id))
         stream.last = document
         if time := event_time(event.timestamp):
-            stream.started_at, stream.ended_at = stream.started_at or time, time
+            stream.started_at = min(stream.started_at or time, time)
+            stream.ended_at = max(stream.ended_at or time, time)
         if note := _NOTES.get(event.type):
             note(stream, event, document)
         return closed
@@ -156,11 +152,11 @@ def _has_figures(result: QwenEvent) -> bool:
     return bool(result.duration_ms or result.duration_api_ms or _tokens(result).total)
 
 
-def _tokens(result: QwenEvent) -> GoogleTokens:
+def _tokens(result: QwenEvent) -> Tokens:
     usage = result.usage
     if usage is None:
-        return GoogleTokens()
-    return GoogleTokens.of_total(usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens, usage.total_tokens)
+        return Tokens()
+    return tokens_of_total(usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens, usage.total_tokens)
 
 
 def _kept(stream: _Stream) -> dict[str, Any]:
@@ -210,7 +206,7 @@ def _final_text(stream: _Stream) -> str | None:
     return told if isinstance(told, str) and told else stream.text
 
 
-def _models(stream: _Stream) -> list[KeptModel]:
+def _models(stream: _Stream) -> list[dict[str, Any]]:
     result, asked = stream.result, stream.init.model if stream.init else None
     if result and result.stats and result.stats.models:
         return models_of(result.stats)
@@ -220,8 +216,8 @@ def _models(stream: _Stream) -> list[KeptModel]:
     if not _tokens(result).total:
         return [unrecorded(first or asked, NOT_RECORDED)]
     if len(stream.models) > 1:
-        return [_tokens(result).as_model(asked or first, TokensBasis.ESTIMATE, _ONE_TOTAL)]
-    return [_tokens(result).as_model(first or asked)]
+        return [as_model(_tokens(result), asked or first, TokensBasis.ESTIMATE, _ONE_TOTAL)]
+    return [as_model(_tokens(result), first or asked)]
 
 
 def _api_time(result: QwenEvent) -> int | None:

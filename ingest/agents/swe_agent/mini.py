@@ -18,6 +18,7 @@ from ingest.agents.kept_run import found, kept
 from ingest.agents.litellm_models import provider_of
 from ingest.agents.litellm_tokens import tokens_of
 from ingest.agents.record_id import canonical_hash
+from ingest.agents.run_times import milliseconds_between
 from ingest.agents.swe_agent.instances import repo_of
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.wire_records import wire_record
@@ -84,7 +85,6 @@ def _is_message(value: dict[str, Any]) -> bool:
 def _kept(record: MiniTrajectory) -> dict[str, Any]:
     info, config = record.info, record.info.config or MiniConfig()
     times = list(_times(record))
-    lasted = times[-1] - times[0] if len(times) > 1 and _is_timed(record) else None
     outcome = _outcome(record)
     model = config.model.model_name if config.model else None
     return {
@@ -97,7 +97,7 @@ def _kept(record: MiniTrajectory) -> dict[str, Any]:
         "models": list(_models(record, model)),
         "started_at": times[0] if times else None,
         "ended_at": times[-1] if times else None,
-        "duration_ms": None if lasted is None else round(lasted.total_seconds() * 1000),
+        "duration_ms": milliseconds_between(times[0], times[-1]) if len(times) > 1 and _is_timed(record) else None,
         "num_turns": _turns(record),
         "outcome": outcome,
         "is_error": None if outcome is Outcome.INTERRUPTED else outcome is not Outcome.COMPLETED,
