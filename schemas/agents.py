@@ -7,22 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire import (
-    claude_code,
-    codex,
-    copilot,
-    cursor,
-    gemini,
-    harbor,
-    inspect_ai,
-    mini_swe_agent,
-    opencode,
-    openhands,
-    qwen,
-    swe_agent,
-    terminal_bench,
-    trae,
-)  # fmt: skip
+from schemas.wire.agents import claude_code, codex, copilot, cursor, gemini, mini_swe_agent, opencode, openhands, qwen, swe_agent, trae
+from schemas.wire.harnesses import harbor, inspect_ai, terminal_bench  # fmt: skip
 from schemas.wire.marks import Marks
 
 

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from schemas.agents import AGENTS, CLAUDE_CODE
-from schemas.wire.roll_ups import is_roll_up
+from schemas.wire.harnesses.roll_ups import is_roll_up
 
 _MARKS = tuple(agent.marks for agent in AGENTS.values())
 

@@ -15,7 +15,7 @@ from app.queries import quality as quality_queries
 from app.queries import run_ids
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
-from app.queries.filters import NO_FILTERS, Filters, choose
+from app.queries.filters.chosen import NO_FILTERS, Filters, choose
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from ingest.documents.contents import Source

@@ -15,8 +15,8 @@ import duckdb
 import openpyxl
 import pytest
 
-from app.queries.cohorts import as_figures, compare_cohorts
-from app.queries.filters import NO_FILTERS
+from app.queries.comparisons.cohorts import as_figures, compare_cohorts
+from app.queries.filters.chosen import NO_FILTERS
 from app.queries.quality import FACTS as KNOWN_FACTS
 from app.reports import results
 from app.reports.budgets import cells, check

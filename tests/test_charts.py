@@ -14,7 +14,7 @@ from app.charts.axes import Axis, axis_layout
 from app.charts.base import level, tick_name
 from app.charts.legend import legend_html, without_legend
 from app.charts.palette import OTHER_LOOK, OTHERS, OUTCOMES, PALETTE, TOP, group_looks
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from app.queries.runs import model_rows, run, runs
 from app.text.formatting import exact
 from ingest.store.database import Store

@@ -11,7 +11,7 @@ import pytest
 from app.charts import distributions, findings
 from app.queries import screens as screen_queries
 from app.queries.cost import groups, times
-from app.queries.filters import Filters, choose
+from app.queries.filters.chosen import Filters, choose
 from app.text.cost_words import groups_finding, groups_note
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest

@@ -18,7 +18,7 @@ from app.charts.claims import INK_ON_EVIDENCE, _ratio_axis
 from app.charts.palette import EVIDENCE_SIZES, SCOPES
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.queries.filters import Filters, choose
+from app.queries.filters.chosen import Filters, choose
 from app.queries.sentences import sentence, sentence_span
 from app.text import grid_columns
 from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
-from app.queries.filters import FILTERS
+from app.queries.filters.registry import FILTERS
 from ingest.store.database import DEFAULT_WAIT_SECONDS
 from tests.conftest import SAMPLES, Run, environment, record_text
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.bootstrap import FEWEST, RESAMPLES, SEED, Verdict, _bootstrap, compare
+from app.queries.comparisons.bootstrap import FEWEST, RESAMPLES, SEED, Verdict, _bootstrap, compare
 
 VALUES = st.lists(st.floats(0.001, 1e6), min_size=1, max_size=40).map(lambda values: np.array(values, np.float64))
 

@@ -16,7 +16,7 @@ from app.charts.palette import OTHERS
 from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
 from app.queries.cost import PARTS, RECEIVED, TIME, Groups
-from app.queries.filters import Filters, choose
+from app.queries.filters.chosen import Filters, choose
 from app.text import cost_grids, cost_words, grid_columns
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest

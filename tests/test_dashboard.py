@@ -17,7 +17,8 @@ import pytest
 
 from app.charts.palette import OUTCOMES
 from app.charts.runs import SCATTERS
-from app.queries.filters import FILTERS, Filters
+from app.queries.filters.chosen import Filters
+from app.queries.filters.registry import FILTERS
 from app.queries.runs import summary
 from app.text import grid_columns
 from app.text.presentation import (

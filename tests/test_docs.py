@@ -14,7 +14,7 @@ import pytest
 
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
-from app.queries.filters import FILTERS
+from app.queries.filters.registry import FILTERS
 from schemas.agents import AGENTS
 from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from ingest.store.database import Store
 from schemas.errors import StoreMissing
 from tests.conftest import SAMPLES, environment, ingest_paths, record_text

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries import filter_urls
-from app.queries.filters import FILTERS, Filters, Kind, choose, parse
+from app.queries.filters import urls as filter_urls
+from app.queries.filters.chosen import Filters, choose, parse
+from app.queries.filters.registry import FILTERS, Kind
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.text import one_line

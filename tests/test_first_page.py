@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 from app.cli.report_text import report_text
-from app.queries.filters import NO_FILTERS, choose
+from app.queries.filters.chosen import NO_FILTERS, choose
 from app.reports import first_page
 from app.reports.budget_file import Budgets
 from app.reports.cost_report import Report, Request, report

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from app.cli.main import cli
 from app.queries import screens as screen_queries
-from app.queries.filters import choose
+from app.queries.filters.chosen import choose
 from app.queries.screens import ORDERS
 from app.reports.results import CLAIMS_SHOWN, FINDINGS_SHOWN, RUNS_KEPT, RUNS_SHOWN
 from app.text import cost_grids, grid_columns

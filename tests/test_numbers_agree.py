@@ -19,11 +19,11 @@ from app.charts import CHARTS, along_time, distributions, list_cost, looks
 from app.charts.runs import SCATTERS
 from app.cli.doctor import examine
 from app.queries import cost as cost_queries
-from app.queries import distributions as distribution_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
-from app.queries.filters import Filters, choose
+from app.queries.comparisons import distributions as distribution_queries
+from app.queries.filters.chosen import Filters, choose
 from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading.read_source import Settings

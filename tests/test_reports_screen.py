@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.queries import runs as run_queries
-from app.queries.filters import Filters, choose
+from app.queries.filters.chosen import Filters, choose
 from app.reports import report_grids
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS

@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.cli.main import cli
-from app.queries import filter_urls
-from app.queries.filters import RUN, choose, parse
+from app.queries.filters import urls as filter_urls
+from app.queries.filters.chosen import choose, parse
+from app.queries.filters.registry import RUN
 from app.queries.run_ids import find, run_id_of
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
 from schemas.errors import ExitCode, NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch

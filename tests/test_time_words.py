@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.queries.filters import choose, where
-from app.queries.time_words import PRESETS, WORDS, moment
+from app.queries.filters.chosen import choose, where
+from app.queries.filters.time_words import PRESETS, WORDS, moment
 from schemas.errors import UsageError
 
 NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)  # a Wednesday

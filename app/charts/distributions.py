@@ -1,4 +1,4 @@
-"""Charts of how a measure is distributed: outlines over bins, and boxes of quantiles. Rows as of `app.queries.distributions`."""
+"""Charts of how a measure is distributed: outlines over bins, and boxes of quantiles. Rows: `app.queries.comparisons.distributions`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from app.charts.axes import axis_layout, axis_of, count_axis, is_wide
 from app.charts.base import figure, hover, inked, left_out, nothing, safe, tick_name
 from app.charts.palette import COHORTS, PLAIN, Looks, name
-from app.queries.distributions import Scale
+from app.queries.comparisons.distributions import Scale
 from app.text.formatting import human
 from schemas.catalogue.entry import Figure
 from schemas.text import plural
@@ -26,7 +26,7 @@ FEW = 5
 
 @dataclass(frozen=True)
 class Outline:
-    """One distribution: rows of `app.queries.distributions.bins`, with its label and colour in the legend."""
+    """One distribution: rows of `app.queries.comparisons.distributions.bins`, with its label and colour in the legend."""
 
     bins: pa.Table
     label: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from app.text.claim_words import EVIDENCE_NAMES
 from schemas.errors import UsageError
 from schemas.text import did_you_mean

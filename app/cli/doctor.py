@@ -12,7 +12,8 @@ from pathlib import Path
 import duckdb
 
 from app.queries import runs as run_queries
-from app.queries.filters import EXCLUDED, Filters
+from app.queries.filters.chosen import Filters
+from app.queries.filters.registry import EXCLUDED
 from app.queries.read_transaction import read_transaction
 from app.text.answers import unattributed_words
 from app.text.formatting import human

@@ -10,7 +10,8 @@ from operator import itemgetter
 
 import duckdb
 
-from app.queries.filters import EXCLUDED, FILTERS, Filters, Kind, where
+from app.queries.filters.chosen import Filters, where
+from app.queries.filters.registry import EXCLUDED, FILTERS, Kind
 from app.queries.run_ids import SESSION
 from app.queries.runs import excluded, undated
 from ingest.store.database import Store

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.cli import terminal
-from app.queries.filters import parse_label
+from app.queries.filters.chosen import parse_label
 from ingest import pipeline
 from ingest.context.path_template import PathTemplate
 from ingest.documents import contents

@@ -38,7 +38,7 @@ from app.cli.options import (
     with_output,
     with_store,
 )
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE, groups
 from ingest.system.command_lines import command_line
 from schemas.catalogue.metrics import RUN_METRICS

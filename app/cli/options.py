@@ -14,7 +14,8 @@ import click
 
 from app.cli.closed_lists import shown_words, with_known_words
 from app.cli.terminal import note, short
-from app.queries.filters import FILTERS, RUN, Filter, Filters, Kind, choose
+from app.queries.filters.chosen import Filters, choose
+from app.queries.filters.registry import FILTERS, RUN, Filter, Kind
 from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from ingest.system.command_lines import DEFAULT_STORE

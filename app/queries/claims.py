@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from app.queries.filters import Filters, where, where_claims
+from app.queries.filters.chosen import Filters, where, where_claims
 from app.queries.grouping import group
 from app.queries.runs import fetch
 from app.queries.sentences import WINDOW, sentence

@@ -11,7 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters import COUNTED, Filters, where
+from app.queries.filters.chosen import Filters, where
+from app.queries.filters.registry import COUNTED
 from app.queries.grouping import group
 from app.queries.runs import fetch, model_shares, summary
 from ingest.store.database import Store

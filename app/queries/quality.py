@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from app.queries.filters import Filters, where
+from app.queries.filters.chosen import Filters, where
 from app.queries.runs import fetch
 from ingest.store.database import Store
 from schemas.catalogue.columns import RUNS

@@ -11,7 +11,8 @@ from threading import RLock
 
 import duckdb
 
-from app.queries.filters import EXCLUDED, SEARCH, Filters, where, with_found
+from app.queries.filters.chosen import Filters, where, with_found
+from app.queries.filters.registry import EXCLUDED, SEARCH
 from ingest.store.database import Store
 
 

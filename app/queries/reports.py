@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters import Filters, where
+from app.queries.filters.chosen import Filters, where
 from app.queries.runs import fetch
 from ingest.store.database import Store
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from app.queries.filters import EXCLUDED, LEAST_OF_AN_ID, RUN, Filters, where
+from app.queries.filters.chosen import Filters, where
+from app.queries.filters.registry import EXCLUDED, LEAST_OF_AN_ID, RUN
 from app.queries.runs import fetch
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line

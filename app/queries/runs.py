@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from app.queries.filters import COUNTED, EXCLUDED, TIMES, Filters, where
+from app.queries.filters.chosen import Filters, where
+from app.queries.filters.registry import COUNTED, EXCLUDED, TIMES
 from app.queries.grouping import UTC_ZONE, Group, groups
 from ingest.store.database import Store
 from schemas.catalogue.figures import MORE, listed

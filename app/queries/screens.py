@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from app.queries.filters import FILTERS, SEARCHED, Filters, where
+from app.queries.filters.chosen import Filters, where
+from app.queries.filters.registry import FILTERS, SEARCHED
 from app.queries.runs import RUN_COLUMNS, fetch
 from ingest.store.database import Store
 from schemas.catalogue.entry import Figure

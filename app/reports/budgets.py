@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX

@@ -19,11 +19,11 @@ from app.queries import claims as claim_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
-from app.queries.filters import NO_FILTERS, Filters
+from app.queries.comparisons.what_if import what_if
+from app.queries.filters.chosen import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.what_if import what_if
 from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
@@ -73,7 +73,7 @@ class Request:
 
     `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list;
     `reprice` a model at whose prices the
-    same tokens are shown as well (`app.queries.what_if`); `first` is what the first page is asked for.
+    same tokens are shown as well (`app.queries.comparisons.what_if`); `first` is what the first page is asked for.
     """
 
     filters: Filters = NO_FILTERS

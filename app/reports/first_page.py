@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budget_file import Budgets

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
+from app.queries.filters.time_words import moment
 from app.queries.grouping import UTC_ZONE, known_zone
-from app.queries.time_words import moment
 from app.text.formatting import UNKNOWN_NAME
 
 _DAY = timedelta(days=1)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading, unattributed_words
 from ingest.store.database import Store

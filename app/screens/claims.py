@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.queries.filters import CLAIM_FILTERS, FILTERS
+from app.queries.filters.registry import CLAIM_FILTERS, FILTERS
 from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from app.charts import distributions
-from app.queries import cohorts
-from app.queries import distributions as distribution_queries
 from app.queries import screens as screen_queries
-from app.queries.filters import FILTERS
+from app.queries.comparisons import cohorts
+from app.queries.comparisons import distributions as distribution_queries
+from app.queries.filters.registry import FILTERS
 from app.screens import cache, filter_bar, widgets
 from app.text import cohort_words, grid_columns
 from app.text.presentation import code_span, fact_words, plain

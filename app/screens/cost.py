@@ -9,7 +9,7 @@ from app.charts.spending import with_budget
 from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
-from app.queries.filters import FILTERS
+from app.queries.filters.registry import FILTERS
 from app.queries.grouping import group
 from app.reports.budget_cards import budget_cards
 from app.reports.budget_file import from_environment

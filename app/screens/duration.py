@@ -3,9 +3,9 @@
 import streamlit as st
 
 from app.charts import distributions, looks
-from app.queries import distributions as distribution_queries
 from app.queries import runs as run_queries
-from app.queries.filters import FILTERS
+from app.queries.comparisons import distributions as distribution_queries
+from app.queries.filters.registry import FILTERS
 from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns

@@ -10,10 +10,11 @@ from typing import Any
 
 import streamlit as st
 
-from app.queries import filter_urls
 from app.queries import runs as run_queries
-from app.queries.filters import EXCLUDED, FILTERS, SEARCH, Filter, Filters, Kind
-from app.queries.time_words import PRESETS, moment
+from app.queries.filters import urls as filter_urls
+from app.queries.filters.chosen import Filters
+from app.queries.filters.registry import EXCLUDED, FILTERS, SEARCH, Filter, Kind
+from app.queries.filters.time_words import PRESETS, moment
 from app.screens import cache, widgets
 from app.text.answers import excluded_words, undated_words
 from app.text.presentation import code_span, fact_words, plain

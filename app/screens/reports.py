@@ -6,9 +6,9 @@ from zoneinfo import available_timezones
 
 import streamlit as st
 
-from app.queries.filters import Filters
+from app.queries.comparisons.what_if import require_price
+from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE, group
-from app.queries.what_if import require_price
 from app.reports import report_files, report_grids
 from app.reports.budget_file import from_environment
 from app.reports.cost_report import Request, report

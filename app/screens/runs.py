@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.queries import screens as screen_queries
-from app.queries.filters import SEARCH
+from app.queries.filters.registry import SEARCH
 from app.screens import annotate, cache, filter_bar, widgets
 from app.text import grid_columns
 from schemas.text import plural

@@ -13,12 +13,13 @@ from app.charts import CHARTS, distributions
 from app.charts.legend import without_legend
 from app.charts.palette import Looks, group_looks
 from app.queries import claims as claim_queries
-from app.queries import distributions as distribution_queries
-from app.queries import filter_urls
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
-from app.queries.filters import FILTERS, Filters
+from app.queries.comparisons import distributions as distribution_queries
+from app.queries.filters import urls as filter_urls
+from app.queries.filters.chosen import Filters
+from app.queries.filters.registry import FILTERS
 from app.queries.grouping import group
 from app.queries.screens import AXES, ORDERS
 from app.reports.exports import EXPORTS

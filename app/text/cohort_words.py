@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from app.queries.bootstrap import LEVEL, Comparison, Estimate, Verdict
-from app.queries.cohorts import Cohorts
+from app.queries.comparisons.bootstrap import LEVEL, Comparison, Estimate, Verdict
+from app.queries.comparisons.cohorts import Cohorts
 from app.text.formatting import MINUS, UNKNOWN, human
 from schemas.catalogue.columns import MEASURES, compared
 from schemas.catalogue.entry import Figure

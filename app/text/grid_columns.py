@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.queries.filters import SEARCHED
+from app.queries.filters.registry import SEARCHED
 from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import Column, columns, with_starts
 from app.text.formatting import UNKNOWN_NAME, sortable_duration
@@ -171,7 +171,7 @@ def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa
 
 
 def outlier_grid(far: pa.Table, measure: Figure) -> Grid:
-    """Runs far from the usual, as `app.queries.distributions.outliers` finds them."""
+    """Runs far from the usual, as `app.queries.comparisons.distributions.outliers` finds them."""
     return grid(
         far, Listing(catalogue.outliers(measure), ("title", "dated_at", "model", "outcome", "value", "times_usual", "usual", "run_id"))
     )

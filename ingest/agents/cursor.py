@@ -26,7 +26,7 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import CURSOR
 from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind
-from schemas.wire.cursor import OWN_TYPES, CursorEvent, CursorResult
+from schemas.wire.agents.cursor import OWN_TYPES, CursorEvent, CursorResult
 
 SESSIONS_OPEN = 64
 """Sessions of one source that may be open at once; of more, the first one is taken as interrupted."""

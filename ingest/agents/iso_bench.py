@@ -9,7 +9,7 @@ from ingest.agents.kept_run import found, kept
 from ingest.agents.record_id import canonical_hash
 from ingest.documents.document import Document
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.iso_bench import AgentProcess, Journal
+from schemas.wire.harnesses.iso_bench import AgentProcess, Journal
 
 _AGENTS = {"trae": "trae-agent", "codex": "codex", "codex_cli": "codex", "claude_code": "claude-code", "openhands": "openhands"}
 """The agent's name in the journal → the value of `runs.agent`."""

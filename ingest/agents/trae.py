@@ -22,7 +22,7 @@ from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import TRAE
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.trae import TraeInteraction, TraeTrajectory, TraeUsage
+from schemas.wire.agents.trae import TraeInteraction, TraeTrajectory, TraeUsage
 
 _CACHE_INSIDE = frozenset(("openai", "google"))
 _CACHE_BESIDE = frozenset(("anthropic",))

@@ -1,4 +1,4 @@
-"""Facts in the files beside a record, in the layout of ISO-Bench (`schemas.wire.iso_bench` has the fields and their source)."""
+"""Facts in the files beside a record, in the layout of ISO-Bench (`schemas.wire.harnesses.iso_bench` has the fields and their source)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from ingest.agents.prompts import prompt_in
 from ingest.context.patches import FileChange, Patch, read_patch
 from ingest.documents.times import lenient_time, shifted, unix_time
-from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
+from schemas.wire.harnesses.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
 
 LARGEST_READ = 64 << 20
 """Bytes of the largest sidecar that is read."""

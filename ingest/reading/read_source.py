@@ -33,7 +33,7 @@ from ingest.store.record_rows import runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
 from schemas.errors import InputUnreadable, InvalidRecord
 from schemas.rows.source import FileKind
-from schemas.wire.roll_ups import is_roll_up
+from schemas.wire.harnesses.roll_ups import is_roll_up
 
 SMALL_BYTES = 1 << 20
 """A file up to this size is loaded into memory at once."""

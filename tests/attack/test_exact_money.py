@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from streamlit.testing.v1 import AppTest
 
-from app.queries.filters import choose
+from app.queries.filters.chosen import choose
 from app.queries.runs import runs
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
@@ -25,7 +25,7 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from schemas.rows.units import LARGEST_USD, usd
-from schemas.wire.claude_code import ResultRecord
+from schemas.wire.agents.claude_code import ResultRecord
 from schemas.wire.values import DIGITS_LOST
 from tests.attack.commands import tachograph
 from tests.conftest import ROOT, StoreOnce, record_text

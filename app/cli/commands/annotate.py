@@ -12,7 +12,8 @@ import click
 from app.cli import terminal
 from app.cli.closed_lists import with_known_words
 from app.cli.options import Command, examples, filter_options, utf8, with_store, with_whole_ids
-from app.queries.filters import EXCLUDED, FILTERS, Filters, choose, parse_label
+from app.queries.filters.chosen import Filters, choose, parse_label
+from app.queries.filters.registry import EXCLUDED, FILTERS
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
 

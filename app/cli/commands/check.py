@@ -10,7 +10,7 @@ import click
 
 from app.cli import terminal
 from app.cli.options import Word, examples, utf8, with_budgets, with_filters, with_store
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE
 from schemas.errors import ExitCode
 from schemas.text import one_line

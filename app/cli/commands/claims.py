@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.options import TABLE, Output, Word, examples, utf8, with_filters, with_limit, with_output, with_store
-from app.queries.filters import Filters
+from app.queries.filters.chosen import Filters
 
 if TYPE_CHECKING:
     from ingest.store.database import Store

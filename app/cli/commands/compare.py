@@ -9,7 +9,7 @@ import click
 from app.cli import terminal
 from app.cli.closed_lists import with_known_words
 from app.cli.options import TABLE, Output, examples, utf8, with_output, with_store, with_whole_ids
-from app.queries.filters import parse
+from app.queries.filters.chosen import parse
 from app.reports.exports import EXPORTS
 from schemas.text import plural
 
@@ -35,7 +35,7 @@ def compare(first: str, second: str, output: Output, store: CheckedStore) -> Non
     confidence intervals of the ratio of medians (bootstrap with a fixed seed). Tasks in both groups are also compared one by one.
     """
     from app.cli.output import deliver
-    from app.queries.cohorts import as_figures, compare_cohorts
+    from app.queries.comparisons.cohorts import as_figures, compare_cohorts
     from app.text.answers import Answer
     from app.text.cohort_words import as_words
     from schemas.catalogue.columns import COMPARED, compared

@@ -26,7 +26,7 @@ from schemas.marks import EVENT_TYPES, FIGURES, RESULT_START, is_agents_event, i
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
-from schemas.wire.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage
+from schemas.wire.agents.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage
 from schemas.wire.values import DIGITS_LOST
 
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")

@@ -18,7 +18,7 @@ from ingest.agents.tool_counts import LONGEST_NAME, TOOLS_KEPT, ToolCounts, merg
 from ingest.documents.times import event_time
 from schemas.marks import EVENT_TYPES
 from schemas.text import paired
-from schemas.wire.claude_code_events import InitEvent
+from schemas.wire.agents.claude_code_events import InitEvent
 
 SESSIONS_KEPT = 64
 """Sessions of one stream that are remembered. Of more, the one without events for the longest time is forgotten."""

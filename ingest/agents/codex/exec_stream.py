@@ -24,7 +24,7 @@ from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.codex import EXEC_TYPES, ExecEvent, ExecItem
+from schemas.wire.agents.codex import EXEC_TYPES, ExecEvent, ExecItem
 
 _TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
 _FAILED = frozenset(("failed", "declined"))

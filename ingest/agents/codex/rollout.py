@@ -28,7 +28,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.codex import ROLLOUT_TYPES, EventMessage, SessionMeta, TokenInfo, TurnContext
+from schemas.wire.agents.codex import ROLLOUT_TYPES, EventMessage, SessionMeta, TokenInfo, TurnContext
 
 _TOOL_ITEMS = {"function_call": "name", "custom_tool_call": "name", "local_shell_call": "type", "web_search_call": "type"}
 """Type of an item that is a tool call → the field with the name of the tool."""

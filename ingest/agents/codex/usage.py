@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingest.agents.disjoint_tokens import Tokens
-from schemas.wire.codex import CodexUsage
+from schemas.wire.agents.codex import CodexUsage
 
 
 def tokens_of(usage: CodexUsage) -> Tokens:

@@ -28,7 +28,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import COPILOT
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.copilot import PASSED_TYPES, READ_TYPES, CopilotData, CopilotPlace, CopilotResult
+from schemas.wire.agents.copilot import PASSED_TYPES, READ_TYPES, CopilotData, CopilotPlace, CopilotResult
 
 _NO_TOKENS = "The log has no token counts but the output of its messages, {:,} tokens."
 _WENT_ON = "The session went on after the last count of its tokens."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ingest.agents.disjoint_tokens import Tokens
-from schemas.wire.copilot import CopilotData, CopilotUsage
+from schemas.wire.agents.copilot import CopilotData, CopilotUsage
 
 PREMIUM_REQUESTS, AI_UNITS = "premium requests", "AI units"
 _NANO = 10**9

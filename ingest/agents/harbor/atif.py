@@ -25,7 +25,7 @@ from ingest.documents.times import event_time
 from schemas.agents import HARBOR
 from schemas.rows.run import Outcome, RecordKind
 from schemas.rows.units import LARGEST_INT
-from schemas.wire.atif import VERSION, AtifFinalMetrics, AtifMetrics, AtifStep, AtifTrajectory
+from schemas.wire.harnesses.atif import VERSION, AtifFinalMetrics, AtifMetrics, AtifStep, AtifTrajectory
 
 UNKNOWN = "unknown"
 

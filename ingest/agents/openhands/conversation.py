@@ -11,7 +11,7 @@ from ingest.agents.error_words import outcome_of_error
 from ingest.agents.tool_counts import ToolCounts
 from ingest.documents.times import event_time
 from schemas.rows.run import Outcome
-from schemas.wire.openhands import ConversationState, SdkEvent, Stats
+from schemas.wire.agents.openhands import ConversationState, SdkEvent, Stats
 
 _STATUS_KEYS = ("execution_status", "agent_status")
 _OUTCOMES = {

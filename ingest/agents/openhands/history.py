@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ingest.agents.tool_counts import ToolCounts
-from schemas.wire.openhands import LlmMetrics
+from schemas.wire.agents.openhands import LlmMetrics
 
 _NO_TOOLS = frozenset(
     ("message", "finish", "think", "system", "recall", "reject", "change_agent_state", "condensation", "condensation_request", "null", "")

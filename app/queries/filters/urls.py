@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.queries.filters import FILTERS, Filters, Kind, choose
+from app.queries.filters.chosen import Filters, choose
+from app.queries.filters.registry import FILTERS, Kind
 from schemas.errors import UsageError
 from schemas.text import one_line, paired
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from app.queries.filters import Filters, where
+from app.queries.filters.chosen import Filters, where
 from app.queries.grouping import UTC_ZONE, groups
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, run_step

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from app.queries import distributions as distribution_queries
-from app.queries.bootstrap import Comparison, Estimate, compare
-from app.queries.filters import Filters
+from app.queries.comparisons import distributions as distribution_queries
+from app.queries.comparisons.bootstrap import Comparison, Estimate, compare
+from app.queries.filters.chosen import Filters
 from app.queries.read_transaction import read_transaction
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -54,7 +54,7 @@ def command(cohorts: Sequence[Filters], location: str) -> str:
 
 
 def _key_values(filters: Filters) -> str:
-    """`main-model=claude-opus-4-6 repo=vllm`, as `app.queries.filters.parse` reads them."""
+    """`main-model=claude-opus-4-6 repo=vllm`, as `app.queries.filters.chosen.parse` reads them."""
     return " ".join(shlex.quote(f"{key}={value}") for key, values in filters.chosen for value in values)
 
 

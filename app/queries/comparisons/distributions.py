@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from app.queries.filters import Filters, where
+from app.queries.filters.chosen import Filters, where
 from app.queries.grouping import Group, group
 from app.queries.runs import fetch
 from ingest.store.database import Store

@@ -1,0 +1,1 @@
+"""Runs beside other runs, and beside what they would have cost elsewhere."""

@@ -1,0 +1,1 @@
+"""What coding agents write: one module for each."""

@@ -1,0 +1,1 @@
+"""What harnesses of benchmarks write around an agent: one module for each."""
