@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from app.charts.palette import OUTCOMES
-from app.charts.runs import SCATTERS
+from app.charts.runs import scatters
 from app.queries.filters.chosen import Filters
 from app.queries.filters.registry import FILTERS
 from app.queries.runs import summary
@@ -36,6 +36,7 @@ from app.text.presentation import (
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
+from schemas.catalogue.cost_measures import REPORTED
 from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import ROOT, SAMPLES, record_text
 
@@ -166,7 +167,7 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
         "Cost per turn": "$0.0257",
     }
     assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
-    assert len(app.get("plotly_chart")) == 2 + len(SCATTERS)
+    assert len(app.get("plotly_chart")) == 2 + len(scatters(REPORTED))
     assert not [metric for metric in app.metric if metric.delta], "all figures are known for all runs"
 
 

@@ -323,7 +323,7 @@ def test_titles_of_charts_say_what_the_cards_say(store: Store) -> None:
     start = json.dumps({"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-6"})
     put(store, start, result("a", 0.5, 30_000, session_id="s"), result("b", 0.75, 60_000, session_id="s"))
     put(store, result("c", 9.0, 900_000, session_id="c", duration_ms=3_000, num_turns=1), name="carried")
-    found, table = total(store, "parallelism", "cost_per_turn_usd"), run_queries.runs(store, Filters())
+    found, table = total(store, "parallelism", "cost_per_turn_usd", "cost_list_per_turn_usd"), run_queries.runs(store, Filters())
     for key, scatter in SCATTERS.items():
         assert CHARTS[key].words(table).finding == scatter.said(found[scatter.metric])
     assert CHARTS["wall-api"].words(table).finding == f"API time is {960 / 123:.2f}× wall time"
@@ -343,7 +343,7 @@ def test_a_model_has_its_colour_of_the_screens_in_a_report(tmp_path: Path, store
     names = ("claude-haiku-4-5", "claude-opus-4-6", "claude-sonnet-4-5")
     put(store, *(record_text(uuid=f"{name}-{n}", session_id=f"{name}-{n}", modelUsage={name: usage}) for name in names for n in range(2)))
     made = report(store, Request(choose({"model": "claude-sonnet-4-5"})))
-    on_screen = looks(screen_queries.options_by_filter(store, screen_queries.MOST_OPTIONS)["model"])
+    on_screen = looks(screen_queries.ranked_models(store))
     page = EXPORTS["html"].write_report(made).decode()
     [figure] = re.findall(r'id="chart-runs-figure">(.*?)</script>', page)
     [bars] = json.loads(html.unescape(figure))["data"]

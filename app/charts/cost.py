@@ -16,28 +16,29 @@ from app.charts.periods import filled, labels
 from app.queries.cost import Groups
 from app.text.cost_words import TOKEN_CLASSES, group_names
 from schemas.catalogue.columns import GROUPS, RUNS
+from schemas.catalogue.cost_measures import COST_MEASURES, REPORTED, CostMeasure
 from schemas.unit_names import Unit
 
-COST, TOKEN_AXIS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
+COSTS, TOKEN_AXIS = {key: axis_of(GROUPS[measure.total]) for key, measure in COST_MEASURES.items()}, axis_of(RUNS["total_tokens"])
 ROW = 28
 
 Key = tuple[str | None, bool]
 """A model; or None and True for all other models together."""
 
 
-def by_model(found: Groups, shares: pa.Table, looks: Looks, page: str | None) -> go.Figure:
+def by_model(found: Groups, shares: pa.Table, looks: Looks, page: str | None, measure: CostMeasure = REPORTED) -> go.Figure:
     """A bar per group, stacked by model; horizontal, or vertical where the groups are in order of time."""
-    key = found.table.column_names[0]
-    rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
-    if not any(row["cost_usd"] for row in rows):
-        return nothing("No run has a reported cost above 0.")
+    key, cost = found.table.column_names[0], measure.total
+    rows = [row for row in found.table.to_pylist() if row[cost] is not None]
+    if not any(row[cost] for row in rows):
+        return nothing(f"No run has a {measure.name} above 0.")
     groups = filled([row[key] for row in rows]) if found.in_order else [row[key] for row in rows]
     places = {group: place for place, group in enumerate(groups)}
-    totals = {row[key]: row["cost_usd"] for row in rows}
+    totals = {row[key]: row[cost] for row in rows}
     amounts = _amounts((row for row in shares.to_pylist() if row["group"] in totals), looks)
     names = dict(zip(places, group_names([{key: group} for group in groups], key), strict=True))
     traces = [_share(model, part, places, names, totals, looks, upright=found.in_order) for model, part in amounts.items()]
-    return _bars(traces, list(names.values()), COST, page, upright=found.in_order)
+    return _bars(traces, list(names.values()), COSTS[measure.key], page, upright=found.in_order)
 
 
 def _amounts(rows: Iterable[Mapping[str, Any]], looks: Looks) -> dict[Key, dict[Any, Decimal]]:
@@ -78,10 +79,10 @@ def _share(
     )
 
 
-def by_token_class(found: Groups, page: str | None) -> go.Figure:
+def by_token_class(found: Groups, page: str | None, measure: CostMeasure = REPORTED) -> go.Figure:
     """A bar per group, stacked by type of tokens, in the order of the bars of cost."""
     key = found.table.column_names[0]
-    rows = [row for row in found.table.to_pylist() if row["cost_usd"] is not None]
+    rows = [row for row in found.table.to_pylist() if row[measure.total] is not None or any(row[column] for column in TOKEN_CLASSES)]
     groups = filled([row[key] for row in rows]) if found.in_order else [row[key] for row in rows]
     names, places = group_names(rows, key), {group: place for place, group in enumerate(groups)}
     traces = [

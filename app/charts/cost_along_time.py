@@ -1,4 +1,4 @@
-"""Chart of cumulative reported cost by date or order, an area per main model. Rows as of `queries_cost.spending`."""
+"""Chart of cumulative cost by date or order, an area per main model. Rows as of `queries_cost.spending`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import pyarrow as pa
 
 from app.charts.axes import axis_layout
 from app.charts.base import figure, hover, inked, nothing, run_line, safe
-from app.charts.cost import COST, Key, key_of, look_of, model_name
+from app.charts.cost import COSTS, Key, key_of, look_of, model_name
 from app.charts.palette import PLAIN, Looks
 from app.queries.cost import TIME
 from app.text.formatting import exact
+from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.unit_names import Unit
 
 TITLES = {TIME: "Date (UTC)"}
@@ -54,11 +55,11 @@ def steps(table: pa.Table, looks: Looks) -> list[Step]:
     return found
 
 
-def spending(table: pa.Table, axis: str, looks: Looks, page: str | None) -> go.Figure:
+def spending(table: pa.Table, axis: str, looks: Looks, page: str | None, measure: CostMeasure = REPORTED) -> go.Figure:
     """Stacked areas in the order of legends. The line above them has the totals as hover text, its points are single runs."""
     found = steps(table, looks)
     if not found:
-        return nothing("No run has both a reported cost and a date.")
+        return nothing(f"No run has both a {measure.name} and a date.")
     sums: dict[Key, Decimal] = {}
     for step in found:
         for key, cost in step.parts.items():
@@ -66,7 +67,7 @@ def spending(table: pa.Table, axis: str, looks: Looks, page: str | None) -> go.F
     traces = [_area(key, found, looks) for key in sorted(sums, key=lambda key: look_of(key, looks).place)]
     x = {"title": {"text": TITLES.get(axis, ORDER)}, "showgrid": False, "automargin": True}
     x |= _order_ticks(found) if axis != TIME else {}
-    y = axis_layout(COST, [], logarithmic=False)
+    y = axis_layout(COSTS[measure.key], [], logarithmic=False)
     return inked(figure([*traces, _edge(found), _runs(found)], xaxis=x, yaxis=y), page)
 
 

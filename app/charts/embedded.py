@@ -10,9 +10,11 @@ import pyarrow as pa
 from plotly.offline import get_plotlyjs
 
 from app.charts.base import CHARTS, INKS
+from app.charts.models import PER_RUN
 from app.charts.palette import Looks
 from app.charts.spending import bars_note, cost_bars
 from app.queries.grouping import group
+from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.text import in_json, one_line
 
 MODEL_KEYS = ("model", "provider", "region")
@@ -34,7 +36,7 @@ def plotly_script() -> str:
 
 
 def report_charts(
-    groups: pa.Table, by: tuple[str, ...], models: pa.Table, model_rows: pa.Table, looks: Looks, runs: int
+    groups: pa.Table, by: tuple[str, ...], models: pa.Table, model_rows: pa.Table, looks: Looks, runs: int, measure: CostMeasure = REPORTED
 ) -> Mapping[str, Embedded]:
     """The charts of a report by the key of their section; a chart of fewer than two bars says no more than its table.
 
@@ -42,18 +44,18 @@ def report_charts(
     """
     in_order = bool(by) and group(by[0]).in_order
     found = {
-        "groups": _bars(groups, by, "Reported cost per group", in_order=in_order) if by else None,
-        "models": _bars(_model_names(models), ("model",), "Reported cost per model"),
-        "runs": _runs(model_rows, looks, runs),
+        "groups": _bars(groups, by, "per group", measure, in_order=in_order) if by else None,
+        "models": _bars(_model_names(models), ("model",), "per model", measure),
+        "runs": _runs(model_rows, looks, runs, measure),
     }
     return {key: chart for key, chart in found.items() if chart}
 
 
-def _bars(table: pa.Table, keys: tuple[str, ...], alt: str, *, in_order: bool = False) -> Embedded | None:
-    if table.num_rows < 2 or "cost_usd" not in table.column_names:
+def _bars(table: pa.Table, keys: tuple[str, ...], per: str, measure: CostMeasure, *, in_order: bool = False) -> Embedded | None:
+    if table.num_rows < 2 or measure.total not in table.column_names:
         return None
-    drawn = cost_bars(table, keys, in_order=in_order)
-    return _embedded(drawn, f"{alt}, one bar each.", bars_note(table, in_order=in_order)) if drawn else None
+    drawn, note = cost_bars(table, keys, in_order=in_order, measure=measure), bars_note(table, in_order=in_order, measure=measure)
+    return _embedded(drawn, f"{measure.label} {per}, one bar each.", note) if drawn else None
 
 
 def _model_names(table: pa.Table) -> pa.Table:
@@ -62,11 +64,11 @@ def _model_names(table: pa.Table) -> pa.Table:
     return table.set_column(0, "model", pa.array(named, pa.string()))
 
 
-def _runs(model_rows: pa.Table, looks: Looks, runs: int) -> Embedded | None:
+def _runs(model_rows: pa.Table, looks: Looks, runs: int, measure: CostMeasure) -> Embedded | None:
     drawn = len(set(model_rows["run_id"].to_pylist()))
     if drawn < 2:
         return None
-    chart = CHARTS["cost-models"]
+    chart = CHARTS[PER_RUN[measure.key]]
     said = f"The chart shows the top {drawn} of {runs:,} runs." if drawn < runs else f"The chart shows all {drawn} runs."
     return _embedded(chart.draw(model_rows, looks, "light"), chart.alt(model_rows), said)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
@@ -16,6 +17,7 @@ from app.charts.palette import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
 from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import exact, human
 from schemas.catalogue.columns import GROUPS, RUNS
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -34,32 +36,34 @@ FEW_BARS = 6
 LONGEST_TICK, LONGEST_TITLE = 20, 80
 """The most characters of a title below one of many bars, and in hover text."""
 
-COST, TOKENS = axis_of(GROUPS["cost_usd"]), axis_of(RUNS["total_tokens"])
+COSTS, TOKENS = {key: axis_of(GROUPS[measure.total]) for key, measure in COST_MEASURES.items()}, axis_of(RUNS["total_tokens"])
+PER_RUN = {REPORTED.key: "cost-models", LIST.key: "list-cost-models"}
+"""The chart of what runs cost, by measure."""
 
 Row = Mapping[str, Any]
 
 
-def _cost_words(table: pa.Table) -> Words:
-    rows = _priced(table)
+def _cost_words(table: pa.Table, measure: CostMeasure) -> Words:
+    rows, note = _priced(table), _cost_note(table, measure)
     total = sum((row["cost_usd"] for row in rows), Decimal(0))
     if not total:
-        return Words("Reported cost per run", _cost_note(table, rows))
+        return Words(f"{measure.label} per run", note)
     shares = {model: cost for model, cost in _sums(rows, "model").items() if model is not None}
     if not shares:
-        return Words("No run names its models", _cost_note(table, rows))
+        return Words("No run names its models", note)
     model, cost = max(shares.items(), key=lambda item: item[1])
-    made = "all cost" if cost == total else f"{percent(cost / total)} of cost"
-    return Words(f"{name(model)} accounts for {made}, by own tokens", _cost_note(table, rows))
+    made = f"all {measure.noun}" if cost == total else f"{percent(cost / total)} of {measure.noun}"
+    return Words(f"{name(model)} accounts for {made}, by own tokens", note)
 
 
-def _cost_note(table: pa.Table, rows: Sequence[Row]) -> str:
-    runs = _sums(rows, "run_id")
+def _cost_note(table: pa.Table, measure: CostMeasure) -> str:
+    runs = _sums(_priced(table), "run_id")
     silent = len(set(table["run_id"].to_pylist()) - runs.keys())
-    said = [f"Not shown: {plural(silent, 'run')} without a reported cost."] if silent else []
+    said = [f"Not shown: {plural(silent, 'run')} without a {measure.name}."] if silent else []
     if len(runs) > MOST_BARS:
         top = sum(sorted(runs.values(), reverse=True)[:MOST_BARS], Decimal(0))
         share = percent(top / sum(runs.values(), Decimal(0))) if top else "none"
-        said.insert(0, f"Top {MOST_BARS} of {plural(len(runs), 'run')}: {share} of cost.")
+        said.insert(0, f"Top {MOST_BARS} of {plural(len(runs), 'run')}: {share} of {measure.noun}.")
     return " ".join(said)
 
 
@@ -75,17 +79,11 @@ def _sums(rows: Sequence[Row], key: str) -> dict[Any, Decimal]:
     return sums
 
 
-@chart(
-    "cost-models",
-    "Reported cost per run, by model",
-    "One bar per run, most expensive first, its height the reported cost, stacked by the models the run used",
-    _cost_words,
-)
-def cost_models(table: pa.Table, models: Looks) -> go.Figure:
+def cost_models(table: pa.Table, models: Looks, measure: CostMeasure) -> go.Figure:
     """Stacked bars of the most expensive runs."""
     rows = _priced(table)
     if not rows:
-        return nothing("No run has a reported cost.")
+        return nothing(f"No run has a {measure.name}.")
     runs = sorted(_sums(rows, "run_id").items(), key=lambda item: (-item[1], item[0]))[:MOST_BARS]
     places = {run_id: place for place, (run_id, _) in enumerate(runs)}
     drawn = [row for row in rows if row["run_id"] in places]
@@ -93,9 +91,18 @@ def cost_models(table: pa.Table, models: Looks) -> go.Figure:
     for row in drawn:
         of_model.setdefault(row["model"], []).append(row)
     traces = [_bars(*entry, places, dict(runs)) for entry in in_legend(of_model, models)]
-    cost = axis_layout(COST, [], logarithmic=False)
+    cost = axis_layout(COSTS[measure.key], [], logarithmic=False)
     titles = {row["run_id"]: row.get("title") or row["run_id"][:8] for row in drawn}
     return figure(traces, barmode="stack", bargap=0.25, xaxis=_run_axis([titles[run_id] for run_id in places]), yaxis=cost)
+
+
+for _measure in COST_MEASURES.values():
+    chart(
+        PER_RUN[_measure.key],
+        f"{_measure.label} per run, by model",
+        f"One bar per run, most expensive first, its height the {_measure.name}, stacked by the models the run used",
+        partial(_cost_words, measure=_measure),
+    )(partial(cost_models, measure=_measure))
 
 
 def _bars(label: str, look: Look, rows: Sequence[Row], places: Mapping[str, int], totals: Mapping[str, Decimal]) -> go.Bar:

@@ -1,4 +1,4 @@
-"""Charts of one figure of a run over another. Each is an entry of SCATTERS, and the overview shows them all.
+"""Charts of one figure of a run over another. Each is an entry of SCATTERS; the overview shows those of the chosen measure of cost.
 
 A point per run, coloured by its main model, from rows of `app.queries.runs`; where there are too many, squares that are stronger where
 more runs are, from rows of `app.queries.screens.density`.
@@ -18,6 +18,7 @@ from app.charts.base import Words, chart, figure, hover, inked, left_out, nothin
 from app.charts.palette import MANY, Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.columns import RUNS
+from schemas.catalogue.cost_measures import COST_MEASURES, REPORTED, CostMeasure
 from schemas.catalogue.metrics import RUN_METRICS
 
 CELLS = 16
@@ -34,7 +35,8 @@ class Scatter:
     `title` is `Y vs. X`, `shows` says how to read the points. `both` is what a run must have to be drawn, `missing` what the others
     lack. `metric` is the figure of RUN_METRICS that is Σ y ÷ Σ x, and `finding` has it at its `{}`; without them the title is the heading.
     It rests on the runs that have the figure of this name themselves.
-    Figures of one kind share a `common_scale`, with a dashed line where both are equal.
+    Figures of one kind share a `common_scale`, with a dashed line where both are equal. `cost` is the key of the measure of cost that
+    one of them is.
     """
 
     key: str
@@ -47,6 +49,7 @@ class Scatter:
     metric: str = ""
     finding: str = ""
     common_scale: bool = False
+    cost: str = ""
 
     def words(self, table: pa.Table) -> Words:
         """What its points say, and which runs are left out."""
@@ -110,8 +113,6 @@ def scatter(one: Scatter) -> None:
     chart(one.key, title, one.shows, one.words)(one.draw)
 
 
-COST = axis_of(RUNS["cost_own_usd"])
-
 scatter(
     Scatter(
         key="wall-api",
@@ -127,19 +128,26 @@ scatter(
         common_scale=True,
     )
 )
-scatter(
-    Scatter(
-        key="turns-cost",
-        x=axis_of(RUNS["num_turns"]),
-        y=COST,
-        title="Reported cost vs. turns",
-        shows="One point per run: its turns to the right, its reported cost upwards",
-        both="turns and a reported cost",
-        missing="turns and cost",
-        metric="cost_per_turn_usd",
-        finding="Average cost per turn: {}",
+for _measure in COST_MEASURES.values():
+    scatter(
+        Scatter(
+            key="turns-cost" if _measure is REPORTED else f"turns-{_measure.key}-cost",
+            x=axis_of(RUNS["num_turns"]),
+            y=axis_of(RUNS[_measure.column]),
+            title=f"{_measure.label} vs. turns",
+            shows=f"One point per run: its turns to the right, its {_measure.name} upwards",
+            both=f"turns and a {_measure.name}",
+            missing=f"turns and {_measure.noun}",
+            metric=_measure.of("cost_per_turn_usd"),
+            finding=f"Average {_measure.noun} per turn: {{}}",
+            cost=_measure.key,
+        )
     )
-)
+
+
+def scatters(measure: CostMeasure) -> dict[str, Scatter]:
+    """The charts that the overview shows where cost is counted by this measure."""
+    return {key: one for key, one in SCATTERS.items() if one.cost in ("", measure.key)}
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from app.cli.options import (
     Whole,
     budgets_on_screens,
     by_option,
+    cost_option,
     db_option,
     examples,
     keys_option,
@@ -126,12 +127,14 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
         "report --by label:team -o cost.xlsx",
         "report --since 2026-03 --until 2026-04 --owner Finance --max-total-usd 500 -o cost.html",
         "report --by repo --metrics cost_usd,turns --format csv",
+        "report --by agent --cost list",
     )
 )
 @by_option
 @keys_option("--metrics", RUN_METRICS, "metric", (), "Metrics to show (replaces the defaults)")
 @click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days and times.")
 @click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Number of runs to list.  [default: 10; in xlsx 10,000]")
+@cost_option
 @click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="Also price the same tokens as MODEL[@PROVIDER].")
 @click.option("--title", default="", metavar="TEXT", callback=utf8, help="Title of the report.  [default: Cost report]")
 @click.option("--owner", default="", metavar="TEXT", callback=utf8, help="Who the report is prepared for.")
@@ -158,7 +161,8 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
     listed, brief = options["listed"], options["brief"]
     runs = output.runs if listed is None else listed
     first = FirstPage(options["title"], options["owner"], options["budgets"])
-    made = make_report(store, Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"], first))
+    request = Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"], options["cost"], first)
+    made = make_report(store, request)
     if made.header.undated and any(group.in_order for group in groups(by)):
         terminal.note(made.header.undated)
     if brief:
@@ -168,31 +172,33 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
 
 
 @cli.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
+@cost_option
 @with_filters
 @with_output
 @with_limit("runs")
 @with_store
-def runs(limit: int | None, filters: Filters, output: Output, store: Store) -> None:
+def runs(limit: int | None, cost: str, filters: Filters, output: Output, store: Store) -> None:
     """List runs, most expensive first."""
     from app.cli.output import deliver
     from app.reports import results
 
-    deliver(results.runs(store, filters, limit), output)
+    deliver(results.runs(store, filters, limit, cost), output)
 
 
 cli.add_command(show)
 
 
 @cli.command(epilog=examples("models", "models --since 2026-11-01 --format md"))
+@cost_option
 @with_filters
 @with_output
 @with_store
-def models(filters: Filters, output: Output, store: Store) -> None:
+def models(cost: str, filters: Filters, output: Output, store: Store) -> None:
     """Show cost and tokens per model, helper models included."""
     from app.cli.output import deliver
     from app.reports import results
 
-    deliver(results.models(store, filters), output)
+    deliver(results.models(store, filters, cost), output)
 
 
 cli.add_command(claims)

@@ -19,6 +19,7 @@ from app.queries.filters.registry import FILTERS, RUN, Filter, Kind
 from app.queries.grouping import groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from ingest.system.command_lines import DEFAULT_STORE
+from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.limits import LIMITS
 from schemas.errors import UsageError
@@ -210,6 +211,12 @@ def by_option(command: Command) -> Command:
 
     listed = f"Group by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
     return click.option("--by", metavar="DIMENSION[,DIMENSION]", callback=checked, help=listed)(command)
+
+
+def cost_option(command: Command) -> Command:
+    """`--cost`, handed on as `cost`: the key of a measure of cost, empty for the usual one."""
+    listed = "Count cost as reported by the agents, or at list prices.  [default: reported; list if no run reports a cost]"
+    return click.option("--cost", type=Word(tuple(COST_MEASURES)), callback=lambda _ctx, _param, value: value or "", help=listed)(command)
 
 
 def with_budgets(command: Command) -> Command:

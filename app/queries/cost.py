@@ -5,7 +5,7 @@ Each opens the store for its own query, as `app.queries.runs` does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from app.queries.filters.registry import COUNTED
 from app.queries.grouping import group
 from app.queries.runs import fetch, model_shares, summary
 from ingest.store.database import Store
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import MODEL_METRICS
 
 TIME, RECEIVED = "time", "received"
@@ -29,18 +30,25 @@ MOST_MODELS = 40
 DRAWN_METRICS = (
     "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_uncached_usd", "cache_saved_usd",
     "cache_hit_ratio", "cost_cache_write_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+    "bounded_list_usd",
 )  # fmt: skip
 """Figures of groups that charts draw."""
 
 GROUP_METRICS = (*DRAWN_METRICS, "cost_delta_share", "cache_saved_share", "cost_median_usd", "cost_per_completed_usd")
 """Figures of groups that a table lists."""
 
+COST_FACTS = (
+    "runs", "cost_usd", "cost_list_usd", "unreported_runs", "unreported_list_usd", "unlisted_runs", "unlisted_cost_usd", "bounded_runs",
+    "bounded_list_usd", "token_bounds",
+)  # fmt: skip
+"""Which runs have a reported cost, which a list-price cost, and how much of that are bounds."""
+
 CAUSE_METRICS = ("runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_delta_share")
-MODEL_FIGURES = ("cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_delta_share", "causes")
+MODEL_FIGURES = ("cost_usd", "cost_list_usd", "bounded_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_delta_share", "causes")
 
 RUN_COLUMNS = (
     "run_id", "title", "dated_at", "model", "outcome", "is_started", "cost_own_usd", "cost_list_usd", "cost_delta_usd",
-    "cost_cause", "cache_saved_usd", "duration_ms", "num_turns", "cost_per_turn_usd", "repo", "task", "experiment",
+    "cost_cause", "cache_saved_usd", "tokens_basis", "duration_ms", "num_turns", "cost_per_turn_usd", "repo", "task", "experiment",
 )  # fmt: skip
 """Columns of a list of the most expensive runs."""
 
@@ -57,9 +65,22 @@ class Groups:
     in_order: bool
 
 
-def groups(store: Store, filters: Filters, by: str, limit: int, metrics: Sequence[str] = DRAWN_METRICS) -> Groups:
-    """The metrics per group, at most `limit` groups; days are those of UTC."""
-    found = summary(store, filters, (by,), metrics)
+def usual_measure(facts: Mapping[str, Any]) -> CostMeasure:
+    """What cost is counted by unless somebody chooses: as reported, or at list prices where no run reports any. `facts`: COST_FACTS."""
+    return LIST if facts["unreported_runs"] == facts["runs"] > facts["unlisted_runs"] else REPORTED
+
+
+def choices(facts: Mapping[str, Any]) -> list[CostMeasure]:
+    """The measures that have anything to show; the usual one where none has."""
+    told = [measure for measure in COST_MEASURES.values() if facts[measure.lacks] < facts["runs"]]
+    return told or [REPORTED]
+
+
+def groups(
+    store: Store, filters: Filters, by: str, limit: int, metrics: Sequence[str] = DRAWN_METRICS, measure: CostMeasure = REPORTED
+) -> Groups:
+    """The metrics per group, those of cost by the measure too, at most `limit` groups; days are those of UTC."""
+    found = summary(store, filters, (by,), tuple(dict.fromkeys((*metrics, *map(measure.of, metrics)))), measure=measure)
     in_order = group(by).in_order
     first = max(0, found.num_rows - limit) if in_order else 0
     return Groups(found.slice(first, limit), found.num_rows, in_order)
@@ -72,21 +93,20 @@ def by_cause(store: Store, filters: Filters) -> pa.Table:
     return found.take(pa.array(sorted(range(len(sizes)), key=lambda place: -sizes[place]), pa.int64()))
 
 
-def shares(store: Store, filters: Filters, by: str, limit: int) -> pa.Table:
-    """Each model's own share of the same groups: `group`, `model`, `cost_usd`.
+def shares(store: Store, filters: Filters, by: str, limit: int, measure: CostMeasure = REPORTED) -> pa.Table:
+    """Each model's own share of the same groups: `group`, `model`, `cost_usd` by the measure.
 
-    What runs report without saying of which model is a row without one, so that the shares add up to their group.
+    What runs cost without saying of which model is a row without one, so that the shares add up to their group.
     """
-    condition, chosen = where(filters), group(by)
-    order = '"group" desc nulls first' if chosen.in_order else 'cost_usd desc nulls last, "group"'
+    condition, chosen, cost = where(filters), group(by), measure.column
+    order = '"group" desc nulls first' if chosen.in_order else 'cost_usd desc nulls last, sum(list_usd) desc nulls last, "group"'
     sql = f"""
-        with wanted as (select {chosen.sql} as "group", cost_own_usd, models, model_costs_usd from v_runs where {condition.sql}),
-        listed as (select "group", sum(cost_own_usd) as cost_usd from wanted group by "group" order by {order} limit {int(limit)}),
-        parts as (
-            select "group", model, sum(cost_usd) as cost_usd
-            from (select "group", unnest(models) as model, unnest(model_costs_usd) as cost_usd from wanted)
-            group by all having sum(cost_usd) <> 0
+        with wanted as (
+            select {chosen.sql} as "group", run_id, {cost} as usd, cost_list_usd as list_usd, models, model_costs_usd
+            from v_runs where {condition.sql}
         ),
+        listed as (select "group", sum(usd) as cost_usd from wanted group by "group" order by {order} limit {int(limit)}),
+        parts as (select "group", model, sum(cost_usd) as cost_usd from ({_OWN_PARTS[measure.key]}) group by all having sum(cost_usd) <> 0),
         named as (select "group", sum(cost_usd) as cost_usd from parts group by "group"),
         rest as (
             select listed."group", null as model, listed.cost_usd - coalesce(named.cost_usd, 0) as cost_usd
@@ -102,7 +122,25 @@ def shares(store: Store, filters: Filters, by: str, limit: int) -> pa.Table:
     return fetch(store, sql, condition.parameters | dict(chosen.parameters))
 
 
-def models(store: Store, filters: Filters) -> pa.Table:
+_OWN_PARTS = {
+    REPORTED.key: 'select "group", unnest(models) as model, unnest(model_costs_usd) as cost_usd from wanted',
+    LIST.key: 'select "group", model_usage.model, cost_list_usd as cost_usd from wanted join model_usage using (run_id)'
+    " where usd is not null",
+}
+"""What the models of the wanted runs cost. At list prices only those of a run count whose models all have a price, as in its own cost."""
+
+
+def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Table:
+    """`model` and `cost_usd`: what the tokens of each cost by the measure, most expensive first, of the runs whose own cost is known."""
+    condition, cost = where(filters), measure.column
+    sql = f"""
+        select model, sum({cost}) as cost_usd from model_usage
+        semi join (select run_id from v_runs where {condition.sql} and {cost} is not null) as wanted using (run_id)
+        group by model order by cost_usd desc nulls last, model"""
+    return fetch(store, sql, condition.parameters)
+
+
+def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> pa.Table:
     """MODEL_FIGURES per model, provider and region, most expensive first; `uses` counts model rows: a run's use of one id of the model.
 
     Unlike `queries.models` it counts no runs, which takes ten times as long as all of this over a million of them.
@@ -113,56 +151,56 @@ def models(store: Store, filters: Filters) -> pa.Table:
     sql = f"""
         select model, provider, region, count(*) as uses, {figures}, count(cost_list_usd) as priced_uses
         from model_usage {chosen}
-        group by model, provider, region order by cost_usd desc nulls last, model, provider, region"""
+        group by model, provider, region order by {measure.total} desc nulls last, model, provider, region"""
     return fetch(store, sql, condition.parameters)
 
 
-def most_expensive(store: Store, filters: Filters, limit: int) -> pa.Table:
+def most_expensive(store: Store, filters: Filters, limit: int, measure: CostMeasure = REPORTED) -> pa.Table:
     """RUN_COLUMNS of the `limit` most expensive runs. The least of their costs is found first: few rows are then read whole."""
-    condition = where(filters)
+    condition, cost = where(filters), measure.column
     sql = f"""
         select {", ".join(RUN_COLUMNS)} from v_runs
-        where {condition.sql} and cost_own_usd >= (
-            select min(cost_own_usd) from (
-                select cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last limit {int(limit)}
+        where {condition.sql} and {cost} >= (
+            select min({cost}) from (
+                select {cost} from v_runs where {condition.sql} order by {cost} desc nulls last limit {int(limit)}
             )
-        ) order by cost_own_usd desc, run_id limit {int(limit)}"""
+        ) order by {cost} desc, run_id limit {int(limit)}"""
     return fetch(store, sql, condition.parameters)
 
 
-def models_of(store: Store, run_ids: Sequence[str]) -> pa.Table:
+def models_of(store: Store, run_ids: Sequence[str], measure: CostMeasure = REPORTED) -> pa.Table:
     """Each model's share of these runs, as `queries.model_rows` gives it."""
-    chosen = "select run_id, cost_own_usd from runs where run_id in (select unnest($run_ids))"
-    return model_shares(store, chosen, {"run_ids": list(run_ids)})
+    chosen = f"select run_id, {measure.column} from runs where run_id in (select unnest($run_ids))"
+    return model_shares(store, chosen, {"run_ids": list(run_ids)}, measure)
 
 
 _TIME = "dated_at"
 
 
-def times(store: Store, filters: Filters) -> dict[str, Any]:
+def times(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> dict[str, Any]:
     """Of the runs with a cost: how many there are, how many have a recorded time, how many their file's only, what those without cost."""
-    condition = where(filters)
+    condition, cost = where(filters), measure.column
     sql = f"""
-        select count(*) as runs, count({_TIME}) as timed, sum(cost_own_usd) filter ({_TIME} is null) as untimed_usd,
+        select count(*) as runs, count({_TIME}) as timed, sum({cost}) filter ({_TIME} is null) as untimed_usd,
                count(*) filter (time_source = 'file') as of_files, min({_TIME}) as first, max({_TIME}) as last
-        from v_runs where {condition.sql} and cost_own_usd is not null"""
+        from v_runs where {condition.sql} and {cost} is not null"""
     [row] = fetch(store, sql, condition.parameters).to_pylist()
     return dict(row)
 
 
-def spending(store: Store, filters: Filters, axis: str, about: dict[str, Any]) -> pa.Table:
+def spending(store: Store, filters: Filters, axis: str, about: dict[str, Any], measure: CostMeasure = REPORTED) -> pa.Table:
     """What runs cost along TIME, or in the order in which they were RECEIVED, in at most about PARTS steps. `about` is what `times` says.
 
     Each row is one main model in one step: `x` (the time of the step's last run, or how many runs there are up to it), `model`,
     `is_other` (a model beyond MOST_MODELS), `cost_usd`, `runs`, and `run_id` and `title` where it is a single run.
     """
-    condition, is_timed = where(filters), axis == TIME
+    condition, is_timed, cost = where(filters), axis == TIME, measure.column
     keys, width = (_time_keys if is_timed else _order_keys)(about)
     sql = f"""
         with pieces as (
-            select {", ".join(f"{key} as k{number}" for number, key in enumerate(keys))}, model, sum(cost_own_usd) as cost_usd,
+            select {", ".join(f"{key} as k{number}" for number, key in enumerate(keys))}, model, sum({cost}) as cost_usd,
                    count(*) as runs, any_value(run_id) as run_id, max({_TIME}) as last_at
-            from v_runs where {condition.sql} and cost_own_usd is not null {f"and {_TIME} is not null" if is_timed else ""}
+            from v_runs where {condition.sql} and {cost} is not null {f"and {_TIME} is not null" if is_timed else ""}
             group by all
         ),
         placed as (select *, sum(runs) over (order by {", ".join(f"k{number}" for number in range(len(keys)))}) as place from pieces),

@@ -15,6 +15,7 @@ from app.queries.filters.chosen import Filters, where
 from app.queries.filters.registry import COUNTED, EXCLUDED, TIMES
 from app.queries.grouping import UTC_ZONE, Group, groups
 from ingest.store.database import Store
+from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
 from schemas.errors import UsageError
@@ -29,7 +30,7 @@ RUN_COLUMNS = listed(
     "run_id", "title", "dated_at", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd",
     "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause",
     "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
-    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_read_share", MORE,
+    "cost_list_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_read_share", MORE,
     "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
     "claimed_scope", "claimed_caveat", "claimed_quote", "findings", "error_findings", "repo", "task", "experiment", "session_id",
     "started_at", "ended_at",
@@ -42,13 +43,19 @@ RUN_COLUMNS = listed(
 
 
 def summary(
-    store: Store, filters: Filters, by: Sequence[str] = (), metrics: Sequence[str] = DEFAULT_REPORT, zone: str = UTC_ZONE
+    store: Store,
+    filters: Filters,
+    by: Sequence[str] = (),
+    metrics: Sequence[str] = DEFAULT_REPORT,
+    zone: str = UTC_ZONE,
+    measure: CostMeasure = REPORTED,
 ) -> pa.Table:
     """Metrics of runs, one row per group, most expensive first; without `by` one row in all. Each metric with its known-of count.
 
-    `by` are words of `app.queries.grouping`; days, weeks and months are those of the time zone, and follow one another.
+    `by` are words of `app.queries.grouping`; days, weeks and months are those of the time zone, and follow one another. `measure` says
+    which cost orders groups, where that is among the metrics.
     """
-    return _aggregate(store, filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics])
+    return _aggregate(store, filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics], measure)
 
 
 def models(
@@ -56,11 +63,12 @@ def models(
     filters: Filters,
     by: Sequence[str] = ("model", "provider", "region"),
     metrics: Sequence[str] = tuple(MODEL_METRICS),
+    measure: CostMeasure = REPORTED,
 ) -> pa.Table:
     """Metrics of model rows, one row per model, provider and region, most expensive first."""
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
     chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
-    return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics])
+    return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics], measure)
 
 
 def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
@@ -72,36 +80,45 @@ def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
     return found["usd"], found["runs"]
 
 
-def runs(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
+def most_expensive_first(measure: CostMeasure = REPORTED) -> str:
+    """SQL of an order of runs. Those without a reported cost follow by what they cost at list prices."""
+    columns = dict.fromkeys((measure.column, LIST.column))
+    return ", ".join(f"{column} desc nulls last" for column in columns)
+
+
+def runs(store: Store, filters: Filters, limit: int | None = None, measure: CostMeasure = REPORTED) -> pa.Table:
     """Runs with RUN_COLUMNS, most expensive first."""
     condition = where(filters)
-    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id"
+    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by {most_expensive_first(measure)}, run_id"
     return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
 
 
-def model_rows(store: Store, filters: Filters, limit: int) -> pa.Table:
+def model_rows(store: Store, filters: Filters, limit: int, measure: CostMeasure = REPORTED) -> pa.Table:
     """Each model's share of the `limit` most expensive runs: one row per model of a run, most expensive run first.
 
     A run that tells no model's cost has one row without a model, so that the rows add up to what the runs cost.
     """
-    condition = where(filters)
-    chosen = (
-        f"select run_id, cost_own_usd from v_runs where {condition.sql} order by cost_own_usd desc nulls last, run_id limit {int(limit)}"
-    )
-    return model_shares(store, chosen, condition.parameters)
+    condition, cost = where(filters), measure.column
+    chosen = f"select run_id, {cost} from v_runs where {condition.sql} order by {cost} desc nulls last, run_id limit {int(limit)}"
+    return model_shares(store, chosen, condition.parameters, measure)
 
 
-def model_shares(store: Store, chosen: str, parameters: dict[str, Any]) -> pa.Table:
-    """The same for the runs that the SQL `chosen` selects, with their `run_id` and `cost_own_usd`."""
+def model_shares(store: Store, chosen: str, parameters: dict[str, Any], measure: CostMeasure = REPORTED) -> pa.Table:
+    """The same for the runs that the SQL `chosen` selects, with their `run_id` and the cost of the measure.
+
+    Where the cost of a run is unknown, so are the shares of its models: at list prices one model may have a price and another none.
+    """
+    cost = measure.column
     sql = f"""
         with chosen as ({chosen}),
         named as (select run_id, title from v_runs semi join chosen using (run_id)),
         shares as (
-            select run_id, chosen.cost_own_usd as run_usd, model, provider, region, model_usage.cost_own_usd as cost_usd
+            select run_id, chosen.{cost} as run_usd, model, provider, region,
+                   case when chosen.{cost} is not null then model_usage.{cost} end as cost_usd
             from chosen join model_usage using (run_id)
             union all
-            select run_id, cost_own_usd, null, null, null, cost_own_usd
-            from chosen where run_id not in (select run_id from model_usage semi join chosen using (run_id) where cost_own_usd is not null)
+            select run_id, {cost}, null, null, null, {cost}
+            from chosen where run_id not in (select run_id from model_usage semi join chosen using (run_id) where {cost} is not null)
         )
         select run_id, title, model, provider, region, cost_usd from shares join named using (run_id)
         order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
@@ -169,7 +186,7 @@ def sources(store: Store) -> pa.Table:
     return fetch(store, "select * from sources order by received_at desc, name")
 
 
-def _aggregate(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric]) -> pa.Table:
+def _aggregate(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric], measure: CostMeasure) -> pa.Table:
     """Groups are called g0, g1, … within the query: a word may hold any text."""
     condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
@@ -177,13 +194,13 @@ def _aggregate(store: Store, filters: Filters, by: Sequence[Group], metrics: Seq
     figures = [part for metric in metrics for part in (f"{metric.sql} as {metric.key}", f"{metric.known} as {metric.key}{KNOWN_SUFFIX}")]
     sql = f"select {', '.join(keys + figures)} from v_runs where {condition.sql}"
     if by:
-        sql += f" group by all order by {', '.join(_order(by, names, metrics))}"
+        sql += f" group by all order by {', '.join(_order(by, names, metrics, measure))}"
     bound = {name: value for group in by for name, value in group.parameters.items()}
     table = fetch(store, sql, condition.parameters | bound)
     return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
 
 
-def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric]) -> pa.Table:
+def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric], measure: CostMeasure) -> pa.Table:
     """The same over model rows. The runs that figures rest on are counted once for all: a distinct count of each took 9 s a million."""
     condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
@@ -195,7 +212,7 @@ def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metri
     # filters are about runs: a run's cost is not that of one of its models
     inside = f"run_id in (select run_id from v_runs where {condition.sql})" if filters else COUNTED
     same = " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
-    order = f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics))}" if by else ""
+    order = f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics, measure))}" if by else ""
     sql = f"""
         with sums as (select {", ".join(keys + figures)} from v_model_rows where {inside} {"group by all" if by else ""}),
         runs as (select {", ".join([*keys, "run_id", *met])} from v_model_rows where {inside} group by all),
@@ -210,11 +227,11 @@ def _figure(metric: Metric) -> str:
     return f"known.runs{KNOWN_SUFFIX} as runs" if metric.key == "runs" else f"sums.{metric.key}"
 
 
-def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
+def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric], measure: CostMeasure) -> list[str]:
     """Sort order: dimensions in order first, then the cost, highest first, then the names of the groups."""
     in_order = [name for group, name in zip(by, names, strict=True) if group.in_order]
-    by_cost = ["cost_usd desc nulls last"] if any(metric.key == "cost_usd" for metric in metrics) else []
-    return [*in_order, *by_cost, *names]
+    costs = [key for key in dict.fromkeys((measure.total, LIST.total)) if any(metric.key == key for metric in metrics)]
+    return [*in_order, *(f"{key} desc nulls last" for key in costs), *names]
 
 
 def _one_of(registry: dict[str, T], key: str, kind: str) -> T:

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from app.queries.filters.chosen import Filters, where
 from app.queries.filters.registry import FILTERS, SEARCHED
-from app.queries.runs import RUN_COLUMNS, fetch
+from app.queries.runs import RUN_COLUMNS, fetch, most_expensive_first
 from ingest.store.database import Store
+from schemas.catalogue.cost_measures import LIST
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.figures import RUN_FIGURES
 
@@ -48,8 +49,10 @@ class Order:
 
 
 ORDERS = {
-    "most-expensive": Order("Cost, high to low", "cost_own_usd desc nulls last"),
-    "least-expensive": Order("Cost, low to high", "cost_own_usd nulls last"),
+    "most-expensive": Order("Cost, high to low", most_expensive_first()),
+    "least-expensive": Order("Cost, low to high", "cost_own_usd nulls last, cost_list_usd nulls last"),
+    "list-high": Order("List-price cost, high to low", most_expensive_first(LIST)),
+    "list-low": Order("List-price cost, low to high", "cost_list_usd nulls last"),
     "longest": Order("Duration, long to short", "duration_ms desc nulls last"),
     "turns": Order("Turns, high to low", "num_turns desc nulls last"),
     "newest": Order("Date, newest first", "coalesce(ended_at, started_at) desc nulls last"),
@@ -75,7 +78,8 @@ def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
 
 def ranked_models(store: Store) -> list[str]:
     """All models of the store, the most expensive first: the order of colours and legends."""
-    sql = "select model from model_usage where model is not null group by model order by sum(cost_own_usd) desc nulls last, model"
+    order = "sum(cost_own_usd) desc nulls last, sum(cost_list_usd) desc nulls last, model"
+    sql = f"select model from model_usage where model is not null group by model order by {order}"
     return [str(model) for model in fetch(store, sql)["model"].to_pylist()]
 
 

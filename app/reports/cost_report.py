@@ -6,7 +6,7 @@ Everything is read from one moment of the store, and every figure is one of `sch
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -20,6 +20,7 @@ from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.queries.comparisons.what_if import what_if
+from app.queries.cost import usual_measure
 from app.queries.filters.chosen import NO_FILTERS, Filters
 from app.queries.grouping import UTC_ZONE, groups, known_zone
 from app.queries.read_transaction import read_transaction
@@ -27,11 +28,13 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
-from app.reports.results import RUNS_KEPT, RUNS_SHOWN
+from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
+from app.text import measure_words
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.text import plural
 from schemas.unit_names import Unit
@@ -39,7 +42,11 @@ from schemas.unit_names import Unit
 DRAWN_RUNS = 50
 """Runs that its chart draws."""
 
-TOTALS = tuple(key for key in RUN_METRICS if key != "cost_share")
+TOTALS = tuple(
+    key
+    for key, metric in RUN_METRICS.items()
+    if metric.unit is not Unit.TEXT and key not in {measure.share for measure in COST_MEASURES.values()}
+)
 """Every figure but the share of the whole in the whole."""
 
 KEY_TOTALS = (
@@ -64,6 +71,7 @@ RUNS_LISTED = RUNS_SHOWN[:10]
 OF_MODELS = "A run counts whole for its main model, the one that cost most in it. Top models count what the tokens of each model cost."
 """Why the two lists of models differ."""
 
+BOUNDED = "bounded_list_usd"
 FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 
 
@@ -73,7 +81,8 @@ class Request:
 
     `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list;
     `reprice` a model at whose prices the
-    same tokens are shown as well (`app.queries.comparisons.what_if`); `first` is what the first page is asked for.
+    same tokens are shown as well (`app.queries.comparisons.what_if`); `cost` the key of a measure of cost, empty for the usual one
+    (`app.queries.cost.usual_measure`); `first` is what the first page is asked for.
     """
 
     filters: Filters = NO_FILTERS
@@ -82,6 +91,7 @@ class Request:
     zone: str = UTC_ZONE
     runs: int = REPORT_RUNS
     reprice: str = ""
+    cost: str = ""
     first: first_pages.Request = field(default_factory=first_pages.Request)
 
 
@@ -159,8 +169,8 @@ class Section:
 class Report:
     """A whole report. `first` is its first page; `main` is its section for formats that hold one table only.
 
-    `model_rows` are what its chart of runs draws. `stored_models` are all models of the store: each has the colour that it has on the
-    screens.
+    `measure` is what its costs are. `model_rows` are what its chart of runs draws. `stored_models` are all models of the store: each has
+    the colour that it has on the screens.
     """
 
     header: Header
@@ -168,6 +178,7 @@ class Report:
     sections: tuple[Section, ...]
     model_rows: pa.Table
     stored_models: tuple[str, ...] = ()
+    measure: CostMeasure = REPORTED
 
     def section(self, key: str) -> Section:
         """The section of this key."""
@@ -203,14 +214,16 @@ def report(store: Store, request: Request) -> Report:
         metrics = with_runs(request.metrics or TOTALS)
         totals = run_queries.summary(transaction, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS))))
         [row] = totals.to_pylist()
-        first = first_page(transaction, request.first, request.filters, row, coverage, header.made_at, request.zone)
+        measure = COST_MEASURES[request.cost] if request.cost else usual_measure(row)
+        asked = replace(request.first, measure=measure)
+        first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
         listed = totals.select([name for key in metrics for name in (key, f"{key}{KNOWN_SUFFIX}")])
         sections = (
-            Section("totals", "Totals", Answer(listed, "", () if request.metrics else KEY_TOTALS, of=GROUPS)),
-            _groups(transaction, request),
-            _models(transaction, request.filters),
+            Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
+            _groups(transaction, request, measure),
+            _models(transaction, request.filters, measure, row),
             *_what_if(transaction, request),
-            _most_expensive(transaction, request, coverage["runs"], row["cost_usd"]),
+            _most_expensive(transaction, request, coverage["runs"], row[measure.total], measure),
             Section(
                 "unpriced",
                 "Models without a list price",
@@ -220,8 +233,8 @@ def report(store: Store, request: Request) -> Report:
                 "findings", "Findings", Answer(claim_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
             ),
         )
-        drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS)
-        return Report(header, first, sections, drawn, tuple(screen_queries.ranked_models(transaction)))
+        drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS, measure)
+        return Report(header, first, sections, drawn, tuple(screen_queries.ranked_models(transaction)), measure)
 
 
 def made_at() -> datetime:
@@ -235,21 +248,34 @@ def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(("runs", *metrics)))
 
 
-def grouped(store: Store, filters: Filters, by: Sequence[str], metrics: Sequence[str], zone: str = UTC_ZONE) -> Answer:
+def grouped(
+    store: Store, filters: Filters, by: Sequence[str], metrics: Sequence[str], zone: str = UTC_ZONE, measure: CostMeasure = REPORTED
+) -> Answer:
     """Figures per group with their labels, always with the number of runs, and the total of all groups."""
     chosen = with_runs(metrics)
     total = run_queries.summary(store, filters, (), chosen, zone)
-    return Answer(run_queries.summary(store, filters, by, chosen, zone), "", total=total, of=GROUPS)
+    return Answer(run_queries.summary(store, filters, by, chosen, zone, measure), "", total=total, of=GROUPS)
 
 
-def _groups(store: Store, request: Request) -> Section:
+def _groups(store: Store, request: Request, measure: CostMeasure) -> Section:
+    """The groups. By list prices, programs get these metrics beside the usual ones."""
     if not request.by:
         return Section("groups", "Groups", Answer(pa.table({}), ""))
-    answer = grouped(store, request.filters, request.by, request.metrics or DEFAULT_REPORT, request.zone)
-    shown = () if request.metrics else (*request.by, *GROUPS_SHOWN)
+    usual = tuple(dict.fromkeys((*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *((BOUNDED,) if measure is LIST else ()))))
+    answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
+    shown = () if request.metrics else (*request.by, *_shown_of_groups(measure))
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
     note = OF_MODELS if "model" in request.by else ""
     return Section("groups", f"By {names}", replace(answer, shown=shown), note)
+
+
+def _shown_of_groups(measure: CostMeasure) -> tuple[str, ...]:
+    """By list prices, the bounds among them stand beside the sum, and the difference from what is reported gives way."""
+    if measure is REPORTED:
+        return GROUPS_SHOWN
+    found = [key for key in measure.among(GROUPS_SHOWN) if key not in ("cost_delta_usd", "cost_compared_usd")]
+    found.insert(found.index(measure.total) + 1, BOUNDED)
+    return tuple(found)
 
 
 def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
@@ -262,18 +288,21 @@ def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
     return (Section("what_if", f"Repriced as {request.reprice}", answer, found.words),)
 
 
-def _models(store: Store, filters: Filters) -> Section:
-    table = run_queries.models(store, filters)
+def _models(store: Store, filters: Filters, measure: CostMeasure, totals: Mapping[str, Any]) -> Section:
+    table = run_queries.models(store, filters, measure=measure)
     total = run_queries.models(store, filters, by=())
+    [listed] = total["cost_list_usd"].to_pylist()
     left_out = unattributed_words(*run_queries.unattributed(store, filters))
+    left_out = measure_words.in_part_priced(listed, totals) if measure is LIST else left_out
     note = f"Cost and tokens per model, helper models included. {left_out}".rstrip()
     return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS, note=left_out), note)
 
 
-def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:
-    table = run_queries.runs(store, request.filters, request.runs)
+def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal | None, measure: CostMeasure) -> Section:
+    table = run_queries.runs(store, request.filters, request.runs, measure)
     note = f"Top {table.num_rows:,} of {plural(covered, 'run')}" if table.num_rows < covered else ""
     if note and spent:
-        listed = sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
-        note += f" account for {human(listed / spent, Unit.SHARE)} of cost."
-    return Section("runs", "Most expensive runs", Answer(table, "", RUNS_LISTED, of=RUNS, kept=RUNS_KEPT), note)
+        listed = sum(filter(None, table[measure.column].to_pylist()), Decimal(0))
+        note += f" account for {human(listed / spent, Unit.SHARE)} of {measure.noun}."
+    shown, kept = (by_measure(keys, measure) for keys in (RUNS_LISTED, RUNS_KEPT))
+    return Section("runs", "Most expensive runs", Answer(table, "", shown, of=RUNS, kept=kept), note)

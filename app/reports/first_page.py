@@ -12,17 +12,20 @@ from decimal import Decimal
 from typing import Any
 
 from app.queries import runs as run_queries
+from app.queries.cost import COST_FACTS, model_costs
 from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budget_file import Budgets
 from app.reports.budgets import Verdict, verdicts
 from app.reports.period import Period, period_of
+from app.text import measure_words
 from app.text.answers import excluded_words, undated_words
 from app.text.cost_words import base_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
+from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -32,10 +35,7 @@ TOP = 5
 
 OTHER = "other"
 CHANGE = "Change vs. previous period"
-METRICS = (
-    "runs", "completed", "error_rate", "cost_usd", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs",
-    "bounded_runs", "unreported_runs", "unreported_list_usd",
-)  # fmt: skip
+METRICS = (*COST_FACTS, "completed", "error_rate", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs")
 TOTAL_BUDGET = "max-total-usd"
 
 Row = Mapping[str, Any]
@@ -43,11 +43,12 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """What the first page is asked for. `title` empty: the usual one; `owner`: whom the report is prepared for."""
+    """What the first page is asked for. `title` empty: the usual one; `owner`: whom the report is prepared for; `measure`: its costs."""
 
     title: str = ""
     owner: str = ""
     budgets: Budgets = ()
+    measure: CostMeasure = REPORTED
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Share:
-    """What one of several accounts for. `share` is of the total reported cost."""
+    """What one of several accounts for. `share` is of the total cost."""
 
     name: str
     usd: Decimal
@@ -77,7 +78,7 @@ class Share:
 
 @dataclass(frozen=True)
 class TopList:
-    """The most expensive of a kind, then other, then unknown; they add up to the total reported cost."""
+    """The most expensive of a kind, then other, then unknown; they add up to the total cost."""
 
     key: str
     title: str
@@ -87,11 +88,12 @@ class TopList:
 
 @dataclass(frozen=True)
 class Basis:
-    """What notes are written from: METRICS of all runs, the coverage of the report, its filters."""
+    """What notes are written from: METRICS of all runs, the coverage of the report, its filters, and what its costs are."""
 
     totals: Row
     covers: Row
     filters: Filters
+    measure: CostMeasure = REPORTED
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,13 @@ class FirstPage:
     tops: tuple[TopList, ...]
     budgets: tuple[Verdict, ...]
     notes: tuple[str, ...]
+    measure: CostMeasure = REPORTED
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What all runs cost by the measure."""
+        found: Decimal | None = self.totals[self.measure.total]
+        return found
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -122,11 +131,11 @@ class FirstPage:
     @property
     def figures(self) -> list[Figure]:
         """The figures, most important first."""
-        runs, cost, failures = (self.totals[key] for key in ("runs", "cost_usd", "error_rate"))
+        runs, cost, failures = self.totals["runs"], self.cost, self.totals["error_rate"]
         change, before = self._change
         failed = f"{runs - self.totals['completed']:,} of {plural(runs, 'run')}"
         return [
-            Figure("Total reported cost", human(cost, Unit.USD), cost, Unit.USD, self._known),
+            Figure(f"Total {self.measure.name}", human(cost, Unit.USD), cost, Unit.USD, self._known),
             Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
             Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if runs else ""),
@@ -144,13 +153,13 @@ class FirstPage:
     @property
     def change_usd(self) -> Decimal | None:
         """What the period cost more than the period before; None where that is unknown."""
-        now, then = self.totals["cost_usd"], self.earlier and self.earlier["cost_usd"]
+        now, then = self.cost, self.earlier[self.measure.total] if self.earlier else None
         return None if now is None or then is None else now - then
 
     @property
     def change_share(self) -> Decimal | None:
         """The same as a share of the cost before; None where that is unknown or nothing."""
-        then = self.earlier and self.earlier["cost_usd"]
+        then = self.earlier[self.measure.total] if self.earlier else None
         return None if self.change_usd is None or not then else self.change_usd / then
 
     @property
@@ -161,30 +170,30 @@ class FirstPage:
     def as_dict(self) -> dict[str, Any]:
         """The page for programs."""
         about = {"title": self.title, "owner": self.owner or None, "period": self.period.as_dict() | {"undated_runs": self.undated}}
-        figures = {key: self.totals[key] for key in ("cost_usd", "runs", "error_rate")}
-        earlier = self.earlier or {"runs": None, "cost_usd": None}
+        figures = {"cost": self.measure.key} | {key: self.totals[key] for key in ("cost_usd", LIST.total, "runs", "error_rate")}
+        cost, part = self.measure.total, self.measure.share
+        earlier = self.earlier or {"runs": None, cost: None}
         before = (self.before.as_dict() if self.before else {"from": None, "to": None}) | {
             "runs": earlier["runs"],
-            "cost_usd": earlier["cost_usd"],
+            cost: earlier[cost],
         }
         change = {"before": before, "change_usd": self.change_usd, "change_share": _float(self.change_share)}
-        tops = {
-            top.key: [{"name": one.name, "cost_usd": one.usd, "cost_share": _float(one.share)} for one in top.shares] for top in self.tops
-        }
+        tops = {top.key: [{"name": one.name, cost: one.usd, part: _float(one.share)} for one in top.shares] for top in self.tops}
         left = {"budget_left_usd": self.budget.left if self.budget else None}
         judged = {"budgets": [verdict.as_dict() for verdict in self.budgets]}
         return about | figures | change | tops | left | judged | {"notes": list(self.notes)}
 
     @property
     def _known(self) -> str:
-        known = known_of(int(self.totals[f"cost_usd{KNOWN_SUFFIX}"]), int(self.totals["runs"]))
-        return known and f"{known} runs"
+        known = known_of(int(self.totals[f"{self.measure.total}{KNOWN_SUFFIX}"]), int(self.totals["runs"]))
+        bounded = measure_words.bounds_note(self.totals) if self.measure is LIST else ""
+        return ", ".join(filter(None, (known and f"{known} runs", bounded)))
 
     @property
     def _change(self) -> tuple[str, str]:
         if self.before is None or self.earlier is None or not self.earlier["runs"]:
             return "no runs before", f"in {self.before.words(self.zone)}" if self.before else ""
-        cost = self.earlier["cost_usd"]
+        cost = self.earlier[self.measure.total]
         then = f"{self.before.words(self.zone)}: {human(cost, Unit.USD)}, {plural(self.earlier['runs'], 'run')}"
         if self.change_usd is None:
             return UNKNOWN_NAME, then
@@ -207,10 +216,11 @@ def first_page(
 
     `totals` has METRICS of these runs, `covers` is `queries.reports.coverage`. Raises StoreError.
     """
-    period = period_of(filters, covers, made_at)
+    period, measure = period_of(filters, covers, made_at), request.measure
     before = period.before()
-    earlier = run_queries.summary(store, before.filters(filters), (), ("runs", "cost_usd")).to_pylist()[0] if before else None
-    basis = Basis(totals, covers, filters)
+    earlier = run_queries.summary(store, before.filters(filters), (), ("runs", measure.total)).to_pylist()[0] if before else None
+    cost = totals[measure.total]
+    basis = Basis(totals, covers, filters, measure)
     return FirstPage(
         request.title or TITLE,
         request.owner,
@@ -221,9 +231,10 @@ def first_page(
         totals,
         before,
         earlier,
-        (_top_models(store, filters, totals["cost_usd"]), _top_repositories(store, filters, totals["cost_usd"])),
+        (_top_models(store, filters, cost, measure), _top_repositories(store, filters, cost, measure)),
         verdicts(store, filters, dict(request.budgets), zone),
         tuple(filter(None, (note(basis) for note in NOTES))),
+        measure,
     )
 
 
@@ -238,17 +249,17 @@ def signed(value: Decimal | None, unit: Unit) -> str:
     return f"{'+' if value >= 0 else MINUS}{human(abs(value), unit)}"
 
 
-def _top_models(store: Store, filters: Filters, spent: Decimal | None) -> TopList:
-    rows = run_queries.models(store, filters, ("model",), ("cost_usd",)).to_pylist()
+def _top_models(store: Store, filters: Filters, spent: Decimal | None, measure: CostMeasure) -> TopList:
+    rows = model_costs(store, filters, measure).to_pylist()
     return TopList(
         "top_models", "Top models (by the tokens of each)", "Model", _shares([(row["model"], row["cost_usd"]) for row in rows], spent)
     )
 
 
-def _top_repositories(store: Store, filters: Filters, spent: Decimal | None) -> TopList:
-    rows = run_queries.summary(store, filters, ("repo",), ("cost_usd",)).to_pylist()
+def _top_repositories(store: Store, filters: Filters, spent: Decimal | None, measure: CostMeasure) -> TopList:
+    rows = run_queries.summary(store, filters, ("repo",), (measure.total,), measure=measure).to_pylist()
     return TopList(
-        "top_repositories", "Top repositories", GROUPS["repo"].label, _shares([(row["repo"], row["cost_usd"]) for row in rows], spent)
+        "top_repositories", "Top repositories", GROUPS["repo"].label, _shares([(row["repo"], row[measure.total]) for row in rows], spent)
     )
 
 
@@ -263,7 +274,9 @@ def _shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | Non
     return tuple(Share(name, usd, usd / whole if whole else None) for name, usd in lines)
 
 
-def _estimates(_basis: Basis) -> str:
+def _estimates(basis: Basis) -> str:
+    if basis.measure is LIST:
+        return "Costs are those of the tokens at list prices (base tier), not invoices."
     return "Reported costs are the agents' own estimates, not invoices."
 
 
@@ -281,18 +294,14 @@ def _unpriced(basis: Basis) -> str:
     return f"No list price is known for {plural(unpriced, 'run')}; their list-price cost is not included." if unpriced else ""
 
 
-def _unreported(basis: Basis) -> str:
-    """Runs of agents that report no cost, and what they cost at list prices."""
-    runs, list_usd = basis.totals["unreported_runs"], basis.totals["unreported_list_usd"]
-    if not runs or (runs == basis.totals["runs"] and list_usd is None):
-        return ""
-    priced = f"; at list prices they cost {human(list_usd, Unit.USD)}" if list_usd is not None else ""
-    return f"{plural(runs, 'run')} {'reports' if runs == 1 else 'report'} no cost{priced}."
+def _left_out_by_measure(basis: Basis) -> str:
+    """Runs whose cost is unknown by this measure, and what they cost by the other."""
+    return measure_words.left_out(basis.totals, basis.measure)
 
 
 def _bounded(basis: Basis) -> str:
-    bounded = basis.totals["bounded_runs"]
-    return f"The tokens of {plural(bounded, 'run')} are a bound or an estimate, and so is their list-price cost." if bounded else ""
+    """Bounds in the list-price cost; where costs are reported ones, the note on runs without one has said it."""
+    return measure_words.bounds(basis.totals)
 
 
 def _undated(basis: Basis) -> str:
@@ -326,7 +335,7 @@ def _excluded(basis: Basis) -> str:
 
 
 NOTES: tuple[Callable[[Basis], str], ...] = (
-    _estimates, _unreported, _list_prices, _unpriced, _bounded, _copies, _carried, _undated, _left_out, _excluded,
+    _estimates, _left_out_by_measure, _list_prices, _unpriced, _bounded, _copies, _carried, _undated, _left_out, _excluded,
 )  # fmt: skip
 """The caveats in their order; one that has nothing to say is empty."""
 

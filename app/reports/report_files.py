@@ -39,6 +39,7 @@ def command(request: Request, export: Export, location: str) -> str:
     words = ["report"]
     words += ["--by", ",".join(request.by)] if request.by else []
     words += ["--tz", request.zone] if request.zone != UTC_ZONE else []
+    words += ["--cost", request.cost] if request.cost else []
     words += ["--reprice", request.reprice] if request.reprice else []
     words += [word for option in ("title", "owner") if (text := getattr(request.first, option)) for word in (f"--{option}", text)]
     words += as_options(request.first.budgets)

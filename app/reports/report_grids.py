@@ -12,6 +12,7 @@ from app.text.grid_columns import Grid, Listing, grid
 from app.text.presentation import Card
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.columns import GROUPS
+from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.catalogue.entry import Entry
 
 MOST_ROWS = 200
@@ -34,11 +35,12 @@ def totals_grid(section: Section) -> Grid:
     return grid(pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in TOTALS.keys])), TOTALS)
 
 
-def top_grid(top: TopList) -> Grid:
+def top_grid(top: TopList, measure: CostMeasure = REPORTED) -> Grid:
     """A top list of the first page."""
-    of = {"name": Entry("name", top.column), "cost_usd": GROUPS["cost_usd"], "cost_share": GROUPS["cost_share"]}
-    rows = [{"name": one.name, "cost_usd": one.usd, "cost_share": None if one.share is None else float(one.share)} for one in top.shares]
-    kinds = pa.schema([("name", pa.string()), ("cost_usd", pa.decimal128(38, 9)), ("cost_share", pa.float64())])
+    cost, share = measure.total, measure.share
+    of = {"name": Entry("name", top.column), cost: GROUPS[cost], share: GROUPS[share]}
+    rows = [{"name": one.name, cost: one.usd, share: None if one.share is None else float(one.share)} for one in top.shares]
+    kinds = pa.schema([("name", pa.string()), (cost, pa.decimal128(38, 9)), (share, pa.float64())])
     return grid(pa.Table.from_pylist(rows, kinds), Listing(of, tuple(of)))
 
 

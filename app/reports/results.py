@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
+from app.queries.cost import COST_FACTS, usual_measure
 from app.queries.filters.chosen import Filters
 from app.queries.read_transaction import read_transaction
+from app.text import measure_words
 from app.text.answers import Answer, heading, unattributed_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MODEL_METRICS
 from schemas.errors import UsageError
@@ -25,7 +29,7 @@ RUNS_SHOWN = listed(
     "parallelism", MORE, "claimed_speedup", "claimed_caveat", "findings", "repo", "experiment", "time_source", "permission_denials",
     "labels", "note", "starred", "source_name",
 )  # fmt: skip
-MODELS_KEPT = ("model", "runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "causes")
+MODELS_KEPT = ("model", "runs", "cost_usd", "cost_list_usd", "bounded_list_usd", "cost_delta_usd", "causes")
 """Which models cost how much, what list prices make of it, and why: a terminal of 80 columns shows it all."""
 MODELS_SHOWN = tuple(dict.fromkeys((*MODELS_KEPT, "provider", "region", *MODEL_METRICS)))
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
@@ -41,15 +45,24 @@ CLAIMS_SHOWN = (
 FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "cost_own_usd", "expected", "actual", "repo", "model")
 
 
-def runs(store: Store, filters: Filters, limit: int | None) -> Answer:
-    """The most expensive runs, or all of them."""
+def by_measure(keys: Sequence[str], measure: CostMeasure) -> tuple[str, ...]:
+    """The columns of a list of runs with the cost of the measure in the place of the reported cost, and what bounds it."""
+    swapped = {REPORTED.column: measure.column, "cost_per_turn_usd": measure.of("cost_per_turn_usd")}
+    return tuple(dict.fromkeys(swapped.get(key, key) for key in keys))
+
+
+def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> Answer:
+    """The most expensive runs, or all of them. `cost`: the key of a measure of cost, empty for the usual one."""
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
-        table = run_queries.runs(transaction, chosen, limit)
-        covered = _runs(run_queries.summary(transaction, chosen, metrics=("runs",)))
-    cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < covered else ""
-    shown, kept = _run_columns(filters)
-    return Answer(table, heading(cut + plural(covered, "run"), store.location, filters), shown, of=RUNS, kept=kept)
+        [facts] = run_queries.summary(transaction, chosen, metrics=COST_FACTS).to_pylist()
+        measure = COST_MEASURES[cost] if cost else usual_measure(facts)
+        table = run_queries.runs(transaction, chosen, limit, measure)
+    cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < facts["runs"] else ""
+    shown, kept = (by_measure(keys, measure) for keys in _run_columns(filters))
+    notes = (measure_words.left_out(facts, measure), measure_words.bounds(facts) if measure is LIST else "")
+    about = heading(cut + plural(facts["runs"], "run"), store.location, filters)
+    return Answer(table, about, shown, of=RUNS, kept=kept, note=" ".join(filter(None, notes)))
 
 
 def _run_columns(filters: Filters) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -61,16 +74,31 @@ def _run_columns(filters: Filters) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(dict.fromkeys((*kept, *said, "note", "starred", "excluded", *RUNS_SHOWN))), kept
 
 
-def models(store: Store, filters: Filters) -> Answer:
-    """Every model's own share, helper models included."""
+def models(store: Store, filters: Filters, cost: str = "") -> Answer:
+    """Every model's own share, helper models included. `cost`: the key of a measure of cost, empty for the usual one."""
     with read_transaction(store) as transaction:
-        table = run_queries.models(transaction, filters)
+        [facts] = run_queries.summary(transaction, filters, metrics=COST_FACTS).to_pylist()
+        measure = COST_MEASURES[cost] if cost else usual_measure(facts)
+        table = run_queries.models(transaction, filters, measure=measure)
         total = run_queries.models(transaction, filters, by=())
         left_out = unattributed_words(*run_queries.unattributed(transaction, filters))
-        covered = _runs(run_queries.summary(transaction, filters, metrics=("runs",)))
+        covered = facts["runs"]
+    left_out = model_note(left_out, facts, measure, total)
     named = f", {_runs(total):,} of them with models" if _runs(total) < covered else ""
     about = heading(plural(covered, "run") + named, store.location, filters)
     return Answer(table, about, MODELS_SHOWN, _without_causes(total), MODELS, MODELS_KEPT, left_out)
+
+
+def model_note(unattributed: str, facts: Mapping[str, Any], measure: CostMeasure, total: pa.Table) -> str:
+    """What a list of models leaves out or adds to what runs cost, and its bounds. `total` is its row of all models."""
+    [listed] = total["cost_list_usd"].to_pylist()
+    said = (
+        unattributed if measure is REPORTED else "",
+        measure_words.left_out(facts, measure),
+        measure_words.bounds(facts),
+        measure_words.in_part_priced(listed, facts) if measure is LIST else "",
+    )
+    return " ".join(filter(None, said))
 
 
 def _without_causes(total: pa.Table) -> pa.Table:

@@ -15,6 +15,12 @@ from schemas.text import visible
 
 COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "label")
 MOST_COHORTS = 200
+REPORTED_COST, LIST_COST = "cost", "list-cost"
+
+
+def _compare_list_cost() -> None:
+    st.session_state["compared"] = LIST_COST
+
 
 st.title("Compare", anchor=False)
 filters = filter_bar.chosen()
@@ -55,6 +61,8 @@ known = found.compared.get(key)
 with st.container(border=True):
     if known is None:
         st.markdown(f"Nothing to compare: at least one side has no run with **{plain(measure.label)}**.")
+        if key == REPORTED_COST and LIST_COST in found.compared:
+            st.button("Compare list-price cost", key="compare-list-cost", on_click=_compare_list_cost)
     else:
         on = distribution_queries.joined([scale for side in sides if (scale := cache.ask(distribution_queries.scale, side, measure))])
         tables = [cache.ask(distribution_queries.bins, side, measure, on) for side in sides] if on else []

@@ -4,6 +4,7 @@ import streamlit as st
 
 from app.charts import CHARTS, cost, cost_along_time, list_cost, looks
 from app.charts.base import level
+from app.charts.models import PER_RUN
 from app.charts.palette import group_looks
 from app.charts.spending import with_budget
 from app.queries import cost as cost_queries
@@ -19,42 +20,54 @@ from app.screens import cache, filter_bar, widgets
 from app.text import cost_grids, cost_words
 from app.text.grid_columns import grid
 from app.text.presentation import code_span, plain
+from schemas.catalogue.cost_measures import REPORTED
 from schemas.catalogue.dimensions import LABEL_PREFIX
 
 CARDS = (
     "cost_usd", "cost_list_usd", "cost_delta_usd", "cache_saved_usd",
     "cost_per_completed_usd", "cost_median_usd", "cost_per_turn_usd", "unpriced_runs",
 )  # fmt: skip
-FIGURES = ("runs", *CARDS, "cost_compared_usd", "cost_delta_share", "cache_saved_share", "bounded_runs")
+RECONCILED = ("cost_usd", "cost_delta_usd")
+"""What only runs have that report a cost."""
+
+FIGURES = ("runs", "cost_compared_usd", "cost_delta_share", "cache_saved_share")
 GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "day", "week", "month")
 MAIN = " A run counts whole for its main model, the one that cost most in it."
 DRAWN, LISTED, MOST_EXPENSIVE = 24, 500, 20
 
-st.title("Cost", anchor=False)
 filters, options, page = filter_bar.chosen(), cache.options(), st.context.theme.type
 colours = looks(cache.models())
-[totals] = cache.ask(run_queries.summary, filters, (), FIGURES).to_pylist()
+measure = widgets.cost_title("Cost", filters)
+figures = tuple(dict.fromkeys((*FIGURES, *CARDS, *map(measure.of, CARDS), *cost_queries.COST_FACTS)))
+[totals] = cache.ask(run_queries.summary, filters, (), figures).to_pylist()
+# what is counted first comes first: the reported cost stays beside the list-price cost
+cards = CARDS if measure is REPORTED else tuple(dict.fromkeys((measure.total, *RECONCILED, *map(measure.of, CARDS))))
+cards = tuple(key for key in cards if key not in RECONCILED or totals["cost_usd"] is not None)
 budgets = dict(from_environment())
 judged = cache.ask(verdicts, filters, budgets) if budgets else ()
-widgets.card_grid([*budget_cards(judged), *cost_words.cost_cards(totals, CARDS)])
+widgets.card_grid([*budget_cards(judged), *cost_words.cost_cards(totals, cards)])
 
 words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
 words |= {word: group(word).label for word in (f"{LABEL_PREFIX}{one.partition('=')[0]}" for one in options.get("label", ()))}
 by = widgets.pick("Group by", words, "group", width=260)
 name = cost_words.lower(words[by])
-found, about = cache.ask(cost_queries.groups, filters, by, DRAWN), cache.ask(cost_queries.times, filters)
-shares = cache.ask(cost_queries.shares, filters, by, DRAWN)
+found = cache.ask(cost_queries.groups, filters, by, DRAWN, measure=measure)
+about = cache.ask(cost_queries.times, filters, measure)
+shares = cache.ask(cost_queries.shares, filters, by, DRAWN, measure)
+if measure is not REPORTED:
+    budgets = {}  # they are for what is reported: no line of theirs belongs into a chart of list-price cost
 per_day = budgets.get("max-day-usd") if by == "day" else None
-groups, classes = with_budget(cost.by_model(found, shares, colours, page), per_day, page), cost.by_token_class(found, page)
+drawn = cost.by_model(found, shares, colours, page, measure)
+groups, classes = with_budget(drawn, per_day, page), cost.by_token_class(found, page, measure)
 level(groups, classes)
 left, right = st.columns(2)
 with left.container(border=True, height="stretch"):
     widgets.drawing(
-        cost_words.groups_finding(found, words[by]),
-        f"Reported cost by {name}, stacked by model (own tokens, helper models included).{MAIN if by == 'model' else ''}",
+        cost_words.groups_finding(found, words[by], measure),
+        f"{measure.label} by {name}, stacked by model (own tokens, helper models included).{MAIN if by == 'model' else ''}",
         groups,
         "cost-groups",
-        cost_words.groups_note(found, words[by], about),
+        cost_words.groups_note(found, words[by], about, measure),
     )
 with right.container(border=True, height="stretch"):
     widgets.drawing(
@@ -65,48 +78,49 @@ with right.container(border=True, height="stretch"):
     )
 details = st.expander(f"All metrics by {name} · {found.total:,}", icon=":material/table:", key="all-groups", on_change="rerun")
 if details.open:
-    listed = cache.ask(cost_queries.groups, filters, by, LISTED, cost_queries.GROUP_METRICS)
+    listed = cache.ask(cost_queries.groups, filters, by, LISTED, cost_queries.GROUP_METRICS, measure)
     with details:
-        widgets.table(cost_grids.group_grid(listed), f"Cost, list-price cost, cache savings and tokens by {name}")
-        st.caption(plain(cost_words.groups_note(listed, words[by], about)))
+        widgets.table(cost_grids.group_grid(listed, measure), f"Cost, list-price cost, cache savings and tokens by {name}")
+        st.caption(plain(cost_words.groups_note(listed, words[by], about, measure)))
 
 with st.container(border=True):
     axes = cost_words.along(about)
     axis = widgets.choice("Cumulative by", axes, "axis") if len(axes) > 1 else next(iter(axes))
-    spent = cache.ask(cost_queries.spending, filters, axis, about)
+    spent = cache.ask(cost_queries.spending, filters, axis, about, measure)
     is_whole = axis != cost_queries.TIME or about["timed"] == about["runs"]  # a budget is for all runs
     widgets.drawing(
-        cost_words.spending_finding(spent, axis),
-        "Cumulative reported cost, by main model.",
-        with_budget(cost_along_time.spending(spent, axis, colours, page), budgets.get(TOTAL_BUDGET) if is_whole else None, page),
+        cost_words.spending_finding(spent, axis, measure),
+        f"Cumulative {measure.name}, by main model.",
+        with_budget(cost_along_time.spending(spent, axis, colours, page, measure), budgets.get(TOTAL_BUDGET) if is_whole else None, page),
         "spending",
         cost_words.spending_note(about, axis),
     )
 
-causes = cache.ask(cost_queries.by_cause, filters)
-priced, explained = list_cost.prices(found, group_looks(by, colours), page), list_cost.causes(causes, page)
-level(priced, explained)
-left, right = st.columns(2)
-with left.container(border=True, height="stretch"):
-    widgets.drawing(
-        cost_words.prices_finding(found),
-        "Filled: reported cost; open: list-price cost of the same tokens (base tier, on the day of the run).",
-        priced,
-        "list-prices",
-        cost_words.prices_note(found, words[by]),
-    )
-with right.container(border=True, height="stretch"):
-    widgets.drawing(
-        cost_words.list_finding(totals, causes),
-        "List-price difference (list − reported) by cause (recomputed); one cause per run, the largest.",
-        explained,
-        "causes",
-        cost_words.causes_note(totals, causes),
-    )
+if totals["cost_usd"] is not None:
+    causes = cache.ask(cost_queries.by_cause, filters)
+    priced, explained = list_cost.prices(found, group_looks(by, colours), page), list_cost.causes(causes, page)
+    level(priced, explained)
+    left, right = st.columns(2)
+    with left.container(border=True, height="stretch"):
+        widgets.drawing(
+            cost_words.prices_finding(found),
+            "Filled: reported cost; open: list-price cost of the same tokens (base tier, on the day of the run).",
+            priced,
+            "list-prices",
+            cost_words.prices_note(found, words[by]),
+        )
+    with right.container(border=True, height="stretch"):
+        widgets.drawing(
+            cost_words.list_finding(totals, causes),
+            "List-price difference (list − reported) by cause (recomputed); one cause per run, the largest.",
+            explained,
+            "causes",
+            cost_words.causes_note(totals, causes),
+        )
 details = st.expander("All models: reported cost, list-price cost, cause", icon=":material/table:", key="all-models", on_change="rerun")
 if details.open:
     with details:
-        models = cache.ask(cost_queries.models, filters)
+        models = cache.ask(cost_queries.models, filters, measure)
         widgets.table(grid(models, cost_grids.MODELS), "Reported cost, list-price cost and cause of the difference of each model")
 unpriced = cache.ask(report_queries.unpriced_models, filters) if totals["unpriced_runs"] else None
 if unpriced and unpriced.num_rows:
@@ -123,17 +137,16 @@ with st.container(border=True):
         cost_words.caching_note(totals),
     )
 
-top = cache.ask(cost_queries.most_expensive, filters, MOST_EXPENSIVE)
+top = cache.ask(cost_queries.most_expensive, filters, MOST_EXPENSIVE, measure)
 if top.num_rows:
     with st.container(border=True):
-        shown = cache.ask(cost_queries.models_of, tuple(top["run_id"].to_pylist()))
-        drawn = CHARTS["cost-models"].draw(shown, colours, page)
+        shown = cache.ask(cost_queries.models_of, tuple(top["run_id"].to_pylist()), measure)
+        drawn = CHARTS[PER_RUN[measure.key]].draw(shown, colours, page)
         widgets.drawing(
-            cost_words.most_expensive_finding(top, totals),
-            "Reported cost per run, by model. Click a bar to open its run.",
+            cost_words.most_expensive_finding(top, totals, measure),
+            f"{measure.label} per run, by model. Click a bar to open its run.",
             drawn,
             "most-expensive",
         )
-        widgets.run_table(
-            grid(top, cost_grids.MOST_EXPENSIVE), top, "most-expensive-runs", "Most expensive runs, with list-price cost, cause and savings"
-        )
+        alt = "Most expensive runs, with list-price cost, cause and savings"
+        widgets.run_table(cost_grids.most_expensive_grid(top, measure), top, "most-expensive-runs", alt)

@@ -4,35 +4,40 @@ import streamlit as st
 
 from app.charts import along_time, looks
 from app.charts.legend import legend_html, without_legend
-from app.charts.runs import CELLS, SCATTERS
+from app.charts.models import PER_RUN
+from app.charts.runs import CELLS, scatters
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
+from app.queries.cost import COST_FACTS
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, plain
 from schemas.catalogue.columns import MEASURES
+from schemas.catalogue.cost_measures import LIST, REPORTED
 
 FIGURES = ("runs", "cost_usd", "duration_ms", "turns", "sessions", "error_rate", "parallelism", "cost_per_turn_usd")
 STEPS = 60
+FIRST = {REPORTED.key: "cost", LIST.key: "list-cost"}
+"""The metric over time that is shown at first, by measure of cost."""
 
-st.title("Overview", anchor=False)
 filters, page = filter_bar.chosen(), st.context.theme.type
-asked = tuple(dict.fromkeys((*FIGURES, *widgets.CLAIM_FIGURES, *(scatter.metric for scatter in SCATTERS.values() if scatter.metric))))
-row, options = cache.ask(run_queries.summary, filters, (), asked).to_pylist()[0], cache.options()
-widgets.card_grid(cards(row, FIGURES))
+measure = widgets.cost_title("Overview", filters)
+figures, shown = measure.among(FIGURES), scatters(measure)
+asked = (*figures, *widgets.CLAIM_FIGURES, *(scatter.metric for scatter in shown.values() if scatter.metric), *COST_FACTS)
+row, options = cache.ask(run_queries.summary, filters, (), tuple(dict.fromkeys(asked))).to_pylist()[0], cache.options()
+widgets.card_grid(cards(row, figures))
 widgets.claims_line(filters, row)
 colours, is_few = looks(cache.models()), row["runs"] <= cache.MARKS
 
-drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS)
-runs = cache.ask(run_queries.runs, filters, cache.MARKS) if is_few else None
+drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS, measure)
+runs = cache.ask(run_queries.runs, filters, cache.MARKS, measure) if is_few else None
 if named := legend_html([*drawn["model"].to_pylist(), *(runs["model"].to_pylist() if runs else ())], colours):
     st.html(named)
 with st.container(border=True):
-    widgets.chart(
-        "cost-models", drawn, colours, whole=is_few, note="" if is_few else f"Top {widgets.BARS} of {row['runs']:,} runs.", legend=False
-    )
+    note = "" if is_few else f"Top {widgets.BARS} of {row['runs']:,} runs."
+    widgets.chart(PER_RUN[measure.key], drawn, colours, whole=is_few, note=note, legend=False)
 columns = st.columns(2)
-for number, (key, scatter) in enumerate(SCATTERS.items()):
+for number, (key, scatter) in enumerate(shown.items()):
     with columns[number % len(columns)].container(border=True, height="stretch"):
         if runs:
             widgets.chart(key, runs, colours, legend=False)
@@ -41,24 +46,26 @@ for number, (key, scatter) in enumerate(SCATTERS.items()):
             widgets.drawing(scatter.said(row.get(scatter.metric)), scatter.squares_title, scatter.draw_squares(squares, page), key)
 with st.container(border=True):
     with st.container(horizontal=True, gap="small"):
-        key = widgets.pick("Metric", {key: measure.label for key, measure in MEASURES.items()}, "show")
+        key = widgets.pick(
+            "Metric", {key: figure.label for key, figure in MEASURES.items()}, "show", default=list(MEASURES).index(FIRST[measure.key])
+        )
         along = widgets.pick("Group by", widgets.axes(options), "along", width=240)
-    measure = MEASURES[key]
+    figure = MEASURES[key]
     if along not in screen_queries.AXES:
-        widgets.groups(measure, along, filters, colours)
+        widgets.groups(figure, along, filters, colours)
     elif is_few:
-        points = cache.ask(screen_queries.series, filters, measure, along)
-        caption = f"One dot per run. {'Line: moving median. ' if points.num_rows >= along_time.LONG else ''}{measure.meaning}"
-        drawn, note = along_time.points(points, measure, along, colours, page), along_time.undrawn_note(points, measure, along, row["runs"])
-        widgets.drawing(along_time.finding(points, measure, along), caption, without_legend(drawn), "along", note)
+        points = cache.ask(screen_queries.series, filters, figure, along)
+        caption = f"One dot per run. {'Line: moving median. ' if points.num_rows >= along_time.LONG else ''}{figure.meaning}"
+        drawn, note = along_time.points(points, figure, along, colours, page), along_time.undrawn_note(points, figure, along, row["runs"])
+        widgets.drawing(along_time.finding(points, figure, along), caption, without_legend(drawn), "along", note)
     else:
-        bands = cache.ask(screen_queries.bands, filters, measure, along, STEPS)
-        caption = f"Line: median; band: p10–p90. {measure.meaning}"
-        drawn, note = along_time.bands(bands, measure, along, page), along_time.undrawn_note(bands, measure, along, row["runs"])
-        widgets.drawing(along_time.finding(bands, measure, along), caption, drawn, "along", note)
+        bands = cache.ask(screen_queries.bands, filters, figure, along, STEPS)
+        caption = f"Line: median; band: p10–p90. {figure.meaning}"
+        drawn, note = along_time.bands(bands, figure, along, page), along_time.undrawn_note(bands, figure, along, row["runs"])
+        widgets.drawing(along_time.finding(bands, figure, along), caption, drawn, "along", note)
 # a million runs have more model rows than a screen should count unasked: the list is open where it is quick
 with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
     if models.open:
-        found = cache.ask(run_queries.models, filters, grid_columns.MODEL_GROUPS, grid_columns.MODEL_FIGURES)
+        found = cache.ask(run_queries.models, filters, grid_columns.MODEL_GROUPS, grid_columns.MODEL_FIGURES, measure)
         widgets.table(grid_columns.grid(found, grid_columns.MODELS), "Cost and tokens of each model, most expensive first")
 st.caption(f"Store: {plain(cache.store().location)}")

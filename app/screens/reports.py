@@ -84,10 +84,11 @@ with st.container(border=True):
     budgets |= {} if total_budget is None else {TOTAL_BUDGET: Decimal(repr(total_budget))}
     first = FirstPage(title.strip(), owner.strip(), tuple((key, budgets[key]) for key in LIMITS if key in budgets))
     export = EXPORTS[widgets.choice("Format", report_files.formats(), "format")]
+    cost = widgets.cost_choice(filters)
     what_if = (reprice or "").strip()
     if what_if:
         cache.ask(require_price, what_if)
-    request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=what_if, first=first)
+    request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=what_if, cost=cost, first=first)
     total, stored = cache.count(filters), cache.count(Filters())
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.download_button(
@@ -118,7 +119,7 @@ with st.container(border=True):
     for place, top in zip(st.columns(2), page.tops, strict=True):
         with place:
             st.markdown(f"**{plain(top.title)}**")
-            widgets.table(report_grids.top_grid(top), top.title)
+            widgets.table(report_grids.top_grid(top, made.measure), top.title)
     st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
     st.header(plain(section.title), anchor=False)

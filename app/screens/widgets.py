@@ -13,6 +13,7 @@ from app.charts import CHARTS, distributions
 from app.charts.legend import without_legend
 from app.charts.palette import Looks, group_looks
 from app.queries import claims as claim_queries
+from app.queries import cost as cost_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
@@ -24,6 +25,7 @@ from app.queries.grouping import group
 from app.queries.screens import AXES, ORDERS
 from app.reports.exports import EXPORTS
 from app.screens import cache, evidence
+from app.text import measure_words
 from app.text.claim_words import overview_line
 from app.text.columns import Column
 from app.text.grid_columns import (
@@ -39,6 +41,7 @@ from app.text.grid_columns import (
 )
 from app.text.presentation import Card, Shown, fact_words, plain
 from schemas.catalogue.columns import FACTS
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, CostMeasure
 from schemas.catalogue.dimensions import LABEL_PREFIX
 from schemas.catalogue.entry import Figure
 from schemas.errors import StoreBusy, StoreMissing, TachographError
@@ -63,6 +66,12 @@ RUN_ID, ORDER = "run", "order"
 """The parameters of the address that name a run, and the order of the list from which it was opened."""
 
 DEFAULT_ORDER = next(iter(ORDERS))
+
+COST = "cost"
+"""The parameter of the address that names the measure of cost."""
+
+_COST = "cost-measure"
+"""In the session: the measure that was chosen, for all screens."""
 
 BARS = 50
 """The most bars a chart of single runs has room for."""
@@ -135,6 +144,35 @@ def card_grid(cards: Sequence[Card]) -> None:
                 delta_color=card.colour,
                 delta_arrow="off",
             )
+
+
+def cost_title(title: str, filters: Filters) -> CostMeasure:
+    """The title of a screen with a choice of the measure of cost beside it, and what that leaves out below. Returns the measure."""
+    [facts] = cache.ask(run_queries.summary, filters, (), cost_queries.COST_FACTS).to_pylist()
+    offered = {measure.key: measure.label for measure in cost_queries.choices(facts)}
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="cost-title"):
+        st.title(title, anchor=False, width="content")
+        measure = COST_MEASURES[_chosen_cost(offered)] if len(offered) > 1 else cost_queries.usual_measure(facts)
+    said = (measure_words.left_out(facts, measure), measure_words.bounds(facts) if measure is LIST else "")
+    if any(said):
+        st.caption(f":material/info: {plain(' '.join(filter(None, said)))}")
+    return measure
+
+
+def cost_choice(filters: Filters) -> str:
+    """The key of the measure of cost; empty for the usual one, and where there is nothing to choose."""
+    [facts] = cache.ask(run_queries.summary, filters, (), cost_queries.COST_FACTS).to_pylist()
+    offered = {measure.key: measure.label for measure in cost_queries.choices(facts)}
+    picked = _chosen_cost(offered, label_visibility="visible") if len(offered) > 1 else ""
+    return "" if picked in ("", cost_queries.usual_measure(facts).key) else picked
+
+
+def _chosen_cost(offered: Mapping[str, str], *, label_visibility: Literal["visible", "collapsed"] = "collapsed") -> str:
+    """The measure that the address names, else the one chosen on another screen."""
+    if COST not in st.session_state and COST not in st.query_params and st.session_state.get(_COST) in offered:
+        st.session_state[COST] = st.session_state[_COST]
+    st.session_state[_COST] = choice("Cost", offered, COST, label_visibility=label_visibility)
+    return str(st.session_state[_COST])
 
 
 CLAIM_FIGURES = ("runs", "runs_with_claim", "runs_benchmarked", "runs_partial_claim", "claimed_speedup_median")
@@ -230,7 +268,9 @@ def download_runs(filters: Filters) -> None:
     )
 
 
-def choice(label: str, options: Mapping[str, str], key: str) -> str:
+def choice(
+    label: str, options: Mapping[str, str], key: str, *, label_visibility: Literal["visible", "hidden", "collapsed"] = "visible"
+) -> str:
     """One of a few, by default the first; kept in the address."""
     _in_words(key, options)
     picked = st.segmented_control(
@@ -240,6 +280,7 @@ def choice(label: str, options: Mapping[str, str], key: str) -> str:
         key=key,
         default=next(iter(options)),
         required=True,
+        label_visibility=label_visibility,
         bind="query-params",
     )
     return str(picked) if picked in options else next(iter(options))

@@ -14,6 +14,7 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import UNKNOWN_NAME, exact, human, known_of
 from app.text.presentation import Card, cards, fact_words, plain
 from schemas.catalogue.columns import GROUPS
+from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import plural as schema_plural
@@ -38,39 +39,39 @@ def percent(share: Decimal) -> str:
     return f"{share * 100:.0f}%" if share >= Decimal("0.01") or not share else "under 1%"
 
 
-def groups_finding(found: Groups, label: str) -> str:
+def groups_finding(found: Groups, label: str, measure: CostMeasure = REPORTED) -> str:
     """`Top 2 of 12 models account for 94% of cost`: as few as make most of it, where that are few."""
     key = found.table.column_names[0]
     everything = found.table.to_pylist()
     total = found.total - sum(row[key] is None for row in everything)
-    rows = [row for row in everything if row["cost_share"] and row[key] is not None]
+    rows = [row for row in everything if row[measure.share] and row[key] is not None]
     if not rows:
-        return f"Reported cost by {lower(label)}"
-    rows.sort(key=lambda row: -row["cost_usd"])
+        return f"{measure.label} by {lower(label)}"
+    rows.sort(key=lambda row: -row[measure.total])
     first = _name(rows[0], key)
     if found.in_order:
-        return f"Highest {lower(label)}: {first}, {human(rows[0]['cost_usd'], Unit.USD)}"
+        return f"Highest {lower(label)}: {first}, {human(rows[0][measure.total], Unit.USD)}"
     share, few = Decimal(0), 0
     while few < len(rows) and share < MOST_OF:
-        share, few = share + Decimal(str(rows[few]["cost_share"])), few + 1
-    whole = "all cost" if found.total == 1 else ""
+        share, few = share + Decimal(str(rows[few][measure.share])), few + 1
+    whole = f"all {measure.noun}" if found.total == 1 else ""
     if few == total > 1:  # that all of them make most of it says nothing
-        few, share = 1, Decimal(str(rows[0]["cost_share"]))
-    made = whole or f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of cost"
+        few, share = 1, Decimal(str(rows[0][measure.share]))
+    made = whole or f"{percent(min(share.quantize(Decimal('1e-9')), Decimal(1)))} of {measure.noun}"
     if few == 1:
         return f"Runs with main model {first} account for {made}" if key == "model" else f"{first} accounts for {made}"
     return f"Top {few:,} of {total:,} {plural(label)} account for {made}"
 
 
-def groups_note(found: Groups, label: str, about: Row | None = None) -> str:
+def groups_note(found: Groups, label: str, about: Row | None = None, measure: CostMeasure = REPORTED) -> str:
     """What the bars leave out, and (`about`: the times of the runs) how many runs have no date; empty where nothing."""
     rows = found.table.to_pylist()
-    silent = sum(row["cost_usd"] is None for row in rows)
+    silent = sum(row[measure.total] is None for row in rows)
     said = []
     if found.total > len(rows):
         said.append(f"Showing the {'last' if found.in_order else 'top'} {len(rows):,} of {found.total:,} {plural(label)}.")
     if silent:
-        said.append(f"Without a reported cost: {silent:,}.")
+        said.append(f"Without a {measure.name}: {silent:,}.")
     if found.in_order and about and about["of_files"]:
         said.append(f"{_of_files(about)} They are in the group {UNKNOWN_NAME}.")
     return " ".join(said)
@@ -92,22 +93,22 @@ def tokens_finding(table: pa.Table) -> str:
     return f"{label}: {percent(Decimal(int(most)) / Decimal(int(total)))} of {human(total, Unit.TOKENS)} tokens"
 
 
-def spending_finding(table: pa.Table, axis: str) -> str:
+def spending_finding(table: pa.Table, axis: str, measure: CostMeasure = REPORTED) -> str:
     """Where half of the cost was reached: a time, or a number of runs."""
     steps: dict[Any, Decimal] = {}
     for row in table.to_pylist():
         steps[row["x"]] = steps.get(row["x"], Decimal(0)) + row["cost_usd"]
     total, so_far = sum(steps.values(), Decimal(0)), Decimal(0)
     if not total:
-        return "Cumulative cost"
+        return f"Cumulative {measure.noun}"
     reached = iter(steps.items())
     while so_far * 2 < total:
         half, cost = next(reached)
         so_far += cost
     spent = human(total, Unit.USD)
     if axis == TIME:
-        return f"Cumulative cost: {spent} (half reached on {half:%Y-%m-%d})"
-    return f"Cumulative cost: {spent} (half reached at run {half:,} of {max(steps):,})"
+        return f"Cumulative {measure.noun}: {spent} (half reached on {half:%Y-%m-%d})"
+    return f"Cumulative {measure.noun}: {spent} (half reached at run {half:,} of {max(steps):,})"
 
 
 def is_timed(about: Row) -> bool:
@@ -210,12 +211,12 @@ def caching_note(totals: Row) -> str:
     return f"Cache savings are {known} runs." if known else ""
 
 
-def most_expensive_finding(table: pa.Table, totals: Row) -> str:
+def most_expensive_finding(table: pa.Table, totals: Row, measure: CostMeasure = REPORTED) -> str:
     """How much of the cost the listed runs account for."""
-    whole, listed = totals["cost_usd"], sum(filter(None, table["cost_own_usd"].to_pylist()), Decimal(0))
+    whole, listed = totals[measure.total], sum(filter(None, table[measure.column].to_pylist()), Decimal(0))
     if table.num_rows >= totals["runs"]:
         return f"All {table.num_rows:,} runs" if table.num_rows > 1 else "The run"
-    made = f" account{'s' if table.num_rows == 1 else ''} for {percent(listed / whole)} of cost" if whole else ""
+    made = f" account{'s' if table.num_rows == 1 else ''} for {percent(listed / whole)} of {measure.noun}" if whole else ""
     return f"Top {table.num_rows:,} of {totals['runs']:,} runs{made}"
 
 
@@ -261,9 +262,7 @@ def _with_exact(card: Card, row: Row, key: str) -> str:
 
 
 def _with_base(card: Card, row: Row, key: str) -> Card:
-    """The difference to list prices with what it is a difference to: the reported cost of the runs that have both. Bounds are named."""
-    if key == "cost_list_usd" and row.get("bounded_runs"):
-        return replace(card, note=f"{card.note}{', ' if card.note else ''}{row['bounded_runs']:,} of them bounds")
+    """The difference to list prices with what it is a difference to: the reported cost of the runs that have both."""
     if key != "cost_delta_usd" or row["cost_compared_usd"] is None:
         return card
     return replace(card, note=base_words(row))

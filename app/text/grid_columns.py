@@ -44,12 +44,14 @@ class Grid:
 RUNS = Listing(
     catalogue.RUNS,
     listed(
-        "title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "num_turns", "output_tokens", "cache_read_share",
+        "title", "dated_at", "model", "outcome", "cost_own_usd", "cost_list_usd", "duration_ms", "num_turns", "output_tokens",
+        "cache_read_share",
         "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "time_source", "source_name", "session_id", "run_id",
     ),
 )  # fmt: skip
 MORE_RUNS = (
-    "task", "started_at", "agent", "agent_version", "provider", "region", "duration_api_own_ms",
+    "task", "started_at", "agent", "agent_version", "tokens_basis", "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score",
+    "provider", "region", "duration_api_own_ms",
     "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_caveat",
     "claimed_evidence",
     "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
@@ -58,7 +60,16 @@ MORE_RUNS = (
 """Further columns that the list of runs can show."""
 
 MODEL_GROUPS = ("model", "provider", "region")
-MODEL_FIGURES = ("runs", "cost_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+MODEL_FIGURES = (
+    "runs",
+    "cost_usd",
+    "cost_list_usd",
+    "bounded_list_usd",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+)
 MODELS = Listing(catalogue.MODELS, (*MODEL_GROUPS, *MODEL_FIGURES))
 USAGE = Listing(
     catalogue.USES,
@@ -83,7 +94,7 @@ SOURCES = Listing(
     catalogue.SOURCES,
     ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at"),
 )
-WORDED = ("outcome", "cost_cause", "causes", "cause", "claimed_evidence", "evidence", "time_source")
+WORDED = ("outcome", "tokens_basis", "cost_cause", "causes", "cause", "claimed_evidence", "evidence", "time_source")
 """Columns whose values are keys, shown as words."""
 
 ROW_HEIGHT, MOST_ROWS = 35, 18

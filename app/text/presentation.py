@@ -16,9 +16,11 @@ from app.text import file_kinds
 from app.text.claim_words import evidence_words
 from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_words, untold
 from app.text.formatting import human, known_of, short_id
+from app.text.measure_words import bounds_note
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
 from schemas.catalogue.columns import RUNS
+from schemas.catalogue.cost_measures import LIST
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
@@ -83,8 +85,9 @@ def cards(row: Mapping[str, Any], metrics: Sequence[str]) -> list[Card]:
 
 def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:
     metric = RUN_METRICS[key]
-    note = known_of(int(row[f"{key}{KNOWN_SUFFIX}"]), runs)
-    return Card(metric.label, human(row[key], metric.unit), metric.meaning, note and f"{note} runs")
+    known = known_of(int(row[f"{key}{KNOWN_SUFFIX}"]), runs)
+    bounded = bounds_note(row) if key == LIST.total else ""
+    return Card(metric.label, human(row[key], metric.unit), metric.meaning, ", ".join(filter(None, (known and f"{known} runs", bounded))))
 
 
 def run_cards(run: Mapping[str, Any]) -> list[Card]:

@@ -52,12 +52,14 @@ _SOURCE_NAME = Entry("source_name", "Source", meaning="File the run was read fro
 
 _MEASURED = by_key(
     _stored("cost_own_usd", "cost", "lower"),
+    _stored("cost_list_usd", "list-cost", "lower"),
     _stored("duration_ms", "wall", "lower"),
     _stored("duration_api_own_ms", "api", "lower"),
     RUN_FIGURES["parallelism"],
     _stored("num_turns", "turns", "neither"),
     RUN_FIGURES["duration_per_turn_ms"],
     RUN_FIGURES["cost_per_turn_usd"],
+    RUN_FIGURES["cost_list_per_turn_usd"],
     _stored("ttft_ms", "first-token", "lower"),
     _stored("output_tokens", "output", "lower"),
 )

@@ -68,6 +68,13 @@ RUN_FIGURES = by_key(
         word="turn-cost", listed=True,
     ),
     Figure(
+        "cost_list_per_turn_usd", "List-price cost per turn", Unit.USD, "lower",
+        "List-price cost divided by turns. Unknown for a run carried over from an earlier process.",
+        sql="case when is_carried_over then null when num_turns = 1 then cost_list_usd"
+        " else cast(cost_list_usd / nullif(num_turns, 0) as decimal(18, 9)) end",
+        word="list-turn-cost",
+    ),
+    Figure(
         "duration_per_turn_ms", "Wall time per turn", Unit.MILLISECONDS, "lower", "Wall time divided by turns.", word="turn-time",
         sql="duration_ms / nullif(num_turns, 0)",
     ),

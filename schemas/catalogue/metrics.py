@@ -39,7 +39,7 @@ RUN_METRICS = by_key(
     Metric("runs", "Runs", Unit.COUNT, "neither", "Number of runs. Each result record counts once.", sql="count(*)", known="count(*)"),
     Metric(
         "sessions", "Sessions", Unit.COUNT, "neither", "Number of distinct agent sessions.",
-        sql="count(distinct session_id)", known="count(session_id)",
+        sql="nullif(count(distinct session_id), 0)", known="count(session_id)",
     ),
     Metric(
         "completed", "Completed", Unit.COUNT, "higher", "Runs with the outcome completed.",

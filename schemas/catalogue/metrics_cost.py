@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.catalogue.entry import Metric, by_key, of_model, over
+from schemas.catalogue.entry import Metric, by_key, of_model, over, quotient
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.unit_names import Unit
 
@@ -22,12 +22,20 @@ _SAVED = RUN_FIGURES["cache_saved_usd"]
 _WRITES = "The part of the list-price cost that comes from cache writes."
 _HIT_RATIO = "Share of all input tokens that were read from the cache."
 _UNPRICED = "Tokens of models without a list price. Their cost is excluded from list-price totals, not counted as $0."
-_UNPRICED_RUNS = "Runs without a list-price cost: a model has no list price, or the record names no model."
+_UNPRICED_RUNS = "Runs with tokens but no list-price cost: a model has no list price, or the record names no model."
 _CAUSES = "Why list-price cost and reported cost differ, found by recomputing."
 
 _BOUNDED = "Runs whose log tells no exact tokens but a bound or an estimate. Their list-price cost is a bound, too."
 _UNREPORTED = "Runs whose agent reports no cost in dollars: most agents but Claude Code do not."
 _UNREPORTED_LIST = "What their tokens cost at list prices."
+_UNLISTED = "Runs whose log has no tokens, and unpriced runs."
+_BOUNDED_LIST = "The part of the list-price cost that comes from runs whose log tells no exact tokens but a bound or an estimate."
+_BOUNDS = "Which bounds the list-price cost includes: upper bounds, lower bounds, estimates."
+_IS_BOUNDED = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
+_LIST_MEAN = "List-price cost divided by the number of runs that have one. Runs that never started are excluded."
+_LIST_PER_COMPLETED = "List-price cost of all runs divided by the number of completed runs: failed runs are included in the cost."
+_LIST_PER_TURN, _LIST_PER_TURN_KNOWN = quotient("cost_list_usd", "num_turns", "not is_carried_over")
+_LIST_COMPLETED = "nullif(count(*) filter (is_completed and cost_list_usd is not null), 0)"
 
 RUN_COST_METRICS = by_key(
     over("cost_list_usd", "cost_list_usd", "List-price cost", Unit.USD, "lower", _LIST),
@@ -53,7 +61,16 @@ RUN_COST_METRICS = by_key(
     ),
     Metric(
         "bounded_runs", "Runs with bounded tokens", Unit.COUNT, "lower", _BOUNDED,
-        sql="count(*) filter (tokens_basis in ('upper_bound', 'lower_bound', 'estimate'))", known="count(*)",
+        sql=f"count(*) filter ({_IS_BOUNDED})", known="count(*)",
+    ),
+    Metric(
+        "bounded_list_usd", "Bounded list-price cost", Unit.USD, "neither", _BOUNDED_LIST,
+        sql=f"sum(cost_list_usd) filter ({_IS_BOUNDED})", known=f"count(cost_list_usd) filter ({_IS_BOUNDED})",
+    ),
+    Metric(
+        "token_bounds", "Bounds in the list-price cost", Unit.TEXT, "neither", _BOUNDS, short="Bounds",
+        sql=f"string_agg(distinct tokens_basis, ', ' order by tokens_basis) filter ({_IS_BOUNDED} and cost_list_usd is not null)",
+        known="count(*)",
     ),
     Metric(
         "unreported_runs", "Runs without a reported cost", Unit.COUNT, "neither", _UNREPORTED,
@@ -62,6 +79,39 @@ RUN_COST_METRICS = by_key(
     Metric(
         "unreported_list_usd", "List-price cost of runs without a reported cost", Unit.USD, "lower", _UNREPORTED_LIST,
         sql="sum(cost_list_usd) filter (cost_own_usd is null)", known="count(cost_list_usd) filter (cost_own_usd is null)",
+    ),
+    Metric(
+        "unlisted_runs", "Runs without a list-price cost", Unit.COUNT, "lower", _UNLISTED,
+        sql="count(*) filter (cost_list_usd is null)", known="count(*)",
+    ),
+    Metric(
+        "unlisted_cost_usd", "Reported cost of runs without a list-price cost", Unit.USD, "lower", "What their agents report.",
+        sql="sum(cost_own_usd) filter (cost_list_usd is null)", known="count(cost_own_usd) filter (cost_list_usd is null)",
+    ),
+    Metric(
+        "cost_list_share", "Share of list-price cost", Unit.SHARE, "neither", "The group's share of the list-price cost of all groups.",
+        short="Share", sql="sum(cost_list_usd) / nullif(sum(sum(cost_list_usd)) over (), 0)", known="count(cost_list_usd)",
+    ),
+    over("cost_list_usd", "cost_list_mean_usd", "List-price cost per run (avg)", Unit.USD, "lower", _LIST_MEAN, "mean"),
+    over(
+        "cost_list_usd", "cost_list_median_usd", "List-price cost per run (p50)", Unit.USD, "lower",
+        "Median (p50) of the list-price cost per run.", "median",
+    ),
+    over(
+        "cost_list_usd", "cost_list_p90_usd", "List-price cost per run (p90)", Unit.USD, "lower",
+        "90th percentile of the list-price cost per run.", "p90",
+    ),
+    over(
+        "cost_list_usd", "cost_list_max_usd", "Max list-price cost per run", Unit.USD, "lower",
+        "List-price cost of the most expensive run.", "max",
+    ),
+    Metric.of(
+        RUN_FIGURES["cost_list_per_turn_usd"], sql=f"cast({_LIST_PER_TURN} as decimal(38, 9))", known=_LIST_PER_TURN_KNOWN,
+        meaning="List-price cost divided by turns, for runs with both. Runs carried over from an earlier process are excluded.",
+    ),
+    Metric(
+        "cost_list_per_completed_usd", "List-price cost per completed run", Unit.USD, "lower", _LIST_PER_COMPLETED,
+        sql=f"cast(sum(cost_list_usd) / {_LIST_COMPLETED} as decimal(38, 9))", known="count(cost_list_usd)",
     ),
     over("unpriced_tokens", "unpriced_tokens", "Unpriced tokens", Unit.TOKENS, "lower", _UNPRICED),
     Metric(
@@ -85,6 +135,9 @@ _OF_RUNS = RUN_COST_METRICS
 
 MODEL_COST_METRICS = by_key(
     of_model("cost_list_usd", _OF_RUNS["cost_list_usd"]),
+    Metric.of(
+        _OF_RUNS["bounded_list_usd"], sql=f"sum(cost_list_usd) filter ({_IS_BOUNDED})", known=f"cost_list_usd is not null and {_IS_BOUNDED}"
+    ),
     of_model("cost_delta_usd", _OF_RUNS["cost_delta_usd"]),
     replace(_OF_RUNS["cost_compared_usd"], known="cost_delta_usd is not null"),
     replace(_OF_RUNS["cost_delta_share"], known="cost_delta_usd is not null"),

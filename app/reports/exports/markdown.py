@@ -13,6 +13,7 @@ from app.text.columns import Column, columns
 from app.text.formatting import human
 from app.text.text_tables import for_people
 from schemas.catalogue.columns import CHECKS, GROUPS, TOTALS
+from schemas.catalogue.cost_measures import CostMeasure
 from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import visible
 from schemas.unit_names import Unit
@@ -42,7 +43,7 @@ def write_report(report: Report) -> bytes:
 def _first_page(page: FirstPage) -> str:
     """Title, what it is about, figures, top lists, budgets and notes."""
     figures = [("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)]
-    tops = "".join(f"\n{_pipes(_top(top))}" for top in page.tops if top.shares)
+    tops = "".join(f"\n{_pipes(_top(top, page.measure))}" for top in page.tops if top.shares)
     budgets = f"\n{_pipes(_budgets(page))}" if page.budgets else ""
     notes = "".join(f"- {escaped(note)}\n" for note in page.notes)
     return f"# {escaped(page.title)}\n\n{_list(page.lines)}\n{_pipes(figures)}{tops}{budgets}\n{notes}"
@@ -59,9 +60,9 @@ def _pipes(rows: Sequence[Sequence[str]]) -> str:
     return "".join([first, aligned, *others])
 
 
-def _top(top: TopList) -> list[tuple[str, str, str]]:
+def _top(top: TopList, measure: CostMeasure) -> list[tuple[str, str, str]]:
     rows = [(one.name, human(one.usd, Unit.USD), human(one.share, Unit.SHARE)) for one in top.shares]
-    return [(top.title, GROUPS["cost_usd"].label, GROUPS["cost_share"].header), *rows]
+    return [(top.title, GROUPS[measure.total].label, GROUPS[measure.share].header), *rows]
 
 
 def _budgets(page: FirstPage) -> list[tuple[str, ...]]:

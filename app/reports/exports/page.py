@@ -94,7 +94,8 @@ def _first_page(page: FirstPage) -> dict[str, Any]:
 
 def _charts(report: Report) -> Mapping[str, Embedded]:
     groups, models = report.section("groups").table, report.section("models").table
-    return report_charts(groups, report.header.by, models, report.model_rows, looks(report.stored_models), report.header.coverage["runs"])
+    runs, colours = report.header.coverage["runs"], looks(report.stored_models)
+    return report_charts(groups, report.header.by, models, report.model_rows, colours, runs, report.measure)
 
 
 def _section(section: Section, chart: Embedded | None) -> Part:

@@ -30,7 +30,7 @@ from schemas.text import REPLACEMENT, visible
 from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
-    from app.reports.cost_report import Report
+    from app.reports.cost_report import Report, Section
     from app.reports.first_page import FirstPage
     from app.text.answers import Answer
 
@@ -66,8 +66,8 @@ IDENTITY = ("title", "task", "repo", "dated_at", "model", "outcome")
 """Columns by which a reader knows a run: they come first."""
 
 RUN_FIGURES = (
-    "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "duration_ms", "num_turns", "cost_per_turn_usd", "output_tokens",
-    "cache_read_share", "claimed_speedup", "findings", "source_name", "time_source", "run_id",
+    "cost_own_usd", "cost_list_usd", "tokens_basis", "cost_delta_usd", "cost_cause", "duration_ms", "num_turns", "cost_per_turn_usd",
+    "output_tokens", "cache_read_share", "claimed_speedup", "findings", "source_name", "time_source", "run_id",
 )  # fmt: skip
 """What matters next; all other columns of runs are there, and folded away."""
 
@@ -145,8 +145,8 @@ def write_report(report: Report) -> bytes:
             _text(book, sheet, min(answer.table.num_rows, MOST_ROWS - 1) + 2, 0, answer.note)
     _about(book, book.workbook.add_worksheet("About"), report)
     charted = next(section for section in sheets if section.key in ("groups", "models"))
-    if charted.table.num_rows and "cost_usd" in charted.table.column_names:
-        _chart(book, summary, charted.key.capitalize(), charted.title, charted.answer)
+    if charted.table.num_rows and report.measure.total in charted.table.column_names:
+        _chart(book, summary, charted, report.measure.total)
     return book.finished()
 
 
@@ -181,7 +181,7 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
             _text(book, sheet, line, 2, figure.note)
         line += 1
     for top in page.tops:
-        line = _table(book, sheet, line + 1, (top.title, "Reported cost", "Share"), head)
+        line = _table(book, sheet, line + 1, (top.title, page.measure.label, "Share"), head)
         for one in top.shares:
             _text(book, sheet, line, 0, one.name)
             _cell(book, sheet, (line, 1), Column("value", "", Unit.USD), {"value": one.usd})
@@ -341,13 +341,14 @@ def _time(sheet: Worksheet, line: int, place: int, value: datetime, style: Forma
     sheet.write_datetime(line, place, value.astimezone(UTC) if value.tzinfo else value, style)
 
 
-def _chart(book: Book, sheet: Worksheet, name: str, title: str, answer: Answer) -> None:
-    """Bars of the reported cost of each row, at most 30, beside the totals."""
+def _chart(book: Book, sheet: Worksheet, section: Section, key: str) -> None:
+    """Bars of the cost of each row, at most 30, beside the totals. `key`: the column of the cost."""
+    name, title, answer = section.key.capitalize(), section.title, section.answer
     shown = columns(_in_order(answer), answer.of)
     last = min(answer.table.num_rows, 30)
     labels = next(place for place, column in enumerate(shown) if column.is_figure)
     chart = book.workbook.add_chart({"type": "bar"})
-    place, cost = next((place, column) for place, column in enumerate(shown) if column.name == "cost_usd")
+    place, cost = next((place, column) for place, column in enumerate(shown) if column.name == key)
     chart.add_series(
         {"categories": [name, 1, 0, last, max(labels - 1, 0)], "values": [name, 1, place, last, place], "fill": {"color": "#0072B2"}}
     )

@@ -28,6 +28,7 @@ select
     duration_api_own_ms / nullif(duration_ms, 0) as parallelism,
     coalesce(duration_api_own_ms / 10 > duration_ms, false) as is_carried_over,
     case when is_carried_over then null when num_turns = 1 then cost_own_usd else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_per_turn_usd,
+    case when is_carried_over then null when num_turns = 1 then cost_list_usd else cast(cost_list_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_list_per_turn_usd,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     outcome = 'completed' as is_completed,
     not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed') as is_started,
@@ -51,6 +52,7 @@ comment on column v_runs."cache_saved_usd" is 'Uncached list-price cost minus li
 comment on column v_runs."parallelism" is 'API time divided by wall time. Above 1: calls ran in parallel.';
 comment on column v_runs."is_carried_over" is 'Whether API time is over 10 times the wall time: cost and API time then include calls of an earlier process, turns and wall time do not.';
 comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns. Unknown for a run carried over from an earlier process.';
+comment on column v_runs."cost_list_per_turn_usd" is 'List-price cost divided by turns. Unknown for a run carried over from an earlier process.';
 comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.';
 comment on column v_runs."is_completed" is 'Whether the run completed.';
 comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run.';

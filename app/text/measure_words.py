@@ -1,0 +1,87 @@
+"""What the chosen measure of cost leaves out, and which bounds it includes: said wherever costs are added up. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from app.queries.runs import KNOWN_SUFFIX
+from app.text.formatting import human
+from schemas.catalogue.cost_measures import REPORTED, CostMeasure
+from schemas.text import plural
+from schemas.unit_names import Unit
+
+BOUNDS = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimate": "estimates"}
+"""What a cost is whose tokens are told this way."""
+
+SIGNS = {"upper_bound": "≤", "lower_bound": "≥", "estimate": "≈"}
+"""What stands before such a cost in a cell."""
+
+Row = Mapping[str, Any]
+
+
+def left_out(facts: Row, measure: CostMeasure) -> str:
+    """How many runs the measure leaves out, and what they cost by the other one; empty where none. `facts`: COST_FACTS of the runs."""
+    return (_unreported if measure is REPORTED else _unlisted)(facts)
+
+
+def _unreported(facts: Row) -> str:
+    runs, priced = facts["unreported_runs"], facts[f"unreported_list_usd{KNOWN_SUFFIX}"]
+    if not runs:
+        return ""
+    said = f"{_of(runs, facts['runs'])} {'reports' if runs == 1 else 'report'} no cost."
+    if not priced:
+        return said
+    known = f" ({priced:,} of them{_and_bounds(facts)})" if priced < runs else f"{_in_brackets(facts)}"
+    return f"{said[:-1]}; at list prices {'it costs' if runs == 1 else 'they cost'} {human(facts['unreported_list_usd'], Unit.USD)}{known}."
+
+
+def _unlisted(facts: Row) -> str:
+    runs, reported = facts["unlisted_runs"], facts["unlisted_cost_usd"]
+    said = "No run reports a cost: cost is at list prices." if facts["unreported_runs"] == facts["runs"] else ""
+    if not runs:
+        return said
+    more = f"; {'it reports' if runs == 1 else 'they report'} {human(reported, Unit.USD)}" if reported else ""
+    has = f"{_of(runs, facts['runs'])} {'has' if runs == 1 else 'have'}"
+    return f"{said} {has} no list-price cost: no tokens in the log, or no list price{more}.".strip()
+
+
+def _of(runs: int, of: int) -> str:
+    return f"None of {plural(of, 'run')}" if runs == of > 1 else f"{runs:,} of {plural(of, 'run')}" if runs < of else plural(runs, "run")
+
+
+def bounds(facts: Row) -> str:
+    """`$290.18 of the list-price cost are upper bounds (71 runs).`; empty where all tokens are exact."""
+    usd = facts["bounded_list_usd"]
+    if usd is None:
+        return ""
+    runs = facts[f"bounded_list_usd{KNOWN_SUFFIX}"]
+    return f"{human(usd, Unit.USD)} of the list-price cost are {kinds(facts['token_bounds'])} ({plural(runs, 'run')})."
+
+
+def in_part_priced(listed: Decimal | None, facts: Row) -> str:
+    """What a list of models adds to the list-price cost of runs: a run counts only where all of its models have a price."""
+    more = (listed or Decimal(0)) - (facts["cost_list_usd"] or Decimal(0))
+    return (
+        f"{human(more, Unit.USD)} of it are of runs with another model without a price; totals of runs leave them out." if more > 0 else ""
+    )
+
+
+def kinds(token_bounds: str | None) -> str:
+    """`upper bounds or estimates`."""
+    return " or ".join(BOUNDS[key] for key in (token_bounds or "").split(", ") if key in BOUNDS)
+
+
+def bounds_note(facts: Row) -> str:
+    """The same in the note of a card: `incl. $290.18 upper bounds`."""
+    usd = facts.get("bounded_list_usd")
+    return "" if usd is None else f"incl. {human(usd, Unit.USD)} {kinds(facts['token_bounds'])}"
+
+
+def _and_bounds(facts: Row) -> str:
+    return f", {bounds_note(facts)}" if bounds_note(facts) else ""
+
+
+def _in_brackets(facts: Row) -> str:
+    return f" ({bounds_note(facts)})" if bounds_note(facts) else ""

@@ -1,0 +1,203 @@
+"""Cost as reported or at list prices: every place that adds it up says the same, what it leaves out, and which bounds it includes."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from app.charts.embedded import report_charts
+from app.charts.palette import looks
+from app.cli.report_text import report_text
+from app.queries import cost as cost_queries
+from app.queries import runs as run_queries
+from app.queries.filters.chosen import Filters, choose
+from app.reports import results
+from app.reports.cost_report import Request, report
+from app.reports.exports import EXPORTS
+from app.reports.report_files import command
+from app.text import cost_grids, cost_words, measure_words
+from app.text.formatting import human
+from app.text.grid_columns import RUNS, grid
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.metrics import RUN_METRICS
+from tests.conftest import StoreOnce, record_text
+from tests.test_trae import call, trajectory
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+pytestmark = pytest.mark.slow
+
+ALL, TRAE = Filters(), choose({"agent": ["trae-agent"]})
+TOKENS = {"inputTokens": 1000, "outputTokens": 200, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
+OURS = {"a-model-of-ours": TOKENS | {"costUSD": 2}, "claude-opus-4-6": TOKENS | {"costUSD": 1}}
+
+
+def fill(store: Store) -> None:
+    """Two runs of Claude Code, one of them with a model that has no price, and three of TRAE: exact, an upper bound, without tokens."""
+    put = (
+        ("a.json", record_text(uuid="a", session_id="a", total_cost_usd=0.25)),
+        ("b.json", record_text(uuid="b", session_id="b", total_cost_usd=3, modelUsage=OURS)),
+        ("exact.json", json.dumps(trajectory(call("openai", "gpt-5", output_tokens=50_000)))),
+        (
+            "bound.json",
+            json.dumps(
+                trajectory(call("bedrock", "gpt-5", output_tokens=20_000), start_time="2025-10-15T16:31:09", end_time="2025-10-15T16:41:09")
+            ),
+        ),
+        ("silent.json", json.dumps(trajectory(start_time="2025-10-16T16:31:09", end_time="2025-10-16T16:41:09"))),
+    )
+    ingest([Source(name, text.encode()) for name, text in put], store)
+
+
+@pytest.fixture(scope="module")
+def mixed(store_once: StoreOnce) -> Store:
+    return store_once("cost_measures", fill)
+
+
+def facts(store: Store, filters: Filters = ALL) -> dict[str, Any]:
+    [row] = run_queries.summary(store, filters, (), cost_queries.COST_FACTS).to_pylist()
+    return dict(row)
+
+
+def total(table: pa.Table, column: str = "cost_usd") -> Decimal:
+    return sum((value for value in table[column].to_pylist() if value is not None), Decimal(0))
+
+
+@pytest.mark.parametrize("measure", COST_MEASURES.values(), ids=COST_MEASURES)
+def test_everything_that_adds_up_cost_says_the_same(measure: CostMeasure, mixed: Store) -> None:
+    """Card, charts, tables, first page and its lists, the terminal, and a file for programs."""
+    card = facts(mixed)[measure.total]
+    found, about = cost_queries.groups(mixed, ALL, "agent", 9, measure=measure), cost_queries.times(mixed, ALL, measure)
+    made = report(mixed, Request(by=("agent",), cost=measure.key))
+    summary = json.loads(EXPORTS["json"].write_report(made), parse_float=Decimal)["summary"]
+    spent = {
+        "groups": total(found.table, measure.total),
+        "shares": total(cost_queries.shares(mixed, ALL, "agent", 9, measure)),
+        "cumulative": total(cost_queries.spending(mixed, ALL, cost_queries.RECEIVED, about, measure)),
+        "models": total(cost_queries.model_costs(mixed, ALL, measure)),
+        "runs": total(run_queries.runs(mixed, ALL, None, measure), measure.column),
+        "most expensive": total(cost_queries.most_expensive(mixed, ALL, 9, measure), measure.column),
+        "their models": total(run_queries.model_rows(mixed, ALL, 9, measure)),
+        "first page": made.first.cost,
+        "top models": sum(one.usd for one in made.first.tops[0].shares),
+        "top repositories": sum(one.usd for one in made.first.tops[1].shares),
+        "groups of the report": total(made.section("groups").table, measure.total),
+        "json": summary[measure.total],
+    }
+    assert card
+    assert spent == dict.fromkeys(spent, card)
+    assert (summary["cost"], summary["top_models"][0][measure.total]) == (measure.key, made.first.tops[0].shares[0].usd)
+    [line] = [line for line in report_text(made, 100).decode().splitlines() if line.startswith(f"Total {measure.name}")]
+    assert human(card, RUN_METRICS[measure.total].unit) in line
+    assert found.table["agent"][0].as_py() == ("claude-code" if measure is REPORTED else "trae-agent"), "most expensive first"
+
+
+def test_runs_without_a_reported_cost_are_told_with_what_they_cost_at_list_prices(mixed: Store) -> None:
+    told, exact, bound = facts(mixed), *(f"${usd:.4f}" for usd in bounded(mixed))
+    both = human(sum(bounded(mixed)), RUN_METRICS["cost_usd"].unit)
+    assert measure_words.left_out(told, REPORTED) == (
+        f"3 of 5 runs report no cost; at list prices they cost {both} (2 of them, incl. {bound} upper bounds)."
+    )
+    assert measure_words.left_out(told, LIST) == (
+        "2 of 5 runs have no list-price cost: no tokens in the log, or no list price; they report $3.00."
+    )
+    assert measure_words.bounds(told) == f"{bound} of the list-price cost are upper bounds (1 run)."
+    assert exact != bound
+
+
+def bounded(store: Store) -> list[Decimal]:
+    """What the run of TRAE with exact tokens costs, and the one with an upper bound."""
+    rows = run_queries.fetch(
+        store, "select cost_list_usd from v_runs where agent <> 'claude-code' order by tokens_basis, run_id"
+    ).to_pylist()
+    return [row["cost_list_usd"] for row in rows if row["cost_list_usd"] is not None]
+
+
+def test_the_bounds_stand_in_card_tables_report_and_terminal(mixed: Store) -> None:
+    usd = bounded(mixed)[1]
+    [row] = run_queries.summary(mixed, ALL, (), tuple(cost_queries.COST_FACTS)).to_pylist()
+    [card] = cost_words.cost_cards(row, (LIST.total,))
+    assert card.note == f"based on 3 of 5 runs, incl. ${usd:.4f} upper bounds"
+    found = cost_queries.groups(mixed, ALL, "agent", 9, cost_queries.GROUP_METRICS, LIST)
+    rows = {one["agent"]: one["bounded_list_usd"] for one in found.table.to_pylist()}
+    assert rows == {"trae-agent": usd, "claude-code": None}
+    assert "bounded_list_usd" in cost_grids.group_grid(found, LIST).rows.column_names
+    for cost in COST_MEASURES:
+        made = report(mixed, Request(by=("agent",), cost=cost))
+        assert any("upper bounds" in note for note in made.first.notes)
+    assert "upper bounds (1 run)" in results.runs(mixed, ALL, None, "list").note
+    assert "upper bounds" in results.runs(mixed, ALL, None).note
+    assert "upper bounds" in results.models(mixed, ALL).note
+
+
+def test_the_usual_measure_is_what_is_reported_and_list_prices_where_nothing_is(mixed: Store) -> None:
+    assert cost_queries.usual_measure(facts(mixed)) is REPORTED
+    assert cost_queries.usual_measure(facts(mixed, TRAE)) is LIST
+    assert cost_queries.choices(facts(mixed, TRAE)) == [LIST]
+    nothing = choose({"agent": ["trae-agent"], "until": "2025-10-14", "excluded": "all"})
+    assert cost_queries.choices(facts(mixed, nothing)) == [REPORTED]
+    made = report(mixed, Request(TRAE))
+    assert made.measure is LIST
+    assert made.first.figures[0].label == "Total list-price cost"
+    assert made.first.notes[1].startswith("No run reports a cost: cost is at list prices. 1 of 3 runs has no list-price cost")
+    assert results.runs(mixed, TRAE, None).kept[4] == "cost_list_usd"
+
+
+def test_a_list_of_models_says_what_it_adds_to_the_runs(mixed: Store) -> None:
+    """The model with a price counts by itself; its run does not, since its other model has none."""
+    own = 1000 * Decimal("0.000005") + 200 * Decimal("0.000025")
+    listed = total(run_queries.models(mixed, ALL), "cost_list_usd")
+    assert listed - facts(mixed)["cost_list_usd"] == own
+    assert f"${own:.4f} of it are of runs with another model without a price" in results.models(mixed, ALL, "list").note
+
+
+def test_runs_without_a_reported_cost_follow_by_their_list_price(mixed: Store) -> None:
+    listed = run_queries.runs(mixed, ALL)
+    costs = listed["cost_list_usd"].to_pylist()
+    assert listed["run_id"].to_pylist()[:2] == ["b", "a"]
+    assert costs[2] > costs[3]
+    shown = grid(listed, RUNS).rows.column_names
+    assert shown.index("cost_list_usd") == shown.index("cost_own_usd") + 1
+
+
+def test_charts_of_a_report_are_of_its_measure(mixed: Store) -> None:
+    made = report(mixed, Request(by=("agent",), cost="list"))
+    args = made.section("groups").table, ("agent",), made.section("models").table, made.model_rows, looks(made.stored_models), 5
+    charts = report_charts(*args, made.measure)
+    assert charts["groups"].alt == "List-price cost per group, one bar each."
+    assert "Not shown: 2 runs without a list-price cost" in charts["runs"].alt
+
+
+def test_the_command_of_a_report_names_the_measure_where_it_is_chosen() -> None:
+    assert "--cost list" in command(Request(cost="list"), EXPORTS["html"], "x.duckdb")
+    assert "--cost" not in command(Request(), EXPORTS["html"], "x.duckdb")
+
+
+def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, screens: Any) -> None:
+    app: AppTest = screens(mixed.location, "screens/cost.py")
+    assert app.metric[0].label == "Reported cost"
+    assert any("3 of 5 runs report no cost" in caption.value for caption in app.caption)
+    app.segmented_control(key="cost").set_value("list").run()
+    assert not app.exception
+    card = app.metric[0]
+    assert (card.label, card.value) == ("List-price cost", human(facts(mixed)["cost_list_usd"], RUN_METRICS["cost_usd"].unit))
+    assert any(heading.value.startswith("Cumulative list\\-price cost") or "list-price cost" in heading.value for heading in app.header)
+    opened: AppTest = screens(mixed.location, cost="list")
+    labels = [metric.label for metric in opened.metric]
+    assert {"List-price cost", "List-price cost per turn"} <= set(labels)
+    assert "Reported cost" not in labels
+
+
+def test_of_agents_that_report_no_cost_the_screen_shows_list_prices_unasked(mixed: Store, screens: Any) -> None:
+    app: AppTest = screens(mixed.location, "screens/cost.py", agent="trae-agent")
+    assert app.metric[0].label == "List-price cost"
+    assert not [control for control in app.segmented_control if control.key == "cost"]
+    assert any("No run reports a cost" in caption.value for caption in app.caption)
