@@ -42,6 +42,7 @@ class Context(NamedTuple):
     patch_deletions: int | None = None
     in_stream: bool = False
     context_rank: int = 0
+    trial_id: str | None = None
     tool_calls: tuple[tuple[str, int, int | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
     patch_changes: tuple[tuple[str, int, int], ...] = ()

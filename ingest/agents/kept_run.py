@@ -11,12 +11,13 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found, Rows, RunFacts, columns_of
 from ingest.agents.prompts import LONGEST_PROMPT
 from ingest.agents.text_repair import repair
+from ingest.agents.trial_records import rank_in_trial
 from ingest.documents.document import Document
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.files import Unreadable
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
-from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, TokensBasis, ToolCallRow
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RecordKind, RunRow, TokensBasis, ToolCallRow
 from schemas.text import paired
 
 _RANK = 10**12
@@ -143,9 +144,14 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "errors": "\n".join(run.errors) or None,
         "result": result,
         "result_repaired": result != run.final_text,
-        "record_rank": run.rank * _RANK + min(sum(count or 0 for count in totals.values()), _RANK - 1),
+        "record_rank": _record_rank(run, sum(count or 0 for count in totals.values())),
         "raw": run.as_json(),
     }
+
+
+def _record_rank(run: KeptRun, tokens: int) -> int:
+    rank = run.rank * _RANK + min(tokens, _RANK - 1)
+    return rank_in_trial(run.record_kind, rank, tells_tokens=tokens > 0) if run.record_kind is RecordKind.TRIAL else rank
 
 
 def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:

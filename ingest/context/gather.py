@@ -40,6 +40,7 @@ class SourceContext:
     sidecar: SidecarFacts = NO_SIDECAR_FACTS
     modified_at: datetime | None = None
     file_origin: str = FILE
+    trial_id: str | None = None
 
     def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
         """The context of one run, with what its reader knows.
@@ -74,6 +75,7 @@ class SourceContext:
             patch_deletions=sidecar.patch_deletions,
             in_stream=facts.in_stream,
             context_rank=self._rank + RANKS["stream"] * facts.in_stream,
+            trial_id=self.trial_id,
             tool_calls=facts.tool_calls,
             patch_changes=sidecar.file_changes,
         )
@@ -125,6 +127,7 @@ def gather(
         labels=dict(labels),
         path=_path_facts(name, path, template),
         sidecar=sidecars.beside(path, name),
+        trial_id=sidecars.trial(path, name),
         modified_at=_aware(modified_at) if path else None,
     )
 

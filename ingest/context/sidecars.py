@@ -16,6 +16,7 @@ from typing import Any
 
 from ingest.agents.prompts import prompt_in
 from ingest.context.patches import FileChange, Patch, read_patch
+from ingest.context.trials import trial_of
 from ingest.documents.times import lenient_time, shifted, unix_time
 from schemas.wire.harnesses.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
 
@@ -77,6 +78,8 @@ class Sidecars:
         self._unpacked = {} if unpacked is None else unpacked
         self._folder = ""
         self._facts = NO_SIDECAR_FACTS
+        self._logs = ""
+        self._trial: str | None = None
 
     def beside(self, path: Path | None, name: str) -> SidecarFacts:
         """The facts in the sidecars beside a file, or beside a member of an archive or an upload (`path` is None). Raises nothing."""
@@ -84,6 +87,18 @@ class Sidecars:
         if folder != self._folder:
             self._folder, self._facts = folder, sidecar_facts(Path(folder)) if folder else NO_SIDECAR_FACTS
         return self._facts
+
+    def trial(self, path: Path | None, name: str) -> str | None:
+        """The run of the harness's trial in whose folder the file lies, None where it lies in none. Raises nothing."""
+        folder = f"{os.path.dirname(os.path.abspath(path))}/" if path else split(name)[0]  # noqa: PTH100, PTH120  # as above
+        if folder != self._logs:
+            actual = (lambda beside: beside) if path else self._actual
+            self._logs, self._trial = folder, trial_of(folder, actual)
+        return self._trial
+
+    def _actual(self, folder: str) -> str | None:
+        found = self._unpacked.get(folder)
+        return None if found is None else str(found)
 
     def has(self, path: Path | None, name: str) -> bool:
         """Whether the file is a sidecar itself. Raises nothing."""

@@ -7,6 +7,7 @@ recorded: installed agents and trials that ran out of time never have any. A tri
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -67,6 +68,15 @@ class TerminalBench:
 
     def end(self) -> Iterator[Found]:
         yield from ()
+
+
+def run_of_logs(result: dict[str, Any]) -> str | None:
+    """The id of the run that the agent's logs beside this result belong to; None where it is not that of one trial."""
+    if not _is_trial(result):
+        return None
+    with suppress(ValidationError):
+        return _run_id(TerminalTrial.model_validate(result))
+    return None
 
 
 def _is_trial(value: object) -> bool:
