@@ -4,7 +4,7 @@
 create or replace temp table merged as
 with told as (
     select
-        run_id, source_id, record_kind, json_merge_patch(context, told) as told,
+        run_id, source_id, record_kind, repo, task, experiment, json_merge_patch(context, told) as told,
         row_number() over (
             partition by run_id order by is_kept desc, record_rank desc, context_rank desc, source_id, ordinal, ingest_id nulls first
         ) as place
@@ -31,6 +31,10 @@ named as (
         json_object('time_source', told -> '$.time_source', 'started_at', told -> '$.started_at', 'ended_at', told -> '$.ended_at')::varchar
     from told
     where told ->> '$.time_source' is not null
+    union all
+    -- columns that `records/labels.sql` merges: here only for where they come from
+    select run_id, source_id, place, record_kind, false, unnest(['repo', 'task', 'experiment']), unnest([repo, task, experiment])
+    from told
 ),
 chosen as (
     select *
