@@ -20,6 +20,10 @@ from tests.conftest import ingest_paths, record
 from tests.documents import lines, runs_in_store
 from tests.test_atif import step, sums, trajectory
 from tests.test_harbor import TRIAL, raised, trial
+from tests.test_mini_swe_agent import reply
+from tests.test_mini_swe_agent import second as mini_record
+from tests.test_terminal_bench import results as terminal_results
+from tests.test_terminal_bench import trial as terminal_trial
 
 RESULT, ATIF, OWN = "result.json", "agent/trajectory.json", "agent/claude-code.txt"
 USAGE = {"inputTokens": 6, "cacheReadInputTokens": 91_834, "cacheCreationInputTokens": 6_378, "outputTokens": 700, "costUSD": 0.45}
@@ -63,7 +67,7 @@ def test_the_agents_own_log_gives_the_tokens_and_the_harness_the_score(store: St
         assert connection.sql("select distinct run_id from model_usage union select distinct run_id from claims").fetchall() == [(TRIAL,)]
     assert {figure: Path(names[source]).name for figure, source in origins.items()} == {
         "requested_model": "result.json", "score": "result.json", "prompt": "trajectory.json", "title": "trajectory.json",
-        "times": "trajectory.json", "agent_version": "trajectory.json",
+        "times": "trajectory.json", "agent_version": "trajectory.json", "task": "result.json",
     }  # fmt: skip
 
 
@@ -145,6 +149,35 @@ def test_an_archive_of_trials_is_read_as_its_folders_are(store: Store, tmp_path:
     ingest_paths(store, tmp_path / "job.tar.gz")
     [run] = runs_in_store(store)
     assert (run["run_id"], counts(run), run["score"]) == (TRIAL, [6, 91_834, 6378, 700], 1.0)
+
+
+def test_terminal_bench_names_agent_and_model_beside_its_results(store: Store, tmp_path: Path) -> None:
+    told = {"run_id": "run", "agent_name": "terminus", "model_name": "anthropic/claude-opus-4-1", "n_attempts": 1}
+    (tmp_path / "hello/hello.1-of-1.run").mkdir(parents=True)
+    (tmp_path / "run_metadata.json").write_text(json.dumps(told))
+    (tmp_path / "results.json").write_text(json.dumps(terminal_results(terminal_trial())))
+    (tmp_path / "hello/hello.1-of-1.run/results.json").write_text(json.dumps(terminal_trial()))
+    for name in ("results.json", "hello"):
+        ingest_paths(store, tmp_path / name)
+        [run] = runs_in_store(store)
+        assert (run["agent"], run["model"], run["provider"], run["input_tokens"]) == ("terminus", "claude-opus-4-1", "anthropic", 1000)
+        assert run["cost_list_usd"] is not None
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, [run])
+
+
+@pytest.mark.parametrize("under_its_name", [True, False])
+def test_the_report_of_swe_bench_is_the_score_of_the_log_beside_it(under_its_name: bool, store: Store, tmp_path: Path) -> None:
+    grade = {"patch_is_None": False, "patch_exists": True, "resolved": True}
+    for name, resolved in (("django__django-1", True), ("django__django-2", False)):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+        told = grade | {"resolved": resolved}
+        (tmp_path / "logs" / name / "report.json").write_text(json.dumps({name: told} if under_its_name else told))
+        (tmp_path / "trajs").mkdir(exist_ok=True)
+        (tmp_path / "trajs" / f"{name}.traj.json").write_text(json.dumps(mini_record(reply()) | {"instance_id": name}))
+    report = ingest_paths(store, tmp_path)
+    assert {run["task"]: run["score"] for run in runs_in_store(store)} == {"django__django-1": 1.0, "django__django-2": 0.0}
+    assert report.total("rejected") == 0
+    assert (rebuild(store).rejects, len(runs_in_store(store))) == (0, 2)
 
 
 def test_a_log_that_lies_elsewhere_is_a_run_of_its_own(store: Store, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ingest.agents.prompts import prompt_in
 from ingest.context.patches import FileChange, Patch, read_patch
-from ingest.context.trials import trial_of
+from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, harness_facts, tells_of_files
 from ingest.documents.times import lenient_time, shifted, unix_time
 from schemas.wire.harnesses.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
 
@@ -78,8 +78,8 @@ class Sidecars:
         self._unpacked = {} if unpacked is None else unpacked
         self._folder = ""
         self._facts = NO_SIDECAR_FACTS
-        self._logs = ""
-        self._trial: str | None = None
+        self._harness_folder = ""
+        self._harness = NO_HARNESS_FACTS
 
     def beside(self, path: Path | None, name: str) -> SidecarFacts:
         """The facts in the sidecars beside a file, or beside a member of an archive or an upload (`path` is None). Raises nothing."""
@@ -88,13 +88,15 @@ class Sidecars:
             self._folder, self._facts = folder, sidecar_facts(Path(folder)) if folder else NO_SIDECAR_FACTS
         return self._facts
 
-    def trial(self, path: Path | None, name: str) -> str | None:
-        """The run of the harness's trial in whose folder the file lies, None where it lies in none. Raises nothing."""
-        folder = f"{os.path.dirname(os.path.abspath(path))}/" if path else split(name)[0]  # noqa: PTH100, PTH120  # as above
-        if folder != self._logs:
-            actual = (lambda beside: beside) if path else self._actual
-            self._logs, self._trial = folder, trial_of(folder, actual)
-        return self._trial
+    def harness(self, path: Path | None, name: str) -> HarnessFacts:
+        """What the files of a benchmark harness say of a file. Raises nothing."""
+        if not path and not self._unpacked:
+            return NO_HARNESS_FACTS
+        whole = os.path.abspath(path) if path else name  # noqa: PTH100  # as above
+        folder = split(whole)[0]
+        if folder != self._harness_folder or tells_of_files(whole):
+            self._harness_folder, self._harness = folder, harness_facts(whole, str if path else self._actual)
+        return self._harness
 
     def _actual(self, folder: str) -> str | None:
         found = self._unpacked.get(folder)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ingest.context.sidecars import LARGEST_READ, SIDECAR_NAMES, Unpacked, split
-from ingest.context.trials import results_beside
+from ingest.context.trials import named_by_harness
 from ingest.sources.files import Source
 from ingest.system.temporary import temporary_folder
 
@@ -19,7 +19,7 @@ _UNSAFE = re.compile(r"[^\w.-]")
 
 def named_as_sidecars(names: Sequence[str]) -> frozenset[str]:
     """Those files or members that are named like sidecars; only their content shows whether they are."""
-    return frozenset(name for name in names if split(name)[1] in SIDECAR_NAMES) | (results_beside(names) & frozenset(names))
+    return frozenset(name for name in names if split(name)[1] in SIDECAR_NAMES) | frozenset(named_by_harness(names)).intersection(names)
 
 
 def sidecars_among(sources: Sequence[Source]) -> list[Source]:

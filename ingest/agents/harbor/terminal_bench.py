@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.harbor.atif import UNKNOWN
 from ingest.agents.harbor.inclusive_tokens import disjoint
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import UNKNOWN, complaints, ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.run_times import milliseconds_between
 from ingest.agents.uuid_times import is_uuid

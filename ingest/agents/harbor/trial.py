@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.harbor.atif import UNKNOWN
 from ingest.agents.harbor.inclusive_tokens import disjoint
-from ingest.agents.kept_run import found, kept
+from ingest.agents.kept_run import UNKNOWN, found, kept
 from ingest.agents.litellm_models import provider_named, provider_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.run_times import milliseconds_between
