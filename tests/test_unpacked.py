@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ingest.context.temporary_sidecars import unpacked
+from ingest.context.temporary_sidecars import sidecars_among, unpacked
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
@@ -86,7 +86,7 @@ def test_so_does_an_archive_in_an_archive(pack: Callable[[Path], bytes], folder:
 
 def test_a_folder_that_is_uploaded_says_it_too(folder: Path, store: Store, tmp_path: Path) -> None:
     sources = [Source(str(file.relative_to(tmp_path)), file.read_bytes()) for file in sorted(folder.rglob("*.*"))]
-    with unpacked(sources) as folders:
+    with unpacked(sidecars_among(sources)) as folders:
         ingest(sources, store, Options(unpacked=folders))
         assert len(folders) == 2
     other = Store(str(tmp_path / "other.duckdb"))
@@ -116,7 +116,7 @@ class Uploaded:
 
 @pytest.mark.parametrize("name", ["../../journal.json", "/journal.json", "..!journal.json", "\0/journal.json", "é" * 300 + "/journal.json"])
 def test_a_strangers_name_leads_nowhere(name: str, tmp_path: Path) -> None:
-    with unpacked([Source(name, b"{}")]) as folders:
+    with unpacked(sidecars_among([Source(name, b"{}")])) as folders:
         [place] = folders.values()
         assert (place / "journal.json").read_bytes() == b"{}"
         assert place.resolve() == place

@@ -125,8 +125,31 @@ def model_shares(store: Store, chosen: str, parameters: dict[str, Any], measure:
     return fetch(store, sql, parameters)
 
 
+_RECORDS = """
+select
+    run_records.record_kind, sources.name as source_name, is_kept,
+    told ->> '$.agent' as agent, (told ->> '$.cost_reported_usd')::decimal(18, 9) as cost_reported_usd,
+    (told ->> '$.input_tokens')::bigint as input_tokens, (told ->> '$.cache_read_tokens')::bigint as cache_read_tokens,
+    (told ->> '$.cache_write_tokens')::bigint as cache_write_tokens, (told ->> '$.output_tokens')::bigint as output_tokens,
+    (told ->> '$.duration_ms')::bigint as duration_ms, (told ->> '$.num_turns')::bigint as num_turns,
+    told ->> '$.outcome' as outcome, (told ->> '$.score')::double as score,
+    list_sort(list_transform(
+        list_filter(map_entries(runs.origins), lambda origin: origin.value = run_records.source_id), lambda origin: origin.key
+    )) as gives
+from run_records
+join runs using (run_id)
+left join sources on sources.source_id = run_records.source_id
+where run_id = $run_id and told is not null
+order by is_kept desc, run_records.record_rank desc, run_records.context_rank desc, run_records.source_id, run_records.ordinal
+"""
+
+
 def run(store: Store, run_id: str) -> dict[str, Any] | None:
-    """Everything about one run: all columns of v_runs, `raw`, and `model_usage` and `tool_calls` as tables. None where there is none."""
+    """Everything about one run: all columns of v_runs, `raw`, and as tables `model_usage`, `tool_calls` and `records`.
+
+    `records` has the records of a run with several, the kept one first, each with what it tells and the figures of the run that it
+    `gives`. None where there is no such run.
+    """
     found = fetch(
         store, "select v.* exclude (place), r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id}
     )
@@ -137,8 +160,10 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
     row: dict[str, Any] = found.to_pylist()[0]
     return row | {
         "labels": dict(row["labels"] or ()),
+        "origins": dict(row["origins"] or ()),
         "model_usage": fetch(store, usage, {"run_id": run_id}),
         "tool_calls": fetch(store, calls, {"run_id": run_id}),
+        "records": fetch(store, _RECORDS, {"run_id": run_id}),
     }
 
 

@@ -24,7 +24,7 @@ from app.queries.read_transaction import ReadTransaction, read_transaction
 from app.server import received, serve
 from app.server.uploads import Upload, as_sources
 from app.text.presentation import plain
-from ingest.context.temporary_sidecars import unpacked
+from ingest.context.temporary_sidecars import sidecars_among, unpacked
 from ingest.documents.contents import read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.store.database import Store
@@ -258,7 +258,7 @@ def ingest_uploads(
         done += progress.bytes
         on_progress(min(1.0, done / size), progress.name)
 
-    with as_sources(uploads) as sources, unpacked(sources) as folders:
+    with as_sources(uploads) as sources, unpacked(sidecars_among(sources)) as folders:
         size = sum(source.size for source in sources) or 1
         return _ingest(sources, read, on_wait, Options(tuple(labels.items()), unpacked=folders, origin=Origin(visitor(), UPLOAD)))
 

@@ -18,6 +18,7 @@ from app.text.presentation import (
     file_name_of,
     origin_facts,
     plain,
+    record_rows,
     run_cards,
     run_id_of,
     shown,
@@ -74,6 +75,10 @@ if usage.num_rows:
     with st.container(border=True):
         widgets.chart("run-tokens", usage, looks(cache.models()))
         widgets.table(grid_columns.grid(usage, grid_columns.USAGE), "Tokens and reported cost of each model of this run")
+if run["records"].num_rows:
+    with st.container(border=True):
+        st.header("Records", anchor=False, help="Several logs tell of this run. It is counted once.")
+        widgets.table(grid_columns.grid(record_rows(run["records"]), grid_columns.RECORDS), "Each record of this run and what it tells")
 if run["tool_calls"].num_rows:
     with st.container(border=True):
         st.header("Tool calls", anchor=False, help="Counted in the event stream of the run.")

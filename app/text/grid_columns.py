@@ -86,6 +86,13 @@ CLAIMS = (
 """What says what is claimed, on what evidence and by whom comes first: a page shows eight columns without scrolling."""
 
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
+RECORDS = Listing(
+    catalogue.RECORDS,
+    (
+        "record_kind", "source_name", "gives", "agent", "cost_reported_usd", "input_tokens", "cache_read_tokens", "cache_write_tokens",
+        "output_tokens", "duration_ms", "num_turns", "outcome", "score",
+    ),
+)  # fmt: skip
 TOOL_CALLS = Listing(catalogue.TOOL_CALLS, ("tool", "calls", "errors"))
 FINDINGS = Listing(catalogue.FINDINGS, ("title", "message", "severity", "cost_own_usd", "expected", "actual", "model", "run_id"))
 REASONS = Listing(catalogue.REASONS, ("reason", "rejected", "sources", "detail"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
+import pyarrow as pa
 import simplejson
 
 from app.queries.runs import KNOWN_SUFFIX
@@ -116,6 +117,17 @@ def origin_facts(run: Mapping[str, Any]) -> tuple[str, ...]:
         return RUN_ORIGIN
     left_out = "started_at" if run["ended_at"] is not None else "ended_at"
     return tuple(key for key in RUN_ORIGIN if key not in (left_out, "time_source"))
+
+
+def record_rows(records: pa.Table) -> pa.Table:
+    """The records of a run, with what each gives in words: the kept one gives all that no other does."""
+    rows = records.to_pylist()
+    gives = ["all other figures" if row["is_kept"] else ", ".join(sorted(map(_given, row["gives"]))) for row in rows]
+    return records.set_column(records.column_names.index("gives"), "gives", pa.array(gives, pa.string()))
+
+
+def _given(figure: str) -> str:
+    return "times" if figure == "times" else RUNS[figure].label.lower()
 
 
 def facts_html(run: Mapping[str, Any], facts: Sequence[str], labels: Mapping[str, str] | None = None) -> str:

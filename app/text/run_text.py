@@ -14,9 +14,19 @@ from app.text.answers import Answer
 from app.text.claim_words import claim_title, expectation, statement
 from app.text.columns import NEVER_STARTED
 from app.text.formatting import human
-from app.text.presentation import RUN_COST, RUN_ENDING, RUN_ORIGIN, cause_sentence, fact_label, fact_words, origin_facts, run_cards
+from app.text.presentation import (
+    RUN_COST,
+    RUN_ENDING,
+    RUN_ORIGIN,
+    cause_sentence,
+    fact_label,
+    fact_words,
+    origin_facts,
+    record_rows,
+    run_cards,
+)
 from app.text.text_tables import SPELLED, draw
-from schemas.catalogue.columns import FILE_CHANGES, RUNS, TOOL_CALLS, USES
+from schemas.catalogue.columns import FILE_CHANGES, RECORDS, RUNS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, visible
 
@@ -26,6 +36,10 @@ MODELS = (
 )  # fmt: skip
 SAID = ("starred", "note", "excluded", "excluded_reason")
 """What people said of the run."""
+RECORDS_SHOWN = (
+    "record_kind", "source_name", "gives", "cost_reported_usd", "input_tokens", "cache_read_tokens", "cache_write_tokens",
+    "output_tokens", "duration_ms", "num_turns", "outcome", "score",
+)  # fmt: skip
 CALLS, CHANGES = ("tool", "calls", "errors"), ("path", "insertions", "deletions")
 LONGEST_PROMPT = 1_000
 """Characters of a prompt that are shown; the record of the run and `--format json` have it whole."""
@@ -66,6 +80,7 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
     yield "Claims (from the summary, not verified)", _entries([(claim_title(row), row["quote"]) for row in facts.claims.to_pylist()], width)
     yield "Findings", _entries([(f"{row['severity']}: {row['message']}", expectation(row)) for row in facts.findings.to_pylist()], width)
     yield "Other statements", _pairs([statement(row) for row in facts.statements.to_pylist()], width)
+    yield "Records", table(record_rows(run["records"]), RECORDS_SHOWN, RECORDS)
     yield "Tool calls", table(run["tool_calls"], CALLS, TOOL_CALLS)
     yield "Files changed (per summary)", table(facts.file_changes, CHANGES, FILE_CHANGES)
     yield "Files changed (patch)", table(page.patch, CHANGES, FILE_CHANGES)

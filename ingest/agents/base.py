@@ -42,6 +42,11 @@ class Context(NamedTuple):
     patch_deletions: int | None = None
     in_stream: bool = False
     context_rank: int = 0
+    trial_id: str | None = None
+    agent: str | None = None
+    """The agent by the harness: that of a record which does not name its own."""
+    score: float | None = None
+    """By the harness: the record may have one itself."""
     tool_calls: tuple[tuple[str, int, int | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
     patch_changes: tuple[tuple[str, int, int], ...] = ()
@@ -49,9 +54,11 @@ class Context(NamedTuple):
 
 
 def columns_of(context: Context) -> dict[str, Any]:
-    """The context as columns of `runs`."""
-    return dict(zip(CONTEXT_COLUMNS, context, strict=False))  # the last two fields are no columns
+    """The context as columns of `runs`, without those that a record has itself."""
+    return dict(zip(_SURE_COLUMNS, context, strict=False))
 
+
+_SURE_COLUMNS = Context._fields[:-4]
 
 CONTEXT_COLUMNS = Context._fields[:-2]
 """The columns of `runs` that come from the surroundings of the record and not from the record."""

@@ -9,15 +9,20 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found, Rows, RunFacts, columns_of
+from ingest.agents.litellm_models import provider_of
 from ingest.agents.prompts import LONGEST_PROMPT
 from ingest.agents.text_repair import repair
+from ingest.agents.trial_records import rank_in_trial
 from ingest.documents.document import Document
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.files import Unreadable
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
-from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, TokensBasis, ToolCallRow
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RecordKind, RunRow, TokensBasis, ToolCallRow
 from schemas.text import paired
+
+UNKNOWN = "unknown"
+"""The agent of a record that names none."""
 
 _RANK = 10**12
 """One step of `KeptRun.rank` in `runs.record_rank`; below it the tokens count: a later log of a run has more."""
@@ -76,11 +81,22 @@ def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) 
 def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
     """The run with its rows. `document` is the one that counts as its record."""
     context = context_of(_facts(run), run.duration_ms)
-    usage = tuple(_model_row(run.run_id, model) for model in run.models)
+    usage = tuple(_model_row(run.run_id, model) for model in _named(run, context.requested_model))
     calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
     patch = tuple(PatchFileRow(run_id=run.run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
-    row = RunRow.unchecked(**_run_columns(run, usage), **columns_of(context)).completed({"ordinal": document.ordinal})
+    by_harness = {
+        "agent": context.agent or UNKNOWN if run.agent == UNKNOWN else run.agent,
+        "score": context.score if run.score is None else run.score,
+    }
+    row = RunRow.unchecked(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed({"ordinal": document.ordinal})
     return Found(document, Rows(row, usage, calls, patch))
+
+
+def _named(run: KeptRun, asked: str | None) -> Iterable[KeptModel]:
+    """The models of a run. The only one of a harness's trial, where it has no name, is the one that was asked for."""
+    if asked and run.record_kind is RecordKind.TRIAL and len(run.models) == 1 and run.models[0].model_id is None:
+        return (run.models[0].model_copy(update={"model_id": asked, "provider": provider_of(asked)}),)
+    return run.models
 
 
 def _facts(run: KeptRun) -> RunFacts:
@@ -143,9 +159,14 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "errors": "\n".join(run.errors) or None,
         "result": result,
         "result_repaired": result != run.final_text,
-        "record_rank": run.rank * _RANK + min(sum(count or 0 for count in totals.values()), _RANK - 1),
+        "record_rank": _record_rank(run, sum(count or 0 for count in totals.values())),
         "raw": run.as_json(),
     }
+
+
+def _record_rank(run: KeptRun, tokens: int) -> int:
+    rank = run.rank * _RANK + min(tokens, _RANK - 1)
+    return rank_in_trial(run.record_kind, rank, tells_tokens=tokens > 0) if run.record_kind is RecordKind.TRIAL else rank
 
 
 def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:

@@ -16,6 +16,7 @@ from pathlib import Path
 from ingest.agents.base import Context, RunFacts
 from ingest.context.path_template import PathFacts, PathTemplate
 from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars
+from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
 from ingest.documents.times import shifted, time_of_path
 
 RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
@@ -40,6 +41,7 @@ class SourceContext:
     sidecar: SidecarFacts = NO_SIDECAR_FACTS
     modified_at: datetime | None = None
     file_origin: str = FILE
+    harness: HarnessFacts = NO_HARNESS_FACTS
 
     def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
         """The context of one run, with what its reader knows.
@@ -57,7 +59,7 @@ class SourceContext:
             task=self.labels.get("task") or self.path.task or sidecar.task or facts.task,
             experiment=self.labels.get("experiment") or self.path.experiment,
             agent_version=facts.agent_version or sidecar.agent_version,
-            requested_model=facts.requested_model or sidecar.model,
+            requested_model=facts.requested_model or sidecar.model or self.harness.model,
             cwd=facts.cwd,
             permission_mode=facts.permission_mode,
             branch=facts.branch,
@@ -74,6 +76,9 @@ class SourceContext:
             patch_deletions=sidecar.patch_deletions,
             in_stream=facts.in_stream,
             context_rank=self._rank + RANKS["stream"] * facts.in_stream,
+            trial_id=self.harness.trial_id,
+            agent=self.harness.agent,
+            score=self.harness.score,
             tool_calls=facts.tool_calls,
             patch_changes=sidecar.file_changes,
         )
@@ -125,6 +130,7 @@ def gather(
         labels=dict(labels),
         path=_path_facts(name, path, template),
         sidecar=sidecars.beside(path, name),
+        harness=sidecars.harness(path, name),
         modified_at=_aware(modified_at) if path else None,
     )
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ingest.agents.prompts import prompt_in
 from ingest.context.patches import FileChange, Patch, read_patch
+from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, harness_facts, tells_of_files
 from ingest.documents.times import lenient_time, shifted, unix_time
 from schemas.wire.harnesses.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
 
@@ -77,6 +78,8 @@ class Sidecars:
         self._unpacked = {} if unpacked is None else unpacked
         self._folder = ""
         self._facts = NO_SIDECAR_FACTS
+        self._harness_folder = ""
+        self._harness = NO_HARNESS_FACTS
 
     def beside(self, path: Path | None, name: str) -> SidecarFacts:
         """The facts in the sidecars beside a file, or beside a member of an archive or an upload (`path` is None). Raises nothing."""
@@ -84,6 +87,20 @@ class Sidecars:
         if folder != self._folder:
             self._folder, self._facts = folder, sidecar_facts(Path(folder)) if folder else NO_SIDECAR_FACTS
         return self._facts
+
+    def harness(self, path: Path | None, name: str) -> HarnessFacts:
+        """What the files of a benchmark harness say of a file. Raises nothing."""
+        if not path and not self._unpacked:
+            return NO_HARNESS_FACTS
+        whole = os.path.abspath(path) if path else name  # noqa: PTH100  # as above
+        folder = split(whole)[0]
+        if folder != self._harness_folder or tells_of_files(whole):
+            self._harness_folder, self._harness = folder, harness_facts(whole, str if path else self._actual)
+        return self._harness
+
+    def _actual(self, folder: str) -> str | None:
+        found = self._unpacked.get(folder)
+        return None if found is None else str(found)
 
     def has(self, path: Path | None, name: str) -> bool:
         """Whether the file is a sidecar itself. Raises nothing."""

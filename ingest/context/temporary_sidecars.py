@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from ingest.context.sidecars import LARGEST_READ, SIDECAR_NAMES, Unpacked, split
+from ingest.context.trials import named_by_harness
 from ingest.sources.files import Source
 from ingest.system.temporary import temporary_folder
 
@@ -16,19 +17,25 @@ _LONGEST = 100
 _UNSAFE = re.compile(r"[^\w.-]")
 
 
-def is_named_as_sidecar(name: str) -> bool:
-    """Whether a file or member is named like a sidecar; only its content shows whether it is one."""
-    return split(name)[1] in SIDECAR_NAMES
+def named_as_sidecars(names: Sequence[str]) -> frozenset[str]:
+    """Those files or members that are named like sidecars; only their content shows whether they are."""
+    return frozenset(name for name in names if split(name)[1] in SIDECAR_NAMES) | frozenset(named_by_harness(names)).intersection(names)
+
+
+def sidecars_among(sources: Sequence[Source]) -> list[Source]:
+    """The sources of an upload that are named like sidecars."""
+    named = named_as_sidecars([source.name for source in sources])
+    return [source for source in sources if source.name in named]
 
 
 @contextmanager
 def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
-    """Write the sources that are named like sidecars to temporary folders. Yields them by the name of their folder. Raises OSError."""
+    """Write sidecars to temporary folders. Yields these by the name of the folder that the sidecar is in. Raises OSError."""
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as place:
         folders: dict[str, Path] = {}
         for source in sources:
             folder, name = split(source.name)
-            if name in SIDECAR_NAMES and source.size <= LARGEST_READ:
+            if source.size <= LARGEST_READ:
                 into = folders.setdefault(folder, Path(place, str(len(folders)), _safe(folder)))
                 into.mkdir(parents=True, exist_ok=True)
                 with source.open() as stream:

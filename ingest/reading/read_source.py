@@ -13,13 +13,14 @@ from functools import partial
 from pathlib import Path
 
 from ingest.agents import SourceReaders
-from ingest.agents.base import Found
+from ingest.agents.base import Found, Rows
 from ingest.agents.iso_bench import item_run
+from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.lone_items import error_beside, is_lone_journal
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars
-from ingest.context.temporary_sidecars import is_named_as_sidecar, unpacked
+from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document
@@ -128,10 +129,11 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
 @contextmanager
 def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source, kind: str) -> Iterator[None]:
     """Unpack the members named as sidecars into `folders`, since a sidecar may come after its record. Most archives have none."""
-    if not any(map(is_named_as_sidecar, contents.names(archive, kind, allowance))):
+    named = named_as_sidecars(contents.names(archive, kind, allowance))
+    if not named:
         yield
         return
-    found = contents.members(archive, only=is_named_as_sidecar, allowance=allowance)
+    found = contents.members(archive, only=named.__contains__, allowance=allowance)
     with unpacked(member for member in found if isinstance(member, Source)) as more:
         folders.update(more)
         yield
@@ -175,8 +177,11 @@ class _SourceReader:
         self._has_roll_ups = False
         self._doubtful: list[Unreadable] = []
         self._more = 0
+        self._of_trial: list[Found] = []
+        self._is_of_trial = True
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
+        self._is_of_trial = portion is None
         found = contents.read(source, portion, show=show, allowance=allowance)
         for part in found:
             if not isinstance(part, Unreadable):
@@ -187,6 +192,7 @@ class _SourceReader:
                 self._doubtful.append(part)
         self._result.container = found.kind
         without_run = self._end()
+        self._add_all(of_trial)
         if portion or self._has_records or self._result.rejected or without_run:
             self._as_log([] if portion else without_run)
         else:
@@ -233,8 +239,23 @@ class _SourceReader:
         return without_run
 
     def _add(self, run: Found) -> None:
-        self._spool.add(self._result, run.document, run.rows)
+        """Spool the run. The first one of a log in a trial's folder waits: a log with several runs is not the log of the trial's run."""
         self._has_records = True
+        if run.rows.run.trial_id is None:
+            self._spool.add(self._result, run.document, run.rows)
+        elif self._is_of_trial:
+            self._of_trial.append(run)
+            if len(self._of_trial) > 1:
+                self._is_of_trial = False
+                self._add_all(alone)
+        else:
+            self._spool.add(self._result, run.document, alone(run.rows))
+
+    def _add_all(self, changed: Callable[[Rows], Rows]) -> None:
+        """Spool the runs that wait."""
+        for run in self._of_trial:
+            self._spool.add(self._result, run.document, changed(run.rows))
+        self._of_trial.clear()
 
 
 class _JournalReader(_SourceReader):

@@ -82,15 +82,15 @@ def members(
 
 
 def names(source: Source, kind: str, allowance: Allowance) -> list[str]:
-    """The names of the members of an archive, as far as it can be read; none is unpacked, and no inner archive opened."""
+    """The names of the members of an archive as sources, as far as it can be read; none is unpacked, and no inner archive opened."""
     found: list[str] = []
     with contextlib.suppress(*_ERRORS), source.open() as stream:
         if kind == "zip":
             with zipfile.ZipFile(stream) as archive:
-                return archive.namelist()
+                return [_inner(source.name, name) for name in archive.namelist()]
         opened = cast("BinaryIO", Opened(stream, allowance))
         with tarfile.open(fileobj=opened, mode="r|", errorlevel=0, tarinfo=_Header) as archive:
-            found.extend(entry.name for entry in archive)
+            found.extend(_inner(source.name, entry.name) for entry in archive)
     return found
 
 

@@ -21,7 +21,7 @@ from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import supersede
-from ingest.store.history.records import note_records, recount, relabel
+from ingest.store.history.records import merge, note_records, recount, relabel
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
@@ -55,6 +55,7 @@ class Committed:
 
 
 _RECHAINED = f"select run_id from {RECHAINED}"
+_REPRICED = "select run_id from repriced"
 _PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
 """Runs that are priced again: their chain changed, or the store got other prices."""
 
@@ -90,8 +91,9 @@ def commit(
     _write(connection, ingest_id)
     recount(connection, "select source_id from chosen union select replaces from winners where replaces is not null")
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
+    is_merged = merge(connection, "select run_id from affected")
     is_rechained = rechain(connection, _PROCESSES)
-    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_PRICED_BEFORE, has_new_prices)) if is_so]
+    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_REPRICED, is_merged), (_PRICED_BEFORE, has_new_prices)) if is_so]
     if stale:
         price(writer, " union ".join(stale))
     note_doubts(connection, f"select run_id from winners union {_RECHAINED}" if is_rechained else "select run_id from winners")

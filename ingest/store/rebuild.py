@@ -13,13 +13,11 @@ from ingest.documents.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
+from ingest.store.history.records import BATCH, batches, complete_kept, merge, note_told
 from ingest.store.record_rows import RowTable, checked_tables, read_record
 from ingest.store.repricing import price
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.source import RejectRow
-
-BATCH = 1000
-"""Records that are read and written at a time."""
 
 _KEPT_TABLES = (
     "sources", "rejects", "tool_calls", "patch_files", "price_files", "ingests", "run_records", "source_labels", "superseded_sources",
@@ -60,6 +58,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
             if on_progress:
                 on_progress(runs + refused, total)
         _complete_history(writer)
+        _merge_records(writer)
         rechain(writer.connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
         note_doubts(writer.connection, "select run_id from runs")
@@ -85,6 +84,19 @@ def _complete_history(writer: Writer) -> None:
         run_step(writer.connection, f"rebuild/{step}")
     if has_records:
         writer.connection.execute("update store_meta set last_ingest = (select max(last_ingest) from previous.store_meta)")
+
+
+def _merge_records(writer: Writer) -> None:
+    """Of runs with several records: the figures of each record as this version reads them, and the run of all of them."""
+    complete_kept(writer.connection)
+    run_step(writer.connection, "rebuild/several")
+    for batch in batches(writer.connection, "several"):
+        tables, _ = read_batch(batch)
+        if runs := next((table.rows for table in tables if table.name == "runs"), None):
+            writer.connection.register("read_again", runs)
+            note_told(writer.connection, "read_again")
+            writer.connection.unregister("read_again")
+    merge(writer.connection, "select run_id from run_records")
 
 
 def _batches(previous: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:

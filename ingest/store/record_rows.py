@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from ingest.agents import SourceReaders
 from ingest.agents.base import CHILD_TABLES, FACTS, ContextOf, Found, Rows
+from ingest.agents.trial_records import of_trial
 from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
 from ingest.sources.files import Unreadable
@@ -39,7 +40,7 @@ def read_record(document: Document, context_of: ContextOf) -> Rows | None:
     readers = SourceReaders(context_of)
     fed = runs_with(readers, document)
     found = [one for one in (*(fed or ()), *runs_at_end(readers)) if isinstance(one, Found)]
-    return found[0].rows if found else None
+    return of_trial(found[0].rows) if found else None
 
 
 def runs_with(readers: SourceReaders, document: Document) -> list[Found | Unreadable] | None:

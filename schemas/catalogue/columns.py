@@ -157,6 +157,28 @@ REASONS: Columns = by_key(
 """One reason over its rejects."""
 
 UPLOADS: Columns = {**_SOURCE, **by_key(_SOURCE_NAME, Entry("became", "Status"))}
+RECORDS: Columns = {
+    **{
+        key: RUNS[key]
+        for key in (
+            "record_kind",
+            "source_name",
+            "agent",
+            "cost_reported_usd",
+            "input_tokens",
+            "cache_read_tokens",
+            "cache_write_tokens",
+            "output_tokens",
+            "duration_ms",
+            "num_turns",
+            "outcome",
+            "score",
+        )
+    },
+    **by_key(Entry("gives", "Gives", meaning="The figures of the run that come from this record.")),
+}
+"""One record of a run that has several, with what it tells."""
+
 TOOL_CALLS: Columns = _entries(ToolCallRow)
 FILE_CHANGES: Columns = _entries(FileChangeRow)
 FACTS: Columns = by_key(Entry("fact", "Field"), Entry("known", "Runs", Unit.COUNT), Entry("share", "Coverage", Unit.SHARE))

@@ -45,7 +45,8 @@ class RunRecordRow(Row):
     experiment: Text | None = Field(default=None, description="Experiment by its labels or path.")
     record_rank: Count = Field(description="How complete the record is.")
     context_rank: Count = Field(description="How much context the record has.")
-    context: LongText | None = Field(default=None, description="Of a copy: its context as JSON, to make the run of it.")
+    context: LongText | None = Field(default=None, description="Of a run with several records: the context of this one, as JSON.")
+    told: LongText | None = Field(default=None, description="Of a run with several records: the figures that this one tells, as JSON.")
     raw: RawText | None = Field(default=None, description="Of a copy that differs from the kept record: the record as it was read.")
 
 

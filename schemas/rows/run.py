@@ -194,6 +194,10 @@ class RunRow(Row):
     task: Text | None = optional("Task", "Task the run worked on, from a label, the file path or a sidecar file.")
     experiment: Text | None = optional("Experiment", "Experiment the run belongs to, from its labels.")
     labels: Labels = Field(default={}, title="Labels", description="Labels given at ingest (--label key=value).")
+    trial_id: Text | None = optional("Trial", "Trial of a benchmark harness that the run was; its logs are records of one run.")
+    origins: Labels = Field(
+        default={}, description="Of a run with several records: figure → file of the record it comes from, where that is not the kept one."
+    )
     requested_model: Text | None = optional("Requested model", "Model the agent was started with, from the event stream.")
     branch: Text | None = optional("Branch", "Branch that the agent worked on.")
     cwd: Text | None = optional("Working directory", "Working directory of the agent, from the event stream.")

@@ -265,6 +265,7 @@ def _run(
             "result_repaired": result != record.result,
             "record_rank": _TELLS_MODELS * bool(record.model_usage) + _TELLS_SUMMARY * (record.result is not None),
             "raw": raw,
+            "score": context.score,
             **columns_of(context),
         }
     )

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
-from ingest.agents.kept_run import found, kept
+from ingest.agents.kept_run import UNKNOWN, found, kept
 from ingest.agents.litellm_models import provider_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.run_times import milliseconds_between
@@ -26,8 +26,6 @@ from schemas.agents import HARBOR
 from schemas.rows.run import Outcome, RecordKind
 from schemas.rows.units import LARGEST_INT
 from schemas.wire.harnesses.atif import VERSION, AtifFinalMetrics, AtifMetrics, AtifStep, AtifTrajectory
-
-UNKNOWN = "unknown"
 
 _PART = re.compile(r"-(?:cont-\d+|summarization-\d+-\w+)$")
 """What Terminus appends to the session of a segment or of a helper."""

@@ -7,14 +7,14 @@ recorded: installed agents and trials that ran out of time never have any. A tri
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.harbor.atif import UNKNOWN
 from ingest.agents.harbor.inclusive_tokens import disjoint
-from ingest.agents.kept_run import complaints, ended
+from ingest.agents.kept_run import UNKNOWN, complaints, ended
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.run_times import milliseconds_between
 from ingest.agents.uuid_times import is_uuid
@@ -67,6 +67,15 @@ class TerminalBench:
 
     def end(self) -> Iterator[Found]:
         yield from ()
+
+
+def run_of_logs(result: dict[str, Any]) -> str | None:
+    """The id of the run that the agent's logs beside this result belong to; None where it is not that of one trial."""
+    if not _is_trial(result):
+        return None
+    with suppress(ValidationError):
+        return _run_id(TerminalTrial.model_validate(result))
+    return None
 
 
 def _is_trial(value: object) -> bool:

@@ -7,13 +7,15 @@ the build of its image and its verifier too. A trial that ended early may have a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from pydantic import ValidationError
+
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.harbor.atif import UNKNOWN
 from ingest.agents.harbor.inclusive_tokens import disjoint
-from ingest.agents.kept_run import found, kept
+from ingest.agents.kept_run import UNKNOWN, found, kept
 from ingest.agents.litellm_models import provider_named, provider_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.run_times import milliseconds_between
@@ -48,7 +50,7 @@ class HarborTrials:
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        return all(name in document.value for name in ("trial_name", "agent_info", "task_checksum"))
+        return _is_trial(document.value)
 
     def feed(self, document: Document) -> Iterable[Found]:
         return (found(document, kept(_kept(wire_record(HarborTrial, document))), self._context_of),)
@@ -57,13 +59,32 @@ class HarborTrials:
         return ()
 
 
+def run_of_logs(result: dict[str, Any]) -> str | None:
+    """The id of the run that the agent's logs beside this result belong to. None where it is no trial, or one of several steps."""
+    if not _is_trial(result) or result.get("step_results"):
+        return None
+    with suppress(ValidationError):
+        return _run_id(HarborTrial.model_validate(result))
+    return None
+
+
+def _is_trial(value: dict[str, Any]) -> bool:
+    return all(name in value for name in ("trial_name", "agent_info", "task_checksum"))
+
+
+def _run_id(record: HarborTrial) -> str:
+    if record.id and is_uuid(record.id):
+        return record.id
+    return canonical_hash({"trial": record.trial_name, "start": record.started_at})
+
+
 def _kept(record: HarborTrial) -> dict[str, Any]:
     agent, model = record.agent_info, record.agent_info.model_info or HarborModelInfo()
     used = _used(record)
     exception = _exception(record)
     outcome = _outcome(record, exception[0] if exception else None)
     return {
-        "run_id": record.id if is_uuid(record.id) else canonical_hash({"trial": record.trial_name, "start": record.started_at}),
+        "run_id": _run_id(record),
         "agent": agent.name or UNKNOWN,
         "record_kind": RecordKind.TRIAL,
         "rank": 2 if record.finished_at else 1,

@@ -1,68 +1,137 @@
-"""Every record of a run: the one it is made of, and its copies, each with what is needed to make the run of it.
+"""Every record of a run: the one it is made of, and the others, each with what is needed to make the run of it.
 
-A copy keeps its context as JSON. It keeps its text only where that differs from the kept record's.
+Each record of a run with several keeps its context and the figures that it tells, as JSON, so that the run has what any of them tells
+(`records/merged.sql`). A record that is not kept has its text only where that differs from the kept record's.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import duckdb
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
+from ingest.documents.document import Document
 from ingest.store.database import run_step
+from schemas.rows.run import TOKEN_CLASSES
+
+BATCH = 1000
+"""Records that are read again and written at a time."""
 
 _OWN_COLUMNS = ("source_id", "labels", "repo", "task", "experiment", "context_rank")
 """Columns of the context that `run_records` has of every record."""
+
+_FIGURES = (
+    "agent", "session_id", "title", "outcome", "score", "duration_ms", "num_turns", "cost_reported_usd", "tokens_basis", *TOKEN_CLASSES
+)  # fmt: skip
+"""Columns of a run that are no context, of which each record keeps its own."""
 
 _TIMES = ("started_at", "ended_at")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS = "reading, portion, document"
 
-_COPIES = """
+_NOTED = """
 insert into run_records by name
 select
-    spooled.run_id, copies.source_id, copies.ordinal, $ingest_id as ingest_id, spooled.record_kind, false as is_kept, labels, repo,
-    task, experiment, record_rank, context_rank, {context} as context,
+    spooled.run_id, noted.source_id, noted.ordinal, $ingest_id as ingest_id, spooled.record_kind, noted.is_kept, labels, repo, task,
+    experiment, record_rank, context_rank, {context} as context, {told} as told,
     case when sha256(spooled.raw) <> kept_hashes.hash then spooled.raw end as raw
 from spool_runs as spooled
-join copies using (run_id, reading, portion, document)
+join noted using (run_id, reading, portion, document)
 join kept_hashes using (run_id)
 {around}
 """
 
-_REPLACED = """
+_USAGE = f"""
+left join (
+    select run_id, {", ".join(f"sum({name})::bigint as {name}" for name in TOKEN_CLASSES)}
+    from model_usage
+    semi join affected using (run_id)
+    group by run_id
+) as usage using (run_id)
+"""
+"""All tokens that the kept record of a run tells: those of `runs` may be the difference to an earlier record."""
+
+_EARLIER = """
 update run_records
 set
-    is_kept = false,
-    context = case when run_records.is_kept then earlier.context else run_records.context end,
+    is_kept = run_records.is_kept and not earlier.is_replaced,
+    context = coalesce(run_records.context, earlier.context),
+    told = coalesce(run_records.told, earlier.told),
     raw = case
         when sha256(coalesce(run_records.raw, earlier.raw)) <> earlier.hash then coalesce(run_records.raw, earlier.raw)
     end
 from (
-    select run_id, spooled.raw, kept_hashes.hash, {context} as context
+    select
+        run_id, spooled.raw, kept_hashes.hash, {context} as context, {told} as told,
+        run_id in (select run_id from winners where replaces is not null) as is_replaced
     from runs as spooled
     join kept_hashes using (run_id)
+    {usage}
     {around}
-    where run_id in (select run_id from winners where replaces is not null)
 ) as earlier
 where run_records.run_id = earlier.run_id
 """
-"""Of a run that gets another record: its record before becomes a copy, which keeps its text where the new one has another."""
+"""Of runs in the store that get another record: the records they had. One that is replaced keeps its text where the new one has another."""
 
 
 def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
     """Write the records of a commit. The runs that `winners` replaces must not be deleted yet."""
-    run_step(connection, "records/copies")
+    run_step(connection, "records/noted")
     if connection.execute("select 1 from affected limit 1").fetchone():
         run_step(connection, "records/kept_hashes")
-        connection.execute(_REPLACED.format(context=_context("spooled"), around=_around("", "run_id")))
-        copies = _COPIES.format(context=_context("spooled"), around=_around("spool_", _KEYS))
-        connection.execute(copies, {"ingest_id": ingest_id})
+        told = _told("spooled", "usage")
+        connection.execute(_EARLIER.format(context=_context("spooled"), told=told, usage=_USAGE, around=_around("", "run_id")))
+        noted = _NOTED.format(context=_context("spooled"), told=_told("spooled", "spooled"), around=_around("spool_", _KEYS))
+        connection.execute(noted, {"ingest_id": ingest_id})
     run_step(connection, "records/kept", {"ingest_id": ingest_id})
+
+
+def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
+    """Note context and figures of kept records that have none although their run has several records: so did version 6 of the tables."""
+    connection.execute(
+        "create or replace temp table affected as"
+        " select run_id from run_records group by run_id having count(*) > 1 and count(*) filter (is_kept and context is null) > 0"
+    )
+    connection.execute(
+        f"update run_records set context = earlier.context from (select run_id, {_context('spooled')} as context from runs as spooled"
+        f" {_around('', 'run_id')} where run_id in (select run_id from affected)) as earlier"
+        " where run_records.run_id = earlier.run_id and is_kept"
+    )
+
+
+def note_told(connection: duckdb.DuckDBPyConnection, read: str) -> None:
+    """Note what some records tell that were read again (`read`: a view with the columns of `runs`)."""
+    connection.execute(
+        f"update run_records set told = again.told from (select source_id, ordinal, {_told(read, read)} as told from {read}) as again"
+        " where run_records.source_id = again.source_id and run_records.ordinal = again.ordinal and context is not null"
+    )
+
+
+def batches(connection: duckdb.DuckDBPyConnection, records: str) -> Iterator[list[tuple[Document, Context]]]:
+    """Records to read again, some at a time. `records`: a table like `run_records` with `raw` in every row and `number` from 1."""
+    [(last,)] = connection.execute(f"select coalesce(max(number), 0) from {records}").fetchall()
+    for first in range(1, last + 1, BATCH):
+        rows = connection.sql(f"select * from {records} where number between {first} and {first + BATCH - 1} order by number")
+        yield [(Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in rows.to_arrow_table().to_pylist()]
+
+
+def merge(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
+    """Give some runs the figures of all their records (`runs`: SQL that selects their ids).
+
+    Returns whether there are any. `repriced` has those whose reported cost is another one now.
+    """
+    connection.execute(
+        "create or replace temp table merging as"
+        f" select distinct run_id from run_records semi join ({runs}) using (run_id) where told is not null"
+    )
+    if not connection.execute("select 1 from merging limit 1").fetchone():
+        return False
+    run_step(connection, "records/merged")
+    return True
 
 
 def relabel(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
@@ -79,7 +148,7 @@ def recount(connection: duckdb.DuckDBPyConnection, sources: str) -> None:
 
 
 def context(row: Mapping[str, Any]) -> Context:
-    """The context of a copy, from its row of `run_records`."""
+    """The context of a record of a run with several, from its row of `run_records`."""
     kept = json.loads(row["context"])
     own = {name: row[name] for name in _OWN_COLUMNS} | {"labels": dict(row["labels"] or ())}
     times = {name: None if kept[name] is None else _EPOCH + timedelta(microseconds=kept[name]) for name in _TIMES}
@@ -92,14 +161,22 @@ def _context(table: str) -> str:
     """SQL for the context of a row of `runs` as JSON."""
     named = [name for name in CONTEXT_COLUMNS if name not in _OWN_COLUMNS]
     fields = {name: f"epoch_us({table}.{name})" if name in _TIMES else f"{table}.{name}" for name in named}
-    fields |= {"tool_calls": "calls.listed", "patch_changes": "changes.listed"}
+    return _json(fields | {"tool_calls": "calls.listed", "patch_changes": "changes.listed"})
+
+
+def _told(table: str, usage: str) -> str:
+    """SQL for the figures of a row of `runs` as JSON. `usage`: the table with all tokens that the record tells."""
+    return _json({name: f"{usage if name in TOKEN_CLASSES else table}.{name}" for name in _FIGURES})
+
+
+def _json(fields: Mapping[str, str]) -> str:
     return f"to_json(struct_pack({', '.join(f'{name} := {value}' for name, value in fields.items())}))::varchar"
 
 
 def _around(prefix: str, keys: str) -> str:
     """SQL that joins the tool calls and the files in the patch of each record."""
     call, change = "{'tool': tool, 'calls': calls, 'errors': errors}", "{'path': path, 'insertions': insertions, 'deletions': deletions}"
-    semi = f"semi join {'copies' if prefix else 'affected'} using ({keys})"
+    semi = f"semi join {'noted' if prefix else 'affected'} using ({keys})"
     return (
         f"left join (select {keys}, list({call} order by tool) as listed from {prefix}tool_calls {semi} group by {keys})"
         f" as calls using ({keys})"

@@ -5,7 +5,7 @@ A run that another ingest also brought stays: it is made again of the best copy 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import price_id
-from ingest.store.history.records import context, recount, relabel
-from ingest.store.rebuild import BATCH, read_batch
+from ingest.store.history.records import batches, merge, recount, relabel
+from ingest.store.rebuild import read_batch
 from ingest.store.repricing import price
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
@@ -116,24 +116,16 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     for table in CHILD_TABLES:
         connection.execute(f"delete from {table} where run_id in (select run_id from unkept)")
     run_step(connection, "undo/03_removed")
-    for batch in _batches(connection):
+    for batch in batches(connection, "restored"):
         _write(writer, batch)
     recount(connection, _RECOUNTED)
     relabel(connection, "select run_id from touched_runs")
+    is_merged = merge(connection, "select run_id from touched_runs")
     is_rechained = rechain(connection, f"select process from touched_processes union {_PROCESSES_OF.format('restored')}")
     changed = f"{_RESTORED} union select run_id from {RECHAINED}" if is_rechained else _RESTORED
+    changed += " union select run_id from repriced" if is_merged else ""
     price(writer, changed)
     note_doubts(connection, f"{changed} union {_SESSIONS}")
-
-
-def _batches(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
-    """The copies that become runs, some at a time."""
-    [(last,)] = connection.execute("select coalesce(max(number), 0) from restored").fetchall()
-    for first in range(1, last + 1, BATCH):
-        sql = f"select * from restored where number between {first} and {first + BATCH - 1} order by number"
-        yield [
-            (Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in connection.sql(sql).to_arrow_table().to_pylist()
-        ]
 
 
 def _write(writer: Writer, batch: list[tuple[Document, Context]]) -> None:

@@ -98,6 +98,8 @@ create table runs (
     "task" varchar,
     "experiment" varchar,
     "labels" map(varchar, varchar) not null,
+    "trial_id" varchar,
+    "origins" map(varchar, varchar) not null,
     "requested_model" varchar,
     "branch" varchar,
     "cwd" varchar,
@@ -188,6 +190,8 @@ comment on column runs."repo" is 'Repository the run worked on, from a label, th
 comment on column runs."task" is 'Task the run worked on, from a label, the file path or a sidecar file.';
 comment on column runs."experiment" is 'Experiment the run belongs to, from its labels.';
 comment on column runs."labels" is 'Labels given at ingest (--label key=value).';
+comment on column runs."trial_id" is 'Trial of a benchmark harness that the run was; its logs are records of one run.';
+comment on column runs."origins" is 'Of a run with several records: figure → file of the record it comes from, where that is not the kept one.';
 comment on column runs."requested_model" is 'Model the agent was started with, from the event stream.';
 comment on column runs."branch" is 'Branch that the agent worked on.';
 comment on column runs."cwd" is 'Working directory of the agent, from the event stream.';
@@ -479,6 +483,7 @@ create table run_records (
     "record_rank" bigint not null,
     "context_rank" bigint not null,
     "context" varchar using compression zstd,
+    "told" varchar using compression zstd,
     "raw" varchar using compression zstd
 );
 comment on table run_records is 'One record that was read: the one that is kept as the run, or a copy of it.';
@@ -494,7 +499,8 @@ comment on column run_records."task" is 'Task by its labels, path or sidecar fil
 comment on column run_records."experiment" is 'Experiment by its labels or path.';
 comment on column run_records."record_rank" is 'How complete the record is.';
 comment on column run_records."context_rank" is 'How much context the record has.';
-comment on column run_records."context" is 'Of a copy: its context as JSON, to make the run of it.';
+comment on column run_records."context" is 'Of a run with several records: the context of this one, as JSON.';
+comment on column run_records."told" is 'Of a run with several records: the figures that this one tells, as JSON.';
 comment on column run_records."raw" is 'Of a copy that differs from the kept record: the record as it was read.';
 
 create table source_labels (

@@ -1,7 +1,14 @@
 -- The labels of all records of a run together, and those given to the files of its records; of two values of one key the first by alphabet,
--- independent of the order of ingest. The labels repo, task and experiment are columns of the run too. Of the runs in `relabelled`.
+-- independent of the order of ingest. The labels repo, task and experiment are columns of the run too; without such a label they come from
+-- the kept record, else from the fullest one that has them. Of the runs in `relabelled`.
 with recorded as (
-    select run_id, source_id, is_kept, labels, repo, task, experiment from run_records semi join relabelled using (run_id)
+    select
+        run_id, source_id, labels, repo, task, experiment,
+        row_number() over (
+            partition by run_id order by is_kept desc, record_rank desc, context_rank desc, source_id, ordinal, ingest_id nulls first
+        ) as place
+    from run_records
+    semi join relabelled using (run_id)
 ),
 given as (
     select run_id, unnest(map_entries(labels)) as label from recorded
@@ -14,15 +21,23 @@ firsts as (
 by_run as (
     select run_id, map_from_entries(list({'k': key, 'v': value} order by key)) as labels from firsts group by run_id
 ),
+told as (
+    select
+        run_id,
+        arg_min(repo, place) filter (repo is not null) as repo,
+        arg_min(task, place) filter (task is not null) as task,
+        arg_min(experiment, place) filter (experiment is not null) as experiment
+    from recorded
+    group by run_id
+),
 merged as (
     select
-        kept.run_id, coalesce(by_run.labels, map([]::varchar[], []::varchar[])) as labels,
-        coalesce(nullif(by_run.labels['repo'], ''), kept.repo) as repo,
-        coalesce(nullif(by_run.labels['task'], ''), kept.task) as task,
-        coalesce(nullif(by_run.labels['experiment'], ''), kept.experiment) as experiment
-    from recorded as kept
+        told.run_id, coalesce(by_run.labels, map([]::varchar[], []::varchar[])) as labels,
+        coalesce(nullif(by_run.labels['repo'], ''), told.repo) as repo,
+        coalesce(nullif(by_run.labels['task'], ''), told.task) as task,
+        coalesce(nullif(by_run.labels['experiment'], ''), told.experiment) as experiment
+    from told
     left join by_run using (run_id)
-    where kept.is_kept
 )
 update runs
 set labels = merged.labels, repo = merged.repo, task = merged.task, experiment = merged.experiment

@@ -22,7 +22,7 @@ set raw = case when sha256(coalesce(run_records.raw, earlier.raw)) <> earlier.ha
 from (select run_id, runs.raw, sha256(restored.raw) as hash from runs join restored using (run_id)) as earlier
 where run_records.run_id = earlier.run_id and not is_kept;
 update run_records
-set is_kept = true, context = null, raw = null
+set is_kept = true, raw = null
 from chosen_copies as chosen
 where
     chosen.run_id = run_records.run_id and chosen.source_id = run_records.source_id and chosen.ordinal = run_records.ordinal

@@ -1,0 +1,119 @@
+-- Figures of the runs in `merging`, from all their records: each from the kept record, else from the fullest one that tells it. A benchmark
+-- harness tells the score. How a run ended is told by a record that goes to its end. Times come from the best origin. The cost of
+-- another record stands in where the kept one has none; `repriced`: the runs whose cost changed by that.
+create or replace temp table merged as
+with told as (
+    select
+        run_id, source_id, record_kind, repo, task, experiment, json_merge_patch(context, told) as told,
+        row_number() over (
+            partition by run_id order by is_kept desc, record_rank desc, context_rank desc, source_id, ordinal, ingest_id nulls first
+        ) as place
+    from run_records
+    semi join merging using (run_id)
+    where told is not null
+),
+named as (
+    select
+        run_id, source_id, place, record_kind, told ->> '$.prompt' is not null as has_prompt,
+        unnest([
+            'agent', 'session_id', 'title', 'outcome', 'score', 'duration_ms', 'num_turns', 'cost_reported_usd', 'prompt', 'agent_version',
+            'requested_model', 'cwd', 'branch', 'permission_mode', 'base_commit', 'head_commit', 'task_status', 'first_edit_ms'
+        ]) as name,
+        unnest(json_extract_string(told, [
+            '$.agent', '$.session_id', '$.title', '$.outcome', '$.score', '$.duration_ms', '$.num_turns', '$.cost_reported_usd', '$.prompt',
+            '$.agent_version', '$.requested_model', '$.cwd', '$.branch', '$.permission_mode', '$.base_commit', '$.head_commit',
+            '$.task_status', '$.first_edit_ms'
+        ])) as value
+    from told
+    union all
+    select
+        run_id, source_id, place, record_kind, false, 'times',
+        json_object('time_source', told -> '$.time_source', 'started_at', told -> '$.started_at', 'ended_at', told -> '$.ended_at')::varchar
+    from told
+    where told ->> '$.time_source' is not null
+    union all
+    -- columns that `records/labels.sql` merges: here only for where they come from
+    select run_id, source_id, place, record_kind, false, unnest(['repo', 'task', 'experiment']), unnest([repo, task, experiment])
+    from told
+),
+chosen as (
+    select *
+    from named
+    where value is not null and not (name = 'agent' and value = 'unknown' and place > 1)
+    qualify row_number() over (
+        partition by run_id, name
+        order by
+            case name
+                when 'agent' then (value = 'unknown')::int
+                when 'score' then (record_kind <> 'trial')::int
+                when 'outcome' then coalesce(list_position(['interrupted', 'unknown'], value), 0)
+                when 'title' then (not has_prompt)::int
+                when 'times' then list_position(
+                    ['stream', 'sidecar', 'record', 'path', 'trusted_file', 'file'], json_extract_string(value, '$.time_source')
+                )
+                else 0
+            end,
+            place
+    ) = 1
+)
+select
+    run_id,
+    max(value) filter (name = 'agent') as agent,
+    max(value) filter (name = 'session_id') as session_id,
+    max(value) filter (name = 'title') as title,
+    max(value) filter (name = 'prompt') as prompt,
+    max(value) filter (name = 'outcome') as outcome,
+    max(value) filter (name = 'score')::double as score,
+    max(value) filter (name = 'duration_ms')::bigint as duration_ms,
+    max(value) filter (name = 'num_turns')::bigint as num_turns,
+    max(value) filter (name = 'cost_reported_usd')::decimal(18, 9) as cost_reported_usd,
+    max(value) filter (name = 'agent_version') as agent_version,
+    max(value) filter (name = 'requested_model') as requested_model,
+    max(value) filter (name = 'cwd') as cwd,
+    max(value) filter (name = 'branch') as branch,
+    max(value) filter (name = 'permission_mode') as permission_mode,
+    max(value) filter (name = 'base_commit') as base_commit,
+    max(value) filter (name = 'head_commit') as head_commit,
+    max(value) filter (name = 'task_status') as task_status,
+    max(value) filter (name = 'first_edit_ms')::bigint as first_edit_ms,
+    max(value) filter (name = 'times') as times,
+    map_from_entries(list({'k': name, 'v': source_id} order by name) filter (place > 1)) as origins
+from chosen
+group by run_id;
+create or replace temp table repriced as
+select run_id from runs join merged using (run_id) where runs.cost_reported_usd is distinct from merged.cost_reported_usd;
+update runs
+set
+    agent = merged.agent,
+    session_id = merged.session_id,
+    title = merged.title,
+    prompt = merged.prompt,
+    outcome = merged.outcome,
+    score = merged.score,
+    duration_ms = merged.duration_ms,
+    num_turns = merged.num_turns,
+    cost_own_usd = case
+        when runs.cost_reported_usd is distinct from merged.cost_reported_usd then merged.cost_reported_usd else runs.cost_own_usd
+    end,
+    cost_reported_usd = merged.cost_reported_usd,
+    agent_version = merged.agent_version,
+    requested_model = merged.requested_model,
+    cwd = merged.cwd,
+    branch = merged.branch,
+    permission_mode = merged.permission_mode,
+    base_commit = merged.base_commit,
+    head_commit = merged.head_commit,
+    task_status = merged.task_status,
+    first_edit_ms = merged.first_edit_ms,
+    time_source = json_extract_string(merged.times, '$.time_source'),
+    started_at = make_timestamptz(json_extract_string(merged.times, '$.started_at')::bigint),
+    ended_at = make_timestamptz(json_extract_string(merged.times, '$.ended_at')::bigint),
+    origins = coalesce(merged.origins, map([]::varchar[], []::varchar[]))
+from merged
+where runs.run_id = merged.run_id;
+-- A run with one record needs neither context nor figures of the record.
+update run_records
+set context = null, told = null
+where
+    told is not null
+    and run_id in (select run_id from run_records semi join merging using (run_id) group by run_id having count(*) = 1);
