@@ -45,7 +45,8 @@ class Options:
     """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
 
     `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`). `origin`: who ingests, and by what.
-    `trust_file_times`: the modification time of a file is the date of a run without another one.
+    `trust_file_times`: the modification time of a file is the date of a run without another one. `path_zone`: the IANA name of the zone of
+    times in paths; empty: that of the earlier ingest of a file, else UTC.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -55,6 +56,7 @@ class Options:
     prices: PriceFileRow | None = None
     unpacked: Unpacked = field(default_factory=dict)
     trust_file_times: bool = False
+    path_zone: str = ""
     origin: Origin = field(default_factory=Origin)
 
     @property
@@ -156,7 +158,14 @@ def ingest(
     unreadable: list[InputUnreadable] = []
     known = known_sources(store, without_rejects=options.retry_rejects)
     settings = Settings(
-        dict(options.labels), options.template, known.source_ids, known.rejected, Sidecars(options.unpacked), options.trust_file_times
+        dict(options.labels),
+        options.template,
+        known.source_ids,
+        known.rejected,
+        Sidecars(options.unpacked),
+        options.trust_file_times,
+        options.path_zone,
+        known.zones,
     )
     with suppress(OSError):  # removes temporary folders of killed processes; without one, only a source that needs it fails
         temporary_folder()
@@ -213,7 +222,7 @@ def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spoo
 
 def _written(store: Store, spool: Path, results: list[ReadResult], options: Options, started_at: datetime) -> _Written:
     """Commit the spool and the row of the ingest. An ingest that changed nothing has no row."""
-    labels = dict(options.labels)
+    labels, template = dict(options.labels), options.template.text if options.template else None
     with store.writing() as writer:
         number = next_ingest(writer.connection)
         done = commit(writer, spool, results, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
@@ -222,9 +231,11 @@ def _written(store: Store, spool: Path, results: list[ReadResult], options: Opti
         reports = _reports(results, done.accepted, stored)
         has_changed = done.changed or bool(superseded.changed or superseded.grown)
         if has_changed:
-            template = options.template.text if options.template else None
             prices = options.prices.text if options.prices and done.has_new_prices else None
-            note_ingest(writer, ingest_row(number, started_at, options.origin, _counts(reports), labels, template, prices))
+            note_ingest(
+                writer,
+                ingest_row(number, started_at, options.origin, _counts(reports), labels, (template, options.path_zone or None), prices),
+            )
     return _Written(reports, superseded, number if has_changed else None)
 
 

@@ -7,6 +7,7 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,11 @@ from ingest.agents.base import NO_FACTS, Context, RunFacts
 from ingest.context import sidecars
 from ingest.context.gather import gather
 from ingest.context.patches import read_patch
-from ingest.context.path_template import PathFacts, PathTemplate, time_of_path
+from ingest.context.path_template import PathFacts, PathReading, PathTemplate, time_of_path
 from ingest.context.sidecars import NO_SIDECAR_FACTS, Sidecars, is_sidecar, sidecar_facts
+from ingest.documents.contents import read_paths
 from ingest.documents.times import lenient_time
+from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
@@ -332,7 +335,7 @@ def context_of(
     parsed = PathTemplate.parse(template) if template else None
     path = tmp_path / name if tmp_path else None
     modified = STARTED + timedelta(hours=1)
-    return gather("0" * 64, str(path or name), path, modified, labels, parsed, Sidecars()).for_run(stream, 20_000)
+    return gather("0" * 64, str(path or name), path, modified, labels, PathReading(parsed), Sidecars()).for_run(stream, 20_000)
 
 
 def test_labels_win_over_the_path_and_the_path_over_sidecars(tmp_path: Path) -> None:
@@ -385,7 +388,7 @@ def test_one_timed_event_is_taken_as_the_start() -> None:
 
 @pytest.mark.parametrize("duration_ms", [None, 2**53])
 def test_an_end_that_cannot_be_told_stays_unknown(duration_ms: int | None) -> None:
-    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, {}, None, Sidecars()).for_run(NO_FACTS, duration_ms)
+    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, {}, PathReading(), Sidecars()).for_run(NO_FACTS, duration_ms)
     assert times(context) == ("path", STARTED, None)
 
 
@@ -408,7 +411,7 @@ def test_a_template_may_fit_the_whole_path_where_the_name_is_short(tmp_path: Pat
     folder = item(tmp_path / "runs" / "vllm")
     monkeypatch.chdir(folder)
     template = PathTemplate.parse("runs/{repo}/*")
-    assert gather("0", "out.json", Path("out.json"), None, {}, template, Sidecars()).for_run(NO_FACTS, None).repo == "vllm"
+    assert gather("0", "out.json", Path("out.json"), None, {}, PathReading(template), Sidecars()).for_run(NO_FACTS, None).repo == "vllm"
 
 
 def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_rebuild(store: Store, tmp_path: Path) -> None:
@@ -424,3 +427,45 @@ def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_r
 def patch_files(store: Store) -> list[tuple[str, int, int]]:
     with store.reading() as connection:
         return connection.execute("select path, insertions, deletions from patch_files join runs using (run_id) order by path").fetchall()
+
+
+NAMED = "out_2026-01-27_15-16-21.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "zone", "began"),
+    [
+        (NAMED, "America/New_York", "2026-01-27T20:16:21"),
+        ("out_2026-07-27_15-16-21.json", "America/New_York", "2026-07-27T19:16:21"),
+        ("out_2026-01-27T15-16-21Z.json", "America/New_York", "2026-01-27T15:16:21"),
+        (NAMED, "UTC", "2026-01-27T15:16:21"),
+    ],
+)
+def test_times_in_names_are_those_of_the_zone_that_is_told(name: str, zone: str, began: str) -> None:
+    """Also by a template; a name that says its zone is believed."""
+    stem = name.removeprefix("out_").removesuffix(".json")
+    for template in (None, PathTemplate.parse("out_{timestamp}.json")):
+        facts = PathReading(template, ZoneInfo(zone)).facts(name)
+        assert facts.started_at == datetime.fromisoformat(began).replace(tzinfo=UTC), (template, stem)
+
+
+def test_the_zone_of_paths_is_kept_for_rebuild_and_retry(store: Store, tmp_path: Path) -> None:
+    """A file that is read again, because it had rejects and was mended, has the zone of its first ingest."""
+    (tmp_path / "logs").mkdir()
+    good, broken = (tmp_path / "logs" / f"{name}_2026-01-27_15-16-21.json" for name in ("good", "broken"))
+    good.write_text(record_text(uuid="good", session_id="g"))
+    broken.write_text(record_text(uuid="broken", session_id="b", total_cost_usd="much"))
+    ingest(read_paths([good, broken]), store, Options(path_zone="America/New_York"))
+    broken.write_text(record_text(uuid="broken", session_id="b"))
+    ingest(read_paths([broken]), store, Options(retry_rejects=True))
+
+    def began() -> list[tuple[str, int]]:
+        with store.reading() as connection:
+            return connection.sql("select run_id, epoch(started_at)::bigint from runs order by run_id").fetchall()
+
+    expected = int(datetime(2026, 1, 27, 20, 16, 21, tzinfo=UTC).timestamp())
+    assert began() == [("broken", expected), ("good", expected)]
+    rebuild(store)
+    assert began() == [("broken", expected), ("good", expected)]
+    with store.reading() as connection:
+        assert connection.sql("select path_tz from ingests order by ingest_id").fetchall() == [("America/New_York",), (None,)]

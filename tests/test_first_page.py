@@ -234,3 +234,14 @@ def test_on_paper_the_page_is_alone_and_no_heading_or_chart_is_torn(months: Stor
         assert {shown.locator(part).first.evaluate(styles)[1] for part in (".chart", "main tr", ".totals div")} == {"avoid"}
         tall = shown.locator("header").evaluate("part => part.getBoundingClientRect().height")
     assert tall < 1000  # an A4 page has 1,010 pixels between its margins
+
+
+def test_the_dates_of_a_report_are_those_of_its_zone(months: Store) -> None:
+    """`--tz` moved the days of groups but not the ends of the period: March in Berlin began an hour late."""
+    chosen = choose({"since": "2026-03", "until": "2026-04"})
+    found = report(months, Request(chosen, zone="Europe/Berlin")).first
+    assert dict(found.lines)["Period"] == "March 2026"
+    assert found.before is not None
+    assert found.before.words("Europe/Berlin") == "February 2026"
+    assert found.period.as_dict()["from"] == datetime(2026, 2, 28, 23, tzinfo=UTC)
+    assert found.period.as_dict()["to"] == datetime(2026, 3, 31, 22, tzinfo=UTC)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.queries.filters.chosen import choose, where
+from app.queries.filters.chosen import choose, in_zone, where
 from app.queries.filters.time_words import PRESETS, WORDS, moment
 from schemas.errors import UsageError
 
@@ -56,3 +57,25 @@ def test_every_word_and_preset_is_a_filter() -> None:
         assert where(choose({"since": since, "until": until or None})).parameters
     for word in WORDS:
         assert moment(word) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("2026-03", "2026-03-01T00:00+01:00"),
+        ("2026-04-01", "2026-04-01T00:00+02:00"),
+        ("last month", "2026-02-01T00:00+01:00"),
+        ("2026-03-02T10:00", "2026-03-02T10:00+01:00"),
+        ("2026-03-02T10:00Z", "2026-03-02T10:00+00:00"),
+    ],
+)
+def test_days_and_months_begin_in_the_zone_that_is_meant(text: str, begins: str) -> None:
+    assert moment(text, NOW, ZoneInfo("Europe/Berlin")) == datetime.fromisoformat(begins)
+
+
+def test_filters_in_a_zone_have_moments_and_keep_what_no_calendar_holds() -> None:
+    chosen = choose({"since": "2026-03", "until": "2026-04", "repo": "vllm"})
+    assert in_zone(chosen, ZoneInfo("Europe/Berlin")).as_words() == (
+        "--repo vllm --since 2026-03-01T00:00:00+01:00 --until 2026-04-01T00:00:00+02:00"
+    )
+    assert in_zone(choose({"since": "0001-01-01"}), ZoneInfo("Asia/Tokyo")).values("since") == ("0001-01-01",)

@@ -33,6 +33,7 @@ class How(NamedTuple):
     prices: Path | None = None
     retry_rejects: bool = False
     trust_file_times: bool = False
+    path_zone: str = ""
 
     def options(self) -> Options:
         """As the pipeline takes them. Raises UsageError."""
@@ -43,6 +44,7 @@ class How(NamedTuple):
             self.retry_rejects,
             read_price_file(self.prices) if self.prices else None,
             trust_file_times=self.trust_file_times,
+            path_zone=self.path_zone,
             origin=Origin(command=_command()),
         )
 

@@ -32,6 +32,7 @@ from app.cli.options import (
     db_option,
     examples,
     keys_option,
+    known_zone_name,
     utf8,
     with_budgets,
     with_filters,
@@ -76,6 +77,7 @@ def cli() -> None:
         "ingest logs/",
         "ingest nightly/*.json --label branch=main --strict",
         "ingest runs/ --path-template 'runs/{repo}/{agent}/{timestamp}/{task}/*'",
+        "ingest nightly/ --path-tz America/New_York",
         "ingest logs.tar.gz --json",
         "ingest --retry-rejects --label branch=main",
     )
@@ -88,6 +90,13 @@ def cli() -> None:
     metavar="TEMPLATE",
     callback=utf8,
     help="Extract fields from the end of each path: {repo}, {task}, {experiment}, {timestamp}; other names become labels.",
+)
+@click.option(
+    "--path-tz",
+    "path_zone",
+    metavar="ZONE",
+    callback=known_zone_name,
+    help="IANA time zone of times in file and folder names.  [default: UTC]",
 )
 @click.option("--trust-file-times", is_flag=True, help="Date runs without another date by their file: the agent wrote it there, as in CI.")
 @click.option("--jobs", type=Whole(min=0), default=0, metavar="N", help="Number of worker processes.  [default: CPU count]")
@@ -132,7 +141,15 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
 )
 @by_option
 @keys_option("--metrics", RUN_METRICS, "metric", (), "Metrics to show (replaces the defaults)")
-@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days and times.")
+@click.option(
+    "--tz",
+    "zone",
+    default=UTC_ZONE,
+    show_default=True,
+    metavar="ZONE",
+    callback=utf8,
+    help="IANA time zone for days and times, also of --since and --until.",
+)
 @click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Number of runs to list.  [default: 10; in xlsx 10,000]")
 @cost_option
 @click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="Also price the same tokens as MODEL[@PROVIDER].")

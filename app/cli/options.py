@@ -219,6 +219,17 @@ def cost_option(command: Command) -> Command:
     return click.option("--cost", type=Word(tuple(COST_MEASURES)), callback=lambda _ctx, _param, value: value or "", help=listed)(command)
 
 
+def known_zone_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    """Callback of options that take a time zone: its IANA name, empty for none."""
+    from app.queries.grouping import known_zone
+
+    name = utf8(ctx, param, value) or ""
+    try:
+        return known_zone(name).key if name else ""
+    except UsageError as error:
+        raise click.BadParameter(f"{error.message} {error.hint}", ctx, param) from error
+
+
 def with_budgets(command: Command) -> Command:
     """One option per limit and `--budgets FILE`, handed on as `budgets` (`app.reports.budget_file`)."""
 

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from app.queries.filters.chosen import Filters, in_zone
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX
 from schemas.catalogue.entry import Dimension
 from schemas.errors import UsageError
@@ -48,6 +49,11 @@ def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Group:
 def groups(words: Sequence[str], zone: str = UTC_ZONE) -> list[Group]:
     """The groupings that words name, each once. Raises UsageError."""
     return [group(word, number, zone) for number, word in enumerate(dict.fromkeys(words))]
+
+
+def filters_in(filters: Filters, zone: str) -> Filters:
+    """The filters with their times in the zone (`chosen.in_zone`); as they are in UTC. Raises UsageError for a zone that does not exist."""
+    return filters if zone == UTC_ZONE else in_zone(filters, known_zone(zone))
 
 
 @cache

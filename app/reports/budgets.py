@@ -14,7 +14,7 @@ from typing import Any
 
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
-from app.queries.grouping import UTC_ZONE, known_zone
+from app.queries.grouping import UTC_ZONE, filters_in
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import excluded_words, heading, undated_words
@@ -141,11 +141,11 @@ class Check:
 
 
 def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, *, allow_empty: bool = False) -> Check:
-    """Judge the runs by limits, key → what is allowed. `allow_empty`: no run is no failure.
+    """Judge the runs by limits, key → what is allowed; times of the filters are those of the zone. `allow_empty`: no run is no failure.
 
     Raises StoreError, and UsageError for a time zone that does not exist.
     """
-    known_zone(zone)
+    filters = filters_in(filters, zone)
     with read_transaction(store) as transaction:
         excluded, undated = run_queries.excluded(transaction, filters), run_queries.undated(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()

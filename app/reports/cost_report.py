@@ -22,7 +22,7 @@ from app.queries import screens as screen_queries
 from app.queries.comparisons.what_if import what_if
 from app.queries.cost import usual_measure
 from app.queries.filters.chosen import NO_FILTERS, Filters
-from app.queries.grouping import UTC_ZONE, groups, known_zone
+from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports import first_page as first_pages
@@ -202,8 +202,12 @@ class Report:
 
 
 def report(store: Store, request: Request) -> Report:
-    """The report. Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist."""
+    """The report; days and times of its filters are those of its zone.
+
+    Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist.
+    """
     known_zone(request.zone)
+    request = replace(request, filters=filters_in(request.filters, request.zone))
     with read_transaction(store) as transaction:
         coverage = report_queries.coverage(transaction, request.filters)
         coverage["excluded_runs"] = run_queries.excluded(transaction, request.filters)

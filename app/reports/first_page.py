@@ -216,7 +216,7 @@ def first_page(
 
     `totals` has METRICS of these runs, `covers` is `queries.reports.coverage`. Raises StoreError.
     """
-    period, measure = period_of(filters, covers, made_at), request.measure
+    period, measure = period_of(filters, covers, made_at, zone), request.measure
     before = period.before()
     earlier = run_queries.summary(store, before.filters(filters), (), ("runs", measure.total)).to_pylist()[0] if before else None
     cost = totals[measure.total]

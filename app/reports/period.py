@@ -62,27 +62,28 @@ class Period:
         return {"from": self.start, "to": self.end}
 
 
-def period_of(filters: Filters, covers: Mapping[str, Any], made_at: datetime) -> Period:
-    """The period of the filters, open ends closed by the runs (`covers` is `queries.reports.coverage`).
+def period_of(filters: Filters, covers: Mapping[str, Any], made_at: datetime, zone: str = UTC_ZONE) -> Period:
+    """The period of the filters, open ends closed by the runs (`covers` is `queries.reports.coverage`). Its days are those of the zone.
 
     Since a date means until today: a week without runs costs nothing, and is a part of the period.
     """
-    since, until = (_moment(filters, key) for key in ("since", "until"))
+    since, until = (_moment(filters, key, zone) for key in ("since", "until"))
     if since is None:
         return Period(covers["first_at"], until or covers["last_at"])
     if until is None:
-        until = _end_of_day(max(filter(None, (since, made_at, covers["last_at"]))))
+        until = _end_of_day(max(filter(None, (since, made_at, covers["last_at"]))), zone)
     return Period(since, until, is_chosen=since < until)
 
 
-def _moment(filters: Filters, key: str) -> datetime | None:
+def _moment(filters: Filters, key: str, zone: str) -> datetime | None:
     value = next(iter(filters.values(key)), None)
-    return moment(value) if value else None
+    time = moment(value, zone=known_zone(zone)) if value else None
+    return None if time is None else _in_zone(time, zone)
 
 
-def _end_of_day(time: datetime) -> datetime:
+def _end_of_day(time: datetime, zone: str) -> datetime:
     try:
-        return time.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + _DAY
+        return time.astimezone(known_zone(zone)).replace(hour=0, minute=0, second=0, microsecond=0) + _DAY
     except OverflowError:  # the last day of the year 9999
         return datetime.max.replace(tzinfo=UTC)
 

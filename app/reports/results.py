@@ -36,7 +36,7 @@ REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 INGESTS_SHOWN = (
     "ingest_id", "finished_at", "who", "command", "sources", "accepted", "duplicates", "rejected", "ignored", "documents", "labels",
-    "path_template", "tool_version",
+    "path_template", "path_tz", "tool_version",
 )  # fmt: skip
 CLAIMS_SHOWN = (
     "title", "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "repo", "dated_at", "direction", "origin", "ratio_low",

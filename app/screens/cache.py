@@ -246,9 +246,11 @@ def ingest_uploads(
     on_progress: Callable[[float, str], object],
     on_wait: Callable[[str], object] | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
+    path_zone: str = "",
 ) -> IngestReport:
-    """Ingest the files with these labels, telling `on_progress` the share read and the name of each, `on_wait` who keeps the store from us.
+    """Ingest the files with these labels; `path_zone` is that of times in their names, empty for UTC.
 
+    `on_progress` is told the share read and the name of each, `on_wait` who keeps the store from us.
     Raises StoreError, UsageError.
     """
     done = 0
@@ -260,7 +262,9 @@ def ingest_uploads(
 
     with as_sources(uploads) as sources, unpacked(sidecars_among(sources)) as folders:
         size = sum(source.size for source in sources) or 1
-        return _ingest(sources, read, on_wait, Options(tuple(labels.items()), unpacked=folders, origin=Origin(visitor(), UPLOAD)))
+        return _ingest(
+            sources, read, on_wait, Options(tuple(labels.items()), unpacked=folders, path_zone=path_zone, origin=Origin(visitor(), UPLOAD))
+        )
 
 
 def _ingest(

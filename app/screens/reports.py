@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.queries.comparisons.what_if import require_price
 from app.queries.filters.chosen import Filters
-from app.queries.grouping import UTC_ZONE, group
+from app.queries.grouping import UTC_ZONE, filters_in, group
 from app.reports import report_files, report_grids
 from app.reports.budget_file import from_environment
 from app.reports.cost_report import Request, report
@@ -89,7 +89,7 @@ with st.container(border=True):
     if what_if:
         cache.ask(require_price, what_if)
     request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=what_if, cost=cost, first=first)
-    total, stored = cache.count(filters), cache.count(Filters())
+    total, stored = cache.count(filters_in(filters, zone)), cache.count(Filters())
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.download_button(
             f"Download {report_files.file_name(request, export)}",

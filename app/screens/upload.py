@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from typing import Any
+from zoneinfo import available_timezones
 
 import streamlit as st
 
 from app.queries import run_ids
 from app.queries import runs as run_queries
+from app.queries.grouping import UTC_ZONE
 from app.screens import annotate, cache, widgets
 from app.server.uploads import Arrived, not_received, problem_words
 from app.text import file_kinds, grid_columns
@@ -72,7 +74,11 @@ st.title("Upload", anchor=False)
 st.markdown("Upload result records of agents: JSON, event streams, logs with other text around them, or archives of these.")
 st.markdown('Any file name works, e.g. the output of `claude -p "…" --output-format json > run.json`.')
 cache.let_upload(allowed=True)
-labels = annotate.upload_labels()
+with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    labels = annotate.upload_labels()
+    near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
+    zones = near | dict.fromkeys(sorted(available_timezones() - {"localtime"}))
+    zone = widgets.pick("Time zone of file names", {name: name for name in zones}, "path-tz", width=220)
 of_folder = widgets.choice("What to upload", {"files": "Files and archives", "folder": "A folder"}, "what") == "folder"
 files = st.file_uploader(
     "Drag and drop a folder" if of_folder else "Drag and drop files",
@@ -95,7 +101,7 @@ if fresh:
             status.update(label=reading)
             bar.progress(share, plain(name))
 
-        report = cache.ingest_uploads(fresh, told, lambda said: status.update(label=plain(said)), labels)
+        report = cache.ingest_uploads(fresh, told, lambda said: status.update(label=plain(said)), labels, "" if zone == UTC_ZONE else zone)
         status.update(label=f"Ingested in {human(report.seconds * 1000, Unit.MILLISECONDS)}", state="complete")
     arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
     st.session_state[LAST] = report.ingest_id

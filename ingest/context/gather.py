@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 
 from ingest.agents.base import Context, RunFacts
-from ingest.context.path_template import PathFacts, PathTemplate
+from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading
 from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
-from ingest.documents.times import shifted, time_of_path
+from ingest.documents.times import lenient_time, shifted
 
 RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
 """What each origin adds to `context_rank`. So of two copies of a record the one in its stream wins over one with sidecars, that over
@@ -25,8 +25,6 @@ one with a path that says something, that over one with labels, and each over a 
 
 FILE, TRUSTED_FILE = "file", "trusted_file"
 """`time_source` of a run that is dated by its file: it may be a copy's time, unless whoever ingests says that it is not."""
-
-NO_PATH_FACTS = PathFacts()
 
 Times = tuple[datetime | None, datetime | None]
 
@@ -118,7 +116,7 @@ def gather(
     path: Path | None,
     modified_at: datetime | None,
     labels: dict[str, str],
-    template: PathTemplate | None,
+    paths: PathReading,
     sidecars: Sidecars,
 ) -> SourceContext:
     """The context of a source. `name`: its path, for a member with the path inside the archive; `path`: the file on disk.
@@ -128,23 +126,16 @@ def gather(
     return SourceContext(
         source_id=source_id,
         labels=dict(labels),
-        path=_path_facts(name, path, template),
-        sidecar=sidecars.beside(path, name),
+        path=paths.facts(name, path),
+        sidecar=_in_zone(sidecars.beside(path, name), paths.zone),
         harness=sidecars.harness(path, name),
         modified_at=_aware(modified_at) if path else None,
     )
 
 
-def _path_facts(name: str, path: Path | None, template: PathTemplate | None) -> PathFacts:
-    """The facts by the template, where it fits the name or the whole path. A time in the name needs no template."""
-    facts = None
-    if template:
-        facts = template.match(name) or (template.match(str(path.absolute())) if path else None)
-    facts = facts or NO_PATH_FACTS
-    if facts.started_at:
-        return facts
-    started_at = time_of_path(name) or (time_of_path(str(path)) if path else None)
-    return replace(facts, started_at=started_at)
+def _in_zone(facts: SidecarFacts, zone: tzinfo) -> SidecarFacts:
+    """A sidecar that knows no other time has that in the name of its folder."""
+    return replace(facts, started_at=lenient_time(facts.stamp, zone)) if facts.stamp and zone is not UTC else facts
 
 
 def _completed(times: Times, duration_ms: int | None) -> Times:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 
 from ingest.documents.times import TIME_PATTERN, lenient_time, time_of_path
 from schemas.errors import UsageError
 
-__all__ = ["PathFacts", "PathTemplate", "time_of_path"]
+__all__ = ["PathFacts", "PathReading", "PathTemplate", "time_of_path"]
 
 COLUMNS = ("repo", "task", "experiment")
 """Names in a template that are columns of `runs`. `timestamp` is when the run started; any other name becomes a label."""
@@ -29,6 +30,9 @@ class PathFacts:
     experiment: str | None = None
     labels: dict[str, str] = field(default_factory=dict)
     started_at: datetime | None = None
+
+
+NO_PATH_FACTS = PathFacts()
 
 
 @dataclass(frozen=True)
@@ -53,17 +57,39 @@ class PathTemplate:
         start = "/?" if text.startswith("/") else "(?:.*/)?"
         return cls(text, names, re.compile(start + body, re.DOTALL))
 
-    def match(self, path: str) -> PathFacts | None:
-        """The facts in the path; None where the template does not fit. In a path without `/` a backslash is the separator."""
+    def match(self, path: str, zone: tzinfo = UTC) -> PathFacts | None:
+        """The facts in the path; None where the template does not fit. In a path without `/` a backslash is the separator.
+
+        `zone` is that of a timestamp that names none.
+        """
         clean = path.encode("utf-8", "replace").decode()
         clean = clean if "/" in clean else clean.replace("\\", "/")
         found = self._pattern.fullmatch(clean)
-        return _facts(dict(zip(self.names, found.groups(), strict=True))) if found else None
+        return _facts(dict(zip(self.names, found.groups(), strict=True)), zone) if found else None
 
 
-def _facts(parts: dict[str, str]) -> PathFacts:
+@dataclass(frozen=True)
+class PathReading:
+    """How paths are read: by a template, if there is one; `zone` is that of times that name none."""
+
+    template: PathTemplate | None = None
+    zone: tzinfo = UTC
+
+    def facts(self, name: str, path: Path | None = None) -> PathFacts:
+        """The facts by the template, where it fits the name or the whole path. A time in the name needs no template."""
+        found = None
+        if self.template:
+            found = self.template.match(name, self.zone) or (self.template.match(str(path.absolute()), self.zone) if path else None)
+        found = found or NO_PATH_FACTS
+        if found.started_at:
+            return found
+        started_at = time_of_path(name, self.zone) or (time_of_path(str(path), self.zone) if path else None)
+        return replace(found, started_at=started_at)
+
+
+def _facts(parts: dict[str, str], zone: tzinfo) -> PathFacts:
     """The parts as columns and labels. A timestamp that cannot be read becomes a label, so that nothing is lost."""
-    started_at = lenient_time(parts["timestamp"]) if "timestamp" in parts else None
+    started_at = lenient_time(parts["timestamp"], zone) if "timestamp" in parts else None
     taken = {*COLUMNS, "timestamp"} if started_at else {*COLUMNS}
     labels = {name: value for name, value in parts.items() if name not in taken}
     return PathFacts(parts.get("repo"), parts.get("task"), parts.get("experiment"), labels, started_at)

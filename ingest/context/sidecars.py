@@ -37,7 +37,10 @@ _SNIFFED = 4096
 
 @dataclass(frozen=True)
 class SidecarFacts:
-    """The facts in the sidecars of one folder; None where no sidecar has one. `started_at`, `ended_at`: of the agent's process."""
+    """The facts in the sidecars of one folder; None where no sidecar has one. `started_at`, `ended_at`: of the agent's process.
+
+    `stamp`: the name of a folder that says when it started, where nothing else does.
+    """
 
     found: bool = False
     task: str | None = None
@@ -51,6 +54,7 @@ class SidecarFacts:
     patch_deletions: int | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    stamp: str = ""
     agent_version: str | None = None
     model: str | None = None
     prompt: str | None = None
@@ -154,7 +158,7 @@ def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Predict
     metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
     commits = [each.commits or Commits() for each in (journal, summary)]
     instance = _INSTANCE.fullmatch(prediction.instance_id or "")
-    started_at, ended_at = _times(journal, summary)
+    started_at, ended_at, stamp = _times(journal, summary)
     return SidecarFacts(
         found=True,
         task=_task(item, journal, meta),
@@ -165,6 +169,7 @@ def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Predict
         first_edit_ms=_milliseconds(metrics.time_to_first_edit_s, agent.time_to_first_edit_s),
         started_at=started_at,
         ended_at=ended_at,
+        stamp=stamp,
         model=_known(run.model),
         **_patch_facts(patch, journal, summary),
     )
@@ -176,14 +181,17 @@ def _task(item: str, journal: Journal, meta: SummaryMeta) -> str | None:
     return _known(meta.item_id) or (item if plan and item.startswith(plan) else plan)
 
 
-def _times(journal: Journal, summary: RunSummary) -> tuple[datetime | None, datetime | None]:
-    """The journal is written when the agent has ended. The run's own timestamp, of before the first item, is the last resort."""
+def _times(journal: Journal, summary: RunSummary) -> tuple[datetime | None, datetime | None, str]:
+    """The journal is written when the agent has ended. The run's own timestamp, of before the first item, is the last resort.
+
+    That is the name of its folder, given as well: whoever ingests knows the zone.
+    """
     ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
     if ended_at:
         lasted = _milliseconds(*(process.duration_s for process in (journal.process, summary.agent) if process))
-        return (None if lasted is None else shifted(ended_at, -lasted)), ended_at
+        return (None if lasted is None else shifted(ended_at, -lasted)), ended_at, ""
     stamp = (journal.run_metadata or RunMetadata()).run_timestamp or (summary.meta or SummaryMeta()).timestamp
-    return (lenient_time(stamp) if stamp else None), None
+    return (lenient_time(stamp) if stamp else None), None, stamp or ""
 
 
 def _patch_facts(patch: Patch | None, journal: Journal, summary: RunSummary) -> dict[str, Any]:

@@ -1,9 +1,12 @@
-"""Points in time as logs, file names and folders write them. UTC where none is said; nothing outside 2000–2100 is a time."""
+"""Points in time as logs, file names and folders write them; nothing outside 2000–2100 is a time.
+
+Where none says its zone, it is UTC; names of files and folders may be in another zone, which whoever ingests names.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _SECONDS = (_FIRST.timestamp(), _LAST.timestamp())
@@ -11,7 +14,7 @@ _LONGEST = 40
 _DATE = r"(20\d\d)(?:-(\d\d)-|_(\d\d)_|\.(\d\d)\.|(\d\d))(\d\d)"
 _CLOCK = r"(\d\d)[-_:.]?(\d\d)[-_:.]?(\d\d)(?:[-_.,](\d{3}|\d{6})(?=Z))?"
 _ZONE = r"(?:Z|[+-]\d\d:?\d\d)?"
-_IN_A_NAME = re.compile(rf"(?<![0-9A-Za-z]){_DATE}[T_ @-]?{_CLOCK}Z?(?![0-9A-Za-z])", re.ASCII)
+_IN_A_NAME = re.compile(rf"(?<![0-9A-Za-z]){_DATE}[T_ @-]?{_CLOCK}(Z?)(?![0-9A-Za-z])", re.ASCII)
 _LENIENT = re.compile(
     rf"{_DATE}(?:[T_ @-]?(\d\d)[-_:.]?(\d\d)(?:[-_:.]?(\d\d)(?:[-_.,](\d{{1,6}}))?)?)?({_ZONE})",
     re.ASCII,
@@ -41,24 +44,27 @@ def unix_time(value: object) -> datetime | None:
     return None
 
 
-def lenient_time(text: str) -> datetime | None:
-    """A time as people name folders and files: `2026-01-27_15-16-21`, `20260127T151621Z`, ISO 8601, a date alone, Unix time."""
+def lenient_time(text: str, zone: tzinfo = UTC) -> datetime | None:
+    """A time as people name folders and files: `2026-01-27_15-16-21`, `20260127T151621Z`, ISO 8601, a date alone, Unix time.
+
+    `zone` is that of a time that names none.
+    """
     if len(text) > _LONGEST:
         return None
     if found := _LENIENT.fullmatch(text):
-        return _from_parts(found)
+        return _from_parts(found, zone)
     if re.fullmatch(r"\d{9,13}(\.\d{1,9})?", text, re.ASCII):
         return unix_time(float(text))
-    return _iso(text)
+    return _iso(text, zone)
 
 
-def time_of_path(name: str) -> datetime | None:
+def time_of_path(name: str, zone: tzinfo = UTC) -> datetime | None:
     """The start time in a file name or path, without any template: `claude_output_2026-02-22_18-36-35.log`.
 
     Only a full date with a full time counts; of several, the last one, which is the nearest to the file. Names hardly ever say
-    the time zone; UTC is assumed.
+    the time zone: `zone` is meant where they do not.
     """
-    times = [_from_name(found) for found in _IN_A_NAME.finditer(name[-4096:])]
+    times = [_from_name(found, zone) for found in _IN_A_NAME.finditer(name[-4096:])]
     return next((time for time in reversed(times) if time), None)
 
 
@@ -76,12 +82,12 @@ def shifted(time: datetime, milliseconds: int) -> datetime | None:
         return None
 
 
-def _iso(text: str) -> datetime | None:
+def _iso(text: str, zone: tzinfo = UTC) -> datetime | None:
     if len(text) > _LONGEST:
         return None
     try:
         time = datetime.fromisoformat(text)
-        return _plausible(time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC))
+        return _plausible((time.replace(tzinfo=zone) if time.tzinfo is None else time).astimezone(UTC))
     except (ValueError, OverflowError):
         return None
 
@@ -90,17 +96,17 @@ def _plausible(time: datetime) -> datetime | None:
     return time if _FIRST <= time < _LAST else None
 
 
-def _from_name(found: re.Match[str]) -> datetime | None:
-    year, *months, day, hour, minute, second, fraction = found.groups()
+def _from_name(found: re.Match[str], zone: tzinfo) -> datetime | None:
+    year, *months, day, hour, minute, second, fraction, utc = found.groups()
     month = next(filter(None, months))
-    return _iso(f"{year}-{month}-{day}T{hour}:{minute}:{second}{_fraction(fraction)}")
+    return _iso(f"{year}-{month}-{day}T{hour}:{minute}:{second}{_fraction(fraction)}{utc}", zone)
 
 
-def _from_parts(found: re.Match[str]) -> datetime | None:
-    year, *months, day, hour, minute, second, fraction, zone = found.groups()
+def _from_parts(found: re.Match[str], zone: tzinfo) -> datetime | None:
+    year, *months, day, hour, minute, second, fraction, told = found.groups()
     month = next(filter(None, months))
-    clock = f"T{hour}:{minute}:{second or '00'}{_fraction(fraction)}{zone}" if hour else ""
-    return _iso(f"{year}-{month}-{day}{clock}")
+    clock = f"T{hour}:{minute}:{second or '00'}{_fraction(fraction)}{told}" if hour else ""
+    return _iso(f"{year}-{month}-{day}{clock}", zone)
 
 
 def _fraction(digits: str | None) -> str:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 
@@ -18,13 +19,14 @@ from ingest.agents.iso_bench import item_run
 from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.lone_items import error_beside, is_lone_journal
-from ingest.context.path_template import PathTemplate
+from ingest.context.path_template import PathReading, PathTemplate
 from ingest.context.sidecars import Sidecars
 from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
+from ingest.reading.zones import zone_of
 from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
 from ingest.sources.files import CHANGED, changed
@@ -44,7 +46,8 @@ SMALL_BYTES = 1 << 20
 class Settings:
     """The settings of an ingest. `known`: source_ids that are in the store already and are not read.
 
-    `rejected`: by name, the sources in the store with rejects.
+    `rejected`: by name, the sources in the store with rejects. `zone` is the time zone of times in paths; where none is named, it is that
+    of the earlier ingest of the source (`zones`, by name), else UTC.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
@@ -53,6 +56,12 @@ class Settings:
     rejected: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
     sidecars: Sidecars = field(default_factory=Sidecars)
     trust_file_times: bool = False
+    zone: str = ""
+    zones: Mapping[str, str] = field(default_factory=dict)
+
+    def zone_of(self, name: str) -> tzinfo:
+        """The zone of times in the path of a source."""
+        return zone_of(self.zone or self.zones.get(name, ""))
 
     def earlier(self, source: Source) -> Sequence[Earlier]:
         """Earlier sources with rejects that may be the beginning of this one."""
@@ -155,7 +164,8 @@ def read_source(
         result.kind, result.ignored = FileKind.SIDECAR, 1
         result.identify(identify(source, settings.earlier(source)))
         return result
-    context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
+    paths = PathReading(settings.template, settings.zone_of(source.name))
+    context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, paths, settings.sidecars)
     context = replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
     reader = _JournalReader(path, result, context, spool) if is_sidecar and path else _SourceReader(result, context, spool)

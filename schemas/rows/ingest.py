@@ -21,6 +21,7 @@ class IngestRow(Row):
     command: Text = Field(title="Command", description="The command, or upload.")
     labels: Labels = Field(default={}, title="Labels", description="Labels given to all runs of the ingest.")
     path_template: Text | None = optional("Path template", "Template for fields from paths.")
+    path_tz: Text | None = optional("Time zone of paths", "IANA time zone of times in names of files and folders. Empty: UTC.")
     sources: Count = Field(title="Files", description="Files, those that were known included.")
     documents: Count = Field(title="Documents", description="Records and other events found in the files.")
     accepted: Count = Field(title="Accepted", description="New runs.")

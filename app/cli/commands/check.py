@@ -30,7 +30,15 @@ CHECK_FORMATS = ("table", "md", "json")
     )
 )
 @with_budgets
-@click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help="IANA time zone for days.")
+@click.option(
+    "--tz",
+    "zone",
+    default=UTC_ZONE,
+    show_default=True,
+    metavar="ZONE",
+    callback=utf8,
+    help="IANA time zone for days, also of --since and --until.",
+)
 @click.option("--allow-empty", is_flag=True, help="Pass if no run matches.")
 @click.option(
     "--format", "format_", type=Word(CHECK_FORMATS), default=CHECK_FORMATS[0], show_default=True, help="md: for the summary of a CI job."

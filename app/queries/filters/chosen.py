@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from math import inf, nan
 from typing import Any
 
-from app.queries.filters.registry import CLAIM_FILTERS, COUNTED, EXCLUDED, FILTERS, FOUND, SEARCH, YES, Filter, Kind
+from app.queries.filters.registry import CLAIM_FILTERS, COUNTED, EXCLUDED, FILTERS, FOUND, SEARCH, TIMES, YES, Filter, Kind
 from app.queries.filters.time_words import EXAMPLES, moment
 from schemas.errors import UsageError
 from schemas.money import amount
@@ -54,6 +54,21 @@ def _words(key: str, value: str) -> str:
 
 
 NO_FILTERS = Filters()
+
+
+def in_zone(filters: Filters, zone: tzinfo) -> Filters:
+    """The filters with the moments that their times mean in the zone: `2026-03` begins with the first of March there."""
+    for key in TIMES:
+        filters = filters.with_values(key, [_moment_in(text, zone) for text in filters.values(key)])
+    return filters
+
+
+def _moment_in(text: str, zone: tzinfo) -> str:
+    try:
+        time = moment(text, zone=zone)
+        return time.astimezone(UTC).astimezone(zone).isoformat() if time else text
+    except OverflowError:  # beyond the years 1 to 9999 there
+        return text
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """Times as people write them in `--since` and `--until`: `2026-11-20`, `2026-03`, `7d`, `yesterday`, `last month`.
 
-A day, week or month means the moment at which it begins, in UTC. So `--since 'last month' --until 'this month'` is the whole of last month.
+A day, week or month means the moment at which it begins, in UTC or another zone. So `--since 'last month' --until 'this month'`
+is the whole of last month.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 DAYS = {"d": 1, "w": 7}
 _AGO = re.compile(r"(\d{1,4})([dw])")
@@ -24,19 +25,19 @@ PRESETS = {
 """Periods to choose by one click: what `--since` and `--until` are then."""
 
 
-def moment(text: str, now: datetime | None = None) -> datetime | None:
-    """The moment that a text means; None where it means none. A time without a zone is one of UTC."""
+def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> datetime | None:
+    """The moment that a text means; None where it means none. `zone` is that of days, and of a time that names none."""
     words = " ".join(text.lower().replace("-", " ").split()) if text[:1].isalpha() else text.strip()
-    today = (now or datetime.now(UTC)).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = (now or datetime.now(UTC)).astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     try:
         if found := _AGO.fullmatch(words.lower()):
             return today - timedelta(days=int(found[1]) * DAYS[found[2]])
         if found := _MONTH.fullmatch(words):
-            return datetime(int(found[1]), int(found[2]), 1, tzinfo=UTC)
+            return datetime(int(found[1]), int(found[2]), 1, tzinfo=zone)
         time = _named(words, today) or datetime.fromisoformat(words)
     except (ValueError, OverflowError):
         return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=zone)
 
 
 def _named(words: str, today: datetime) -> datetime | None:

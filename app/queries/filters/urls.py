@@ -50,7 +50,7 @@ def write(filters: Filters) -> dict[str, list[str]]:
 
 
 def unknown_names(filters: Filters, options: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """The names that no run goes by, each with its filter. `options` are all there are, key → names; other filters are not looked at.
+    """Names in the filters that no run has, each with its filter. `options`: every name there is, by filter; other filters are skipped.
 
     A stale or mistyped link keeps them: it then shows what it asks for, which is no run, as the command line does.
     """

@@ -59,10 +59,13 @@ def ingest_row(
     origin: Origin,
     counts: dict[str, int],
     labels: dict[str, str],
-    template: str | None,
+    paths: tuple[str | None, str | None],
     price: str | None,
 ) -> IngestRow:
-    """The row of an ingest that ends now. `price`: the text of the price file that it gave the store."""
+    """The row of an ingest that ends now. `paths`: the template of paths and the zone of times in them.
+
+    `price`: the text of the price file that it gave the store.
+    """
     command = origin.command if len(origin.command) <= LONGEST_COMMAND else f"{origin.command[: LONGEST_COMMAND - 1]}…"
     return IngestRow(
         ingest_id=ingest_id,
@@ -72,7 +75,8 @@ def ingest_row(
         tool_version=version("tachograph"),
         command=command,
         labels=dict(sorted(labels.items())),
-        path_template=template,
+        path_template=paths[0],
+        path_tz=paths[1],
         price_file=None if price is None else price_id(price),
         **counts,
     )

@@ -444,6 +444,7 @@ create table ingests (
     "command" varchar not null,
     "labels" map(varchar, varchar) not null,
     "path_template" varchar,
+    "path_tz" varchar,
     "sources" bigint not null,
     "documents" bigint not null,
     "accepted" bigint not null,
@@ -461,6 +462,7 @@ comment on column ingests."tool_version" is 'Version of Tachograph.';
 comment on column ingests."command" is 'The command, or upload.';
 comment on column ingests."labels" is 'Labels given to all runs of the ingest.';
 comment on column ingests."path_template" is 'Template for fields from paths.';
+comment on column ingests."path_tz" is 'IANA time zone of times in names of files and folders. Empty: UTC.';
 comment on column ingests."sources" is 'Files, those that were known included.';
 comment on column ingests."documents" is 'Records and other events found in the files.';
 comment on column ingests."accepted" is 'New runs.';
