@@ -22,6 +22,8 @@ from app.reports.report_files import command
 from app.text import cost_grids, cost_words, measure_words
 from app.text.formatting import human
 from app.text.grid_columns import RUNS, grid
+from app.text.presentation import run_cards
+from app.text.untold import untold_note
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
@@ -201,3 +203,52 @@ def test_of_agents_that_report_no_cost_the_screen_shows_list_prices_unasked(mixe
     assert app.metric[0].label == "List-price cost"
     assert not [control for control in app.segmented_control if control.key == "cost"]
     assert any("No run reports a cost" in caption.value for caption in app.caption)
+
+
+# what agents do not report
+
+
+def test_a_dash_is_explained_where_it_is_for_the_agent(mixed: Store) -> None:
+    listed = run_queries.runs(mixed, ALL)
+    assert untold_note(listed, RUNS.keys, RUNS.of) == "–: not reported by TRAE (Reported cost, Cost per turn, API / wall, Session)."
+    of_one_agent = run_queries.runs(mixed, choose({"agent": "claude-code"}))
+    assert untold_note(of_one_agent, RUNS.keys, RUNS.of) == ""
+    assert untold_note(run_queries.runs(mixed, TRAE), RUNS.keys, RUNS.of) == "", "an empty column is not shown"
+    assert results.runs(mixed, ALL, None).note.endswith("–: not reported by TRAE (Reported cost).")
+
+
+def test_agents_side_by_side_say_which_figures_they_do_not_report(mixed: Store) -> None:
+    made = report(mixed, Request(by=("agent",)))
+    said = "–: not reported by TRAE (Reported cost, Share, Cost per run (p50)"
+    assert said in made.section("groups").note
+    assert said in made.main_answer.note
+    assert "not reported" not in report(mixed, Request(by=("model",))).section("groups").note
+
+
+def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) -> None:
+    ids = run_queries.fetch(mixed, "select run_id from runs where tokens_basis = 'upper_bound'")["run_id"].to_pylist()
+    run = run_queries.run(mixed, ids[0])
+    assert run is not None
+    first, second = run_cards(run)[:2]
+    assert (first.label, first.value, first.note) == (
+        "List-price cost",
+        human(bounded(mixed)[1], RUN_METRICS["cost_usd"].unit),
+        "an upper bound",
+    )
+    assert (second.label, second.note) == ("Reported cost", "not reported by TRAE")
+
+
+# on a phone
+
+
+def test_a_compact_list_has_title_cost_and_day_and_keeps_to_the_address(mixed: Store, screens: Any) -> None:
+    app: AppTest = screens(mixed.location, "screens/runs.py")
+    assert "repo" in app.dataframe[0].value.columns or "num_turns" in app.dataframe[0].value.columns
+    captions = [caption.value for caption in app.caption]
+    assert any("not reported by TRAE" in caption for caption in captions)
+    assert any("List\\-price cost is an upper bound for 1 run" in caption or "an upper bound for 1 run" in caption for caption in captions)
+    app.toggle(key="compact").set_value(True).run()
+    assert not app.exception
+    assert list(app.dataframe[0].value.columns)[:3] == ["title", "cost_own_usd", "dated_at"]
+    opened: AppTest = screens(mixed.location, "screens/runs.py", compact="true", agent="trae-agent")
+    assert list(opened.dataframe[0].value.columns)[:3] == ["title", "cost_list_usd", "dated_at"]

@@ -47,7 +47,7 @@ CAUSE_METRICS = ("runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_de
 MODEL_FIGURES = ("cost_usd", "cost_list_usd", "bounded_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_delta_share", "causes")
 
 RUN_COLUMNS = (
-    "run_id", "title", "dated_at", "model", "outcome", "is_started", "cost_own_usd", "cost_list_usd", "cost_delta_usd",
+    "run_id", "title", "dated_at", "agent", "model", "outcome", "is_started", "cost_own_usd", "cost_list_usd", "cost_delta_usd",
     "cost_cause", "cache_saved_usd", "tokens_basis", "duration_ms", "num_turns", "cost_per_turn_usd", "repo", "task", "experiment",
 )  # fmt: skip
 """Columns of a list of the most expensive runs."""

@@ -32,6 +32,7 @@ from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
 from app.text import measure_words
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
 from app.text.formatting import human, known_of
+from app.text.untold import untold_groups_note, untold_note
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
@@ -269,8 +270,9 @@ def _groups(store: Store, request: Request, measure: CostMeasure) -> Section:
     answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
     shown = () if request.metrics else (*request.by, *_shown_of_groups(measure))
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
-    note = OF_MODELS if "model" in request.by else ""
-    return Section("groups", f"By {names}", replace(answer, shown=shown), note)
+    silent = untold_groups_note(answer.table, answer.table.column_names if request.metrics else shown, GROUPS)
+    note = " ".join(filter(None, (OF_MODELS if "model" in request.by else "", silent)))
+    return Section("groups", f"By {names}", replace(answer, shown=shown, note=silent), note)
 
 
 def _shown_of_groups(measure: CostMeasure) -> tuple[str, ...]:
@@ -309,4 +311,5 @@ def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal
         listed = sum(filter(None, table[measure.column].to_pylist()), Decimal(0))
         note += f" account for {human(listed / spent, Unit.SHARE)} of {measure.noun}."
     shown, kept = (by_measure(keys, measure) for keys in (RUNS_LISTED, RUNS_KEPT))
+    note = " ".join(filter(None, (note, untold_note(table, shown, RUNS))))
     return Section("runs", "Most expensive runs", Answer(table, "", shown, of=RUNS, kept=kept), note)

@@ -14,6 +14,7 @@ from app.queries.filters.chosen import Filters
 from app.queries.read_transaction import read_transaction
 from app.text import measure_words
 from app.text.answers import Answer, heading, unattributed_words
+from app.text.untold import untold_note
 from ingest.store.database import Store
 from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
@@ -60,7 +61,11 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
         table = run_queries.runs(transaction, chosen, limit, measure)
     cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < facts["runs"] else ""
     shown, kept = (by_measure(keys, measure) for keys in _run_columns(filters))
-    notes = (measure_words.left_out(facts, measure), measure_words.bounds(facts) if measure is LIST else "")
+    notes = (
+        measure_words.left_out(facts, measure),
+        measure_words.bounds(facts) if measure is LIST else "",
+        untold_note(table, kept, RUNS),
+    )
     about = heading(cut + plural(facts["runs"], "run"), store.location, filters)
     return Answer(table, about, shown, of=RUNS, kept=kept, note=" ".join(filter(None, notes)))
 

@@ -9,6 +9,7 @@ from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters.registry import FILTERS
 from app.screens import cache, filter_bar, widgets
 from app.text import cohort_words, grid_columns
+from app.text.columns import agent_name, untold
 from app.text.presentation import code_span, fact_words, plain
 from schemas.catalogue.columns import MEASURES, compared
 from schemas.text import visible
@@ -60,7 +61,9 @@ if found.shared and first != second:
 known = found.compared.get(key)
 with st.container(border=True):
     if known is None:
-        st.markdown(f"Nothing to compare: at least one side has no run with **{plain(measure.label)}**.")
+        silent = " and ".join(agent_name(value) for value in (first, second) if by == "agent" and measure.key in untold(value))
+        why = f" {plain(silent)} {'do' if ' and ' in silent else 'does'} not report it." if silent else ""
+        st.markdown(f"Nothing to compare: at least one side has no run with **{plain(measure.label)}**.{why}")
         if key == REPORTED_COST and LIST_COST in found.compared:
             st.button("Compare list-price cost", key="compare-list-cost", on_click=_compare_list_cost)
     else:

@@ -20,6 +20,8 @@ from app.screens import cache, filter_bar, widgets
 from app.text import cost_grids, cost_words
 from app.text.grid_columns import grid
 from app.text.presentation import code_span, plain
+from app.text.untold import untold_groups_note, untold_note
+from schemas.catalogue import columns as catalogue
 from schemas.catalogue.cost_measures import REPORTED
 from schemas.catalogue.dimensions import LABEL_PREFIX
 
@@ -81,7 +83,8 @@ if details.open:
     listed = cache.ask(cost_queries.groups, filters, by, LISTED, cost_queries.GROUP_METRICS, measure)
     with details:
         widgets.table(cost_grids.group_grid(listed, measure), f"Cost, list-price cost, cache savings and tokens by {name}")
-        st.caption(plain(cost_words.groups_note(listed, words[by], about, measure)))
+        silent = untold_groups_note(listed.table, listed.table.column_names, catalogue.GROUPS)
+        st.caption(plain(" ".join(filter(None, (cost_words.groups_note(listed, words[by], about, measure), silent)))))
 
 with st.container(border=True):
     axes = cost_words.along(about)
@@ -150,3 +153,5 @@ if top.num_rows:
         )
         alt = "Most expensive runs, with list-price cost, cause and savings"
         widgets.run_table(cost_grids.most_expensive_grid(top, measure), top, "most-expensive-runs", alt)
+        if silent := untold_note(top, cost_grids.MOST_EXPENSIVE.keys, catalogue.RUNS):
+            st.caption(plain(silent))

@@ -30,6 +30,7 @@ from app.text.claim_words import overview_line
 from app.text.columns import Column
 from app.text.grid_columns import (
     TEXT_WIDTHS,
+    WRAPPED_HEIGHT,
     Grid,
     Listing,
     chosen_row,
@@ -40,7 +41,7 @@ from app.text.grid_columns import (
     with_percentages,
 )
 from app.text.presentation import Card, Shown, fact_words, plain
-from schemas.catalogue.columns import FACTS
+from schemas.catalogue.columns import FACTS, RUNS
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, CostMeasure
 from schemas.catalogue.dimensions import LABEL_PREFIX
 from schemas.catalogue.entry import Figure
@@ -61,6 +62,9 @@ WIDTHS = TEXT_WIDTHS | {
     "title": 280, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250,
 }  # fmt: skip
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
+
+PHONE_TITLE = 150
+"""The width of titles on a phone: two columns of figures have room beside them."""
 
 RUN_ID, ORDER = "run", "order"
 """The parameters of the address that name a run, and the order of the list from which it was opened."""
@@ -148,8 +152,7 @@ def card_grid(cards: Sequence[Card]) -> None:
 
 def cost_title(title: str, filters: Filters) -> CostMeasure:
     """The title of a screen with a choice of the measure of cost beside it, and what that leaves out below. Returns the measure."""
-    [facts] = cache.ask(run_queries.summary, filters, (), cost_queries.COST_FACTS).to_pylist()
-    offered = {measure.key: measure.label for measure in cost_queries.choices(facts)}
+    facts, offered = _costs(filters)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="cost-title"):
         st.title(title, anchor=False, width="content")
         measure = COST_MEASURES[_chosen_cost(offered)] if len(offered) > 1 else cost_queries.usual_measure(facts)
@@ -161,10 +164,22 @@ def cost_title(title: str, filters: Filters) -> CostMeasure:
 
 def cost_choice(filters: Filters) -> str:
     """The key of the measure of cost; empty for the usual one, and where there is nothing to choose."""
-    [facts] = cache.ask(run_queries.summary, filters, (), cost_queries.COST_FACTS).to_pylist()
-    offered = {measure.key: measure.label for measure in cost_queries.choices(facts)}
+    facts, offered = _costs(filters)
     picked = _chosen_cost(offered, label_visibility="visible") if len(offered) > 1 else ""
     return "" if picked in ("", cost_queries.usual_measure(facts).key) else picked
+
+
+def cost_in_force(filters: Filters) -> CostMeasure:
+    """The measure that was chosen on another screen, else the usual one."""
+    facts, offered = _costs(filters)
+    chosen = st.session_state.get(_COST)
+    return COST_MEASURES[chosen] if chosen in offered else cost_queries.usual_measure(facts)
+
+
+def _costs(filters: Filters) -> tuple[dict[str, Any], dict[str, str]]:
+    """(COST_FACTS of the runs, the measures to choose from by key)."""
+    [facts] = cache.ask(run_queries.summary, filters, (), cost_queries.COST_FACTS).to_pylist()
+    return facts, {measure.key: measure.label for measure in cost_queries.choices(facts)}
 
 
 def _chosen_cost(offered: Mapping[str, str], *, label_visibility: Literal["visible", "collapsed"] = "collapsed") -> str:
@@ -233,6 +248,21 @@ def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
     labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
     return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}
+
+
+PHONE = "Mobi"
+"""What browsers of phones have in their name (`User-Agent`), as MDN recommends to look for."""
+
+
+def compact_toggle() -> bool:
+    """Whether lists are compact: on a phone from the start. Kept in the address where somebody chooses otherwise."""
+    about = "What identifies a run and its cost, for narrow screens."
+    return st.toggle("Compact", value=is_phone(), key="compact", bind="query-params", help=about)
+
+
+def is_phone() -> bool:
+    """Whether the visitor's browser is that of a phone."""
+    return PHONE in (st.context.headers.get("User-Agent") or "")
 
 
 def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
@@ -321,17 +351,33 @@ def _open_chosen(runs: pa.Table, selection: Mapping[str, Any], order: str) -> No
         open_run(str(runs["run_id"][place]), order, claim)
 
 
-def _selection(rows: Grid, key: str, alt: str, of_rows: Literal["single-row", "multi-row"]) -> Mapping[str, Any]:
+def compact_run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
+    """A grid that a phone shows without moving it sideways: titles in three lines, no boxes to tick. A chosen cell opens its run."""
+    days = st.column_config.DatetimeColumn(RUNS["dated_at"].header, format="YYYY-MM-DD", timezone="UTC", width=92)
+    title = st.column_config.TextColumn(RUNS["title"].header, width=PHONE_TITLE)
+    config = column_config(rows) | {"title": title, "dated_at": days}
+    _open_chosen(runs, _selection(rows, key, alt, None, config, WRAPPED_HEIGHT), order)
+
+
+def _selection(
+    rows: Grid,
+    key: str,
+    alt: str,
+    of_rows: Literal["single-row", "multi-row"] | None,
+    config: Mapping[str, Any] | None = None,
+    tall: int = 0,
+) -> Mapping[str, Any]:
+    tall = tall or row_height(rows.rows)
     chosen = st.dataframe(
         rows.rows,
         key=key,
         hide_index=True,
-        column_config=column_config(rows),
+        column_config=dict(config or column_config(rows)),
         placeholder="–",
-        height=grid_height(rows.rows, row_height(rows.rows)),
-        row_height=row_height(rows.rows),
+        height=grid_height(rows.rows, tall),
+        row_height=tall,
         on_select="rerun",
-        selection_mode=[of_rows, "single-cell"],
+        selection_mode=[of_rows, "single-cell"] if of_rows else ["single-cell"],
         alt=alt,
     )
     selection: Mapping[str, Any] = chosen["selection"]
@@ -379,7 +425,8 @@ def _config(column: Column, decimals: int) -> Any:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
     if column.unit is Unit.TIME:
         return st.column_config.DatetimeColumn(column.header, help=about, format="YYYY-MM-DD HH:mm", timezone="UTC")
-    return st.column_config.TextColumn(column.header, help=about, width=WIDTHS.get(column.name))
+    width = PHONE_TITLE if column.name == "title" and is_phone() else WIDTHS.get(column.name)
+    return st.column_config.TextColumn(column.header, help=about, width=width)
 
 
 def table(rows: Grid, alt: str) -> None:

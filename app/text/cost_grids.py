@@ -17,7 +17,7 @@ GROUPS = (
 MODELS = Listing(catalogue.MODELS, ("model", "provider", "region", "uses", *MODEL_FIGURES, "priced_uses"))
 MOST_EXPENSIVE = Listing(
     catalogue.RUNS,
-    (*(key for key in RUN_COLUMNS[1:] if key not in ("is_started", "repo", "task", "experiment")), "repo", "experiment", "run_id"),
+    (*(key for key in RUN_COLUMNS[1:] if key not in ("is_started", "agent", "repo", "task", "experiment")), "repo", "experiment", "run_id"),
 )
 UNPRICED = Listing(catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd"))
 

@@ -49,6 +49,9 @@ RUNS = Listing(
         "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "time_source", "source_name", "session_id", "run_id",
     ),
 )  # fmt: skip
+COMPACT_RUNS = ("title", "cost_own_usd", "dated_at", "outcome", "model", "duration_ms")
+"""What a phone shows of a run, most important first: three columns have room at once."""
+
 MORE_RUNS = (
     "task", "started_at", "agent", "agent_version", "tokens_basis", "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score",
     "provider", "region", "duration_api_own_ms",

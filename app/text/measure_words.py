@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import human
-from schemas.catalogue.cost_measures import REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
 from schemas.text import plural
 from schemas.unit_names import Unit
 
 BOUNDS = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimate": "estimates"}
 """What a cost is whose tokens are told this way."""
-
-SIGNS = {"upper_bound": "≤", "lower_bound": "≥", "estimate": "≈"}
-"""What stands before such a cost in a cell."""
 
 Row = Mapping[str, Any]
 
@@ -58,6 +57,19 @@ def bounds(facts: Row) -> str:
         return ""
     runs = facts[f"bounded_list_usd{KNOWN_SUFFIX}"]
     return f"{human(usd, Unit.USD)} of the list-price cost are {kinds(facts['token_bounds'])} ({plural(runs, 'run')})."
+
+
+def bounded_runs(runs: pa.Table) -> str:
+    """`List-price cost is an upper bound for 65 of these runs (column Token basis).`, of a list of runs; empty where all are exact."""
+    pairs = zip(runs["tokens_basis"].to_pylist(), runs[LIST.column].to_pylist(), strict=True)
+    found = [basis for basis, usd in pairs if basis in BOUNDS and usd is not None]
+    words = " or ".join(one_bound(key) for key in sorted(set(found)))
+    return f"List-price cost is {words} for {plural(len(found), 'run')} of these (column Token basis)." if found else ""
+
+
+def one_bound(tokens_basis: str) -> str:
+    """`an upper bound`; empty for exact tokens."""
+    return f"{'a' if tokens_basis == 'lower_bound' else 'an'} {BOUNDS[tokens_basis][:-1]}" if tokens_basis in BOUNDS else ""
 
 
 def in_part_priced(listed: Decimal | None, facts: Row) -> str:

@@ -17,11 +17,11 @@ from app.text import file_kinds
 from app.text.claim_words import evidence_words
 from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_words, untold
 from app.text.formatting import human, known_of, short_id
-from app.text.measure_words import bounds_note
+from app.text.measure_words import bounds_note, one_bound
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.cost_measures import LIST
+from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
@@ -92,8 +92,10 @@ def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:
 
 
 def run_cards(run: Mapping[str, Any]) -> list[Card]:
-    """The figures of one run."""
-    figures = [RUNS[key] for key in RUN_CARDS]
+    """The figures of one run. Where it reports no cost, the list-price cost stands beside that."""
+    by_list = (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
+    first = RUN_CARDS.index(REPORTED.column)
+    figures = [RUNS[key] for key in (*RUN_CARDS[:first], *by_list, *RUN_CARDS[first:])]
     return [Card(one.label, human(run[one.key], one.unit), one.meaning, _note(run, one.key)) for one in figures]
 
 
@@ -101,6 +103,8 @@ def _note(run: Mapping[str, Any], key: str) -> str:
     """What an agent does not tell, and where a record continues earlier ones: then its cost is a part of what it logs."""
     if run[key] is None and key in untold(run["agent"]):
         return f"not reported by {agent_name(run['agent'])}"
+    if key == LIST.column:
+        return one_bound(run["tokens_basis"])
     if key != "cost_own_usd" or run["cost_own_usd"] == run["cost_reported_usd"]:
         return ""
     return f"Session total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
