@@ -16,7 +16,7 @@ from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.reading.read_source import Settings
+from ingest.reading.settings import Settings
 from ingest.reading.tasks import TaskPlanner
 from ingest.reading.workers import Task
 from ingest.sources.portions import BIG_BYTES

@@ -6,11 +6,9 @@ This is the part of the path of data that runs in worker processes: it opens fil
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from ingest.agents import SourceReaders
 from ingest.agents.base import Found, Rows
@@ -18,17 +16,15 @@ from ingest.agents.iso_bench import item_run
 from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.lone_items import error_beside, is_lone_journal
-from ingest.context.path_template import PathTemplate
-from ingest.context.sidecars import Sidecars
-from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
+from ingest.reading.read_archive import read_archive
+from ingest.reading.settings import Settings
 from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
-from ingest.sources.files import CHANGED, changed
-from ingest.sources.identity import Checksum, Earlier, Fingerprint, identify
+from ingest.sources.identity import Checksum, Fingerprint, identify
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.record_rows import runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
@@ -36,27 +32,11 @@ from schemas.errors import InputUnreadable, InvalidRecord
 from schemas.rows.source import FileKind
 from schemas.wire.harnesses.roll_ups import is_roll_up
 
+ItemError = Callable[[], str | None]
+"""What the process of an item's agent wrote to its standard error."""
+
 SMALL_BYTES = 1 << 20
 """A file up to this size is loaded into memory at once."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of an ingest. `known`: source_ids that are in the store already and are not read.
-
-    `rejected`: by name, the sources in the store with rejects.
-    """
-
-    labels: dict[str, str] = field(default_factory=dict)
-    template: PathTemplate | None = None
-    known: frozenset[str] = frozenset()
-    rejected: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
-    sidecars: Sidecars = field(default_factory=Sidecars)
-    trust_file_times: bool = False
-
-    def earlier(self, source: Source) -> Sequence[Earlier]:
-        """Earlier sources with rejects that may be the beginning of this one."""
-        return self.rejected.get(source.name, ())
 
 
 def read_members(
@@ -72,7 +52,7 @@ def read_members(
             yield result
             return
         if kind := contents.archive_kind(source):
-            yield from _read_archive(source, kind, name, settings, spool)
+            yield from read_archive(source, kind, name, settings, spool, read_members, read_item)
         else:
             yield read_source(source, PortionKey(name), settings, spool, allowance=allowance)
     except (OSError, InputUnreadable) as error:
@@ -89,6 +69,14 @@ def known_source(source: Source, name: str, settings: Settings) -> ReadResult | 
     result = ReadResult(PortionKey(name), "", source.name, source.size, source.size, known=True)
     result.identify(identity)
     return result
+
+
+def read_item(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, *, item_error: ItemError | None) -> ReadResult:
+    """Read the journal of an item in an archive: as its run, or as a sidecar."""
+    try:
+        return known_source(source, key.reading, settings) or read_source(source, key, settings, spool, item_error=item_error)
+    except (OSError, InputUnreadable) as error:
+        return _unreadable(source, key, error)
 
 
 def read_portion(source: Source, key: PortionKey, portion: Portion, settings: Settings, spool: SpoolWriter) -> ReadResult:
@@ -108,37 +96,6 @@ def _unreadable(source: Source, key: PortionKey, error: OSError | InputUnreadabl
     return ReadResult(key, "", source.name, 0, unreadable=said)
 
 
-def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[ReadResult]:
-    """A result for each member, and one for the archive, whose only documents are the members that cannot be opened."""
-    archive = ReadResult(PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
-    archive.identify(before := identify(source, settings.earlier(source)))
-    folders: dict[str, Path] = {}
-    inside = replace(settings, sidecars=Sidecars(folders))
-    around = partial(_sidecars_in, folders, Allowance(source.size))
-    allowance = Allowance(source.size)
-    for number, member in enumerate(contents.members(source, around, allowance=allowance)):
-        if isinstance(member, Unreadable):
-            spool.reject(archive, member)
-        else:
-            yield from read_members(member, f"{name}.{number}", inside, spool, allowance)
-    if source.path and not source.temporary and identify(source, settings.earlier(source)) != before:
-        raise changed(source.name, CHANGED)
-    yield archive
-
-
-@contextmanager
-def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source, kind: str) -> Iterator[None]:
-    """Unpack the members named as sidecars into `folders`, since a sidecar may come after its record. Most archives have none."""
-    named = named_as_sidecars(contents.names(archive, kind, allowance))
-    if not named:
-        yield
-        return
-    found = contents.members(archive, only=named.__contains__, allowance=allowance)
-    with unpacked(member for member in found if isinstance(member, Source)) as more:
-        folders.update(more)
-        yield
-
-
 def read_source(
     source: Source,
     key: PortionKey,
@@ -146,19 +103,25 @@ def read_source(
     spool: SpoolWriter,
     portion: Portion | None = None,
     allowance: Allowance | None = None,
+    item_error: ItemError | None = None,
 ) -> ReadResult:
-    """Read one source or one portion of it. The result of a portion has no source_id yet."""
+    """Read one source or one portion of it. The result of a portion has no source_id yet.
+
+    `item_error`: given for the journal of an item without any other record, which is the run of the item then.
+    """
     result = ReadResult(key, "", source.name, source.size, portion.length if portion else source.size)
     path = None if source.temporary else source.path  # the path of a temporary file says nothing
     is_sidecar = settings.sidecars.has(path, source.name)
-    if is_sidecar and not (path and is_lone_journal(path)):
+    if is_sidecar and path and is_lone_journal(path):
+        item_error = partial(error_beside, path)
+    if is_sidecar and not item_error:
         result.kind, result.ignored = FileKind.SIDECAR, 1
         result.identify(identify(source, settings.earlier(source)))
         return result
     context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, settings.template, settings.sidecars)
     context = replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    reader = _JournalReader(path, result, context, spool) if is_sidecar and path else _SourceReader(result, context, spool)
+    reader = _JournalReader(item_error, result, context, spool) if item_error else _SourceReader(result, context, spool)
     reader.read(source, portion, checksum.update if portion else fingerprint.update, allowance)
     result.checksum = checksum.value
     if not portion:
@@ -261,14 +224,14 @@ class _SourceReader:
 class _JournalReader(_SourceReader):
     """Reads the journal of a harness whose agent left no record: it is the run."""
 
-    def __init__(self, path: Path, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
+    def __init__(self, error: ItemError, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
         super().__init__(result, context, spool)
-        self._path = path
+        self._error = error
         self._context = context
 
     def _document(self, document: Document) -> None:
         try:
-            run = item_run(document, error_beside(self._path), self._context.for_run)
+            run = item_run(document, self._error(), self._context.for_run)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
         else:
