@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire.agents import claude_code, codex, copilot, cursor, gemini, mini_swe_agent, opencode, openhands, qwen, swe_agent, trae
+from schemas.wire.agents import claude_code, codex, copilot, cursor, gemini, mini_swe_agent, opencode, openhands, pi, qwen, swe_agent, trae
 from schemas.wire.harnesses import harbor, inspect_ai, terminal_bench  # fmt: skip
 from schemas.wire.marks import Marks
 
@@ -178,12 +178,23 @@ INSPECT_AI = Agent(
     untold=frozenset(("session_id",)),
 )
 """A framework of evaluations, most of them not of coding: its runs are told apart by their task."""
+PI = Agent(
+    "pi",
+    "Pi",
+    "https://pi.dev",
+    "#a0455f",
+    "diamond-tall",
+    pi.MARKS,
+    (("session file", "1 to 3"), ("--mode json", "2026")),
+    untold=frozenset(("agent_version", "repo", "branch")),
+)
+"""OpenClaw and oh-my-pi write the same: their runs bear its name."""
 
 AGENTS = {
     agent.key: agent
     for agent in (
         CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR, TERMINAL_BENCH,
-        OPENHANDS, INSPECT_AI,
+        OPENHANDS, INSPECT_AI, PI,
     )
 }  # fmt: skip
 """Every agent by its key."""

@@ -12,6 +12,7 @@ from ingest.documents.contents import Document, read
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.errors import InvalidRecord
+from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RunRow
 from tests.conftest import ingest_paths
 
@@ -33,6 +34,13 @@ def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
         else:
             rejects.append(one.detail)
     return runs, rejects
+
+
+def kept_in(data: bytes | str) -> list[KeptRun]:
+    """The runs in this text as their readers distilled them. Nothing in it is rejected."""
+    runs, rejects = runs_in(data if isinstance(data, bytes) else data.encode())
+    assert not rejects
+    return [KeptRun.model_validate_json(run.raw) for run in runs]
 
 
 def run_of(record: dict[str, Any]) -> RunRow:

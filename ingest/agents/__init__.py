@@ -25,6 +25,7 @@ from ingest.agents.opencode.export import OpenCodeExported
 from ingest.agents.opencode.run_stream import OpenCodeRun
 from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
 from ingest.agents.openhands.output import OpenHandsOutput
+from ingest.agents.pi import Pi
 from ingest.agents.qwen.chat import QwenChat
 from ingest.agents.qwen.stream import QwenStream
 from ingest.agents.swe_agent.mini import MiniSweAgent
@@ -59,6 +60,7 @@ READERS: tuple[type[AgentReader], ...] = (
     OpenHandsState,
     OpenHandsOutput,
     InspectAI,
+    Pi,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
