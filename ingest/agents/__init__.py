@@ -21,6 +21,7 @@ from ingest.agents.harbor.terminal_bench import TerminalBench
 from ingest.agents.harbor.trial import HarborTrials
 from ingest.agents.inspect_ai import InspectAI
 from ingest.agents.kept_run import KeptRuns
+from ingest.agents.kimi.wire import KimiWire
 from ingest.agents.opencode.export import OpenCodeExported
 from ingest.agents.opencode.run_stream import OpenCodeRun
 from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
@@ -61,6 +62,7 @@ READERS: tuple[type[AgentReader], ...] = (
     OpenHandsOutput,
     InspectAI,
     Pi,
+    KimiWire,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
