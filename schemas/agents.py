@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from schemas.wire.agents import (
+    aider,
     claude_code,
     codex,
     copilot,
@@ -216,12 +217,22 @@ KIMI = Agent(
     ),
 )
 """Its predecessor is Kimi CLI."""
+AIDER = Agent(
+    "aider",
+    "Aider",
+    "https://aider.chat",
+    "#4f8a3c",
+    "bowtie",
+    aider.MARKS,
+    (("analytics log", "2025-08 to 2026-04"), ("benchmark result", "2026")),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "cwd", "repo", "branch", "result")),
+)
 
 AGENTS = {
     agent.key: agent
     for agent in (
         CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR, TERMINAL_BENCH,
-        OPENHANDS, INSPECT_AI, PI, KIMI,
+        OPENHANDS, INSPECT_AI, PI, KIMI, AIDER,
     )
 }  # fmt: skip
 """Every agent by its key."""

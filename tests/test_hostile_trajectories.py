@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import (
+    test_aider,
     test_atif,
     test_codex,
     test_copilot,
@@ -58,6 +59,8 @@ STREAMS: dict[str, list[dict[str, Any]]] = {
     "pi stream": [json.loads(line) for line in test_pi.stream().splitlines()],
     "kimi code": test_kimi.CODE,
     "kimi cli": test_kimi.CLI,
+    "aider": test_aider.LOG,
+    "aider result": [test_aider.RESULT],
     "inspect": [test_inspect_ai.log(test_inspect_ai.sample(1), test_inspect_ai.sample(2, model_usage=None))],
     "gemini": [test_gemini.output()],
     "gemini stream": [json.loads(line) for line in test_gemini.stream(test_gemini.result(6)).splitlines()],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from ingest.agents.aider.analytics import AiderAnalytics
+from ingest.agents.aider.benchmark import AiderBenchmark
 from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
@@ -63,6 +65,8 @@ READERS: tuple[type[AgentReader], ...] = (
     InspectAI,
     Pi,
     KimiWire,
+    AiderAnalytics,
+    AiderBenchmark,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
