@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from schemas.agents import AGENTS, CLAUDE_CODE
+from schemas.unread_logs import unread_log
 from schemas.wire.harnesses.roll_ups import is_roll_up
 
 _MARKS = tuple(agent.marks for agent in AGENTS.values())
@@ -60,8 +61,8 @@ _EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(map(re.esc
 
 
 def is_agents_object(value: dict[str, Any]) -> bool:
-    """Whether an object is a record of an agent by its names, or a benchmark's file: then nothing inside it is a record of its own."""
-    return any(names <= value.keys() for names in _NAMES) or is_roll_up(value)
+    """Whether an object is a log of an agent, read or not, or a benchmark's file: then nothing inside it is a record of its own."""
+    return any(names <= value.keys() for names in _NAMES) or is_roll_up(value) or unread_log(value) is not None
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:

@@ -34,6 +34,7 @@ from ingest.agents.qwen.stream import QwenStream
 from ingest.agents.swe_agent.mini import MiniSweAgent
 from ingest.agents.swe_agent.trajectory import SweAgent
 from ingest.agents.trae import Trae
+from ingest.agents.unread import UnreadLogs
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.marks import RESULT_START
@@ -67,6 +68,7 @@ READERS: tuple[type[AgentReader], ...] = (
     KimiWire,
     AiderAnalytics,
     AiderBenchmark,
+    UnreadLogs,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""

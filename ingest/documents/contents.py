@@ -20,7 +20,7 @@ from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner, Span
 from ingest.documents.text_document import TextDocument, text_lines
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
-from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary
+from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary, is_database
 from ingest.sources.file_kinds import kind_of
 from ingest.sources.files import Source, Unreadable
 from ingest.sources.identity import TeeStream
@@ -29,6 +29,7 @@ from ingest.sources.walking import find_files, read_paths
 from schemas.errors import RejectReason
 from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_STARTS, is_agents_object
 from schemas.rows.source import FileKind
+from schemas.unread_logs import SCHEMA_BYTES, unread_database
 
 __all__ = [
     "Contents",
@@ -141,7 +142,9 @@ class Contents:
         head = opened.head
         self.file_kind = kind_of(head, self._source.name)
         if is_binary(head):
-            if RECORD_MARK.search(decoded(head)):
+            if is_database(head) and (log := unread_database(opened.beginning(SCHEMA_BYTES))):
+                yield self._refused(RejectReason.LOOK_ALIKE, str(log), "")
+            elif RECORD_MARK.search(decoded(head)):
                 yield self._refused(RejectReason.NOT_JSON, "binary data that contains text of a record", "")
             return
         text = Utf8(opened)

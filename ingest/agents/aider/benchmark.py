@@ -30,7 +30,7 @@ class AiderBenchmark:
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        return document.value.keys() >= RESULT_NAMES
+        return bool(document.value.keys() >= RESULT_NAMES)
 
     def feed(self, document: Document) -> Iterable[Found]:
         values = _kept(wire_record(AiderResult, document)) | {"run_id": canonical_hash(document.value)}

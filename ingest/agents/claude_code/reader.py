@@ -11,7 +11,6 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import ValidationError
 
 from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFacts, columns_of
-from ingest.agents.claude_code.look_alikes import look_alike
 from ingest.agents.claude_code.outcome import outcome
 from ingest.agents.claude_code.stream import StreamContext
 from ingest.agents.kept_run import complaints
@@ -26,6 +25,7 @@ from schemas.marks import EVENT_TYPES, FIGURES, RESULT_START, is_agents_event, i
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
+from schemas.unread_logs import unread_result
 from schemas.wire.agents.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage
 from schemas.wire.values import DIGITS_LOST
 
@@ -121,8 +121,8 @@ def _is_untyped_record(value: dict[str, Any]) -> bool:
 def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
     """The validated record and its raw JSON. Raises InvalidRecord, also for the record of another agent."""
     record, raw = _validated(document)
-    if record.total_cost_usd is None and not record.model_usage and (agent := look_alike(document.value)):
-        raise InvalidRecord(RejectReason.LOOK_ALIKE, f"{agent}'s result records are not read yet")
+    if record.total_cost_usd is None and not record.model_usage and (log := unread_result(document.value)):
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, str(log))
     if record.model_fields_set.isdisjoint(_FIGURE_FIELDS):
         raise InvalidRecord(RejectReason.LOOK_ALIKE, "a result record without cost, turns or tokens: of an unknown agent, or cut down")
     return record, raw
