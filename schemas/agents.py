@@ -224,7 +224,7 @@ AIDER = Agent(
     "#4f8a3c",
     "bowtie",
     aider.MARKS,
-    (("analytics log", "2025-08 to 2026-04"), ("benchmark result", "2026")),
+    (("analytics log", "2025-08 to 2026-04"), ("benchmark result", "2026"), ("chat history", "0.47–0.48")),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "cwd", "repo", "branch", "result")),
 )
 

@@ -38,6 +38,9 @@ EVENT_TYPES = CLAUDE_CODE.marks.event_types
 TEXT_STARTS = tuple(marks.text_start.encode() for marks in _MARKS if marks.text_start)
 """How logs begin that are text and not JSON."""
 
+TEXT_LINE = re.compile("|".join(rf"^{re.escape(marks.text_line)}" for marks in _MARKS if marks.text_line).encode(), re.MULTILINE)
+"""The beginning of a line that such logs have near their beginning."""
+
 ZIPPED_LOGS = tuple((marks.zip_heads, marks.zip_parts) for marks in _MARKS if marks.zip_heads)
 """Zips whose members are one log: (names of the member that describes the others, beginning of the names of the others)."""
 

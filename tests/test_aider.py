@@ -1,7 +1,8 @@
-"""Aider's analytics log and results of its benchmark: sessions told apart by their total cost."""
+"""Aider's analytics log, results of its benchmark and chat history: sessions told apart, and no cost twice."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_a_log_cut_anywhere_has_the_messages_before_the_cut(cut: int) -> None:
     data = text[: len(text) * cut // 1000]
     runs, _ = runs_in(data)
     assert sum(run.output_tokens or 0 for run in runs) == 5 * sum(
-        b"message_send" in line and line[-1:] == b"}" for line in data.split(b"\n")
+        b"message_send" in line and line.endswith(b"}") and b"time" in line for line in data.splitlines()
     )
 
 
@@ -116,3 +117,71 @@ def test_an_older_result_has_no_tokens() -> None:
 def test_a_result_with_a_wrong_figure_is_rejected_with_its_name() -> None:
     runs, [reject] = runs_in(lines(RESULT | {"duration": "long"}).encode())
     assert (runs, reject.split(": ")[0]) == ([], "duration")
+
+
+HISTORY = """
+# aider chat started at 2026-05-01 12:00:00
+
+> /usr/bin/aider --lint
+> Aider v0.86.1
+
+# aider chat started at 2026-05-01 12:01:00
+
+> Aider v0.86.1
+> Main model: gpt-5 with diff edit format, medium reasoning
+> Weak model: gpt-5-mini
+
+#### /add x.py
+
+#### Make it faster.
+#### Please.
+
+It is 2x faster. {"type": "result"}
+
+> Tokens: 5,244 sent, 604 received. Cost: $0.02 message, $0.02 session.
+> Model: anthropic/claude-sonnet-4-5 with diff edit format
+
+#### And now?
+
+> Tokens: 12k sent, 2.5k cache write, 1.0M cache hit, 1.2k received. Cost: $0.0312 message, $0.05 session.
+> Tokens: lots sent, 3 received.
+
+# aider chat started at 2026-05-01 12:02:00
+
+> Model: ollama/x with whole edit format
+#### Hi
+> Tokens: 100 sent, 9 received.
+"""
+HISTORY = "".join(f"{line}  \n" if line.startswith((">", "####")) else f"{line}\n" for line in HISTORY.splitlines())
+"""Lines of Aider and of its user end with two spaces: a line break in Markdown."""
+
+
+def test_a_chat_history_has_a_run_for_each_launch_that_asked_a_model() -> None:
+    asked, free = kept_in(HISTORY)
+    assert (asked.agent_version, asked.num_turns, asked.prompt, asked.final_text) == ("0.86.1", 2, "Make it faster.\nPlease.", None)
+    assert told(asked) == [
+        ("gpt-5", 5244, 604, Decimal("0.02")),
+        ("anthropic/claude-sonnet-4-5", 9500, 1200, Decimal("0.0312")),
+    ]
+    assert (asked.models[1].cache_write_tokens, asked.models[1].cache_read_tokens, asked.models[1].basis) == (2500, 1_000_000, "estimate")
+    assert (asked.cost_usd, asked.started_at) == (Decimal("0.0512"), datetime(2026, 5, 1, 12, 1))  # noqa: DTZ001 - local time
+    assert (told(free), free.cost_usd, free.prompt) == ([("ollama/x", 100, 9, None)], None, "Hi")
+
+
+@given(st.integers(0, 1000))
+def test_a_chat_history_cut_anywhere_has_the_answers_before_the_cut(cut: int) -> None:
+    data = HISTORY.encode()[: len(HISTORY) * cut // 1000]
+    runs, rejects = runs_in(data)
+    whole = (
+        data.count(b" sent, 604 received.") * 604
+        + data.count(b" cache hit, 1.2k received.") * 1200
+        + data.count(b"100 sent, 9 received.") * 9
+    )
+    cut_in_cost = not data.rstrip().endswith((b"received.", b"session.")) and b"received. " in data.rsplit(b"\n", 1)[-1]
+    assert not rejects
+    assert sum(run.output_tokens or 0 for run in runs) == whole or cut_in_cost
+
+
+def test_the_header_may_come_late_and_a_line_that_quotes_it_is_none() -> None:
+    assert len(kept_in("-*- mode: fundamental -*-\n> \n" * 50 + HISTORY)) == 2
+    assert runs_in(f"Notes: {HISTORY.strip().splitlines()[0]}".encode()) == ([], [])

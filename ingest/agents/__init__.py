@@ -7,6 +7,7 @@ from functools import cache
 
 from ingest.agents.aider.analytics import AiderAnalytics
 from ingest.agents.aider.benchmark import AiderBenchmark
+from ingest.agents.aider.chat_history import AiderChatHistory
 from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
@@ -68,6 +69,7 @@ READERS: tuple[type[AgentReader], ...] = (
     KimiWire,
     AiderAnalytics,
     AiderBenchmark,
+    AiderChatHistory,
     UnreadLogs,
     KeptRuns,
 )

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from pydantic_core import from_json
 
 from ingest.documents.byte_window import WINDOW_BYTES, Window
-from ingest.documents.document import EXCERPT_CHARACTERS, Document, excerpt, is_whole_record
+from ingest.documents.document import Document, excerpt, is_whole_record
 from ingest.documents.log_wrappers import WrappedLog, wrapper_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
 from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner, Span
@@ -27,7 +27,7 @@ from ingest.sources.identity import TeeStream
 from ingest.sources.portions import Portion, PortionStream, portions
 from ingest.sources.walking import find_files, read_paths
 from schemas.errors import RejectReason
-from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_STARTS, is_agents_object
+from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, is_agents_object
 from schemas.rows.source import FileKind
 from schemas.unread_logs import SCHEMA_BYTES, unread_database
 
@@ -148,9 +148,9 @@ class Contents:
                 yield self._refused(RejectReason.NOT_JSON, "binary data that contains text of a record", "")
             return
         text = Utf8(opened)
-        if head.startswith(TEXT_STARTS):
+        if head.startswith(TEXT_STARTS) or TEXT_LINE.search(head):
             self.kind = "text"
-            yield TextDocument(0, _BEGINNING, head[: 4 * EXCERPT_CHARACTERS], lines=text_lines(text))
+            yield TextDocument(0, _BEGINNING, head, lines=text_lines(text))
         else:
             yield from self._objects(text, head)
 

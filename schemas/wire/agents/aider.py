@@ -20,6 +20,7 @@ MARKS = Marks(
     record_fields=("tests_outcomes", "main_model"),
     legible=("main_model", "prompt_tokens", "completion_tokens", "cost", "testcase"),
     names=(EVENT_NAMES, RESULT_NAMES),
+    text_line="# aider chat started at ",
 )
 
 
