@@ -15,6 +15,7 @@ LOGS: dict[str, str] = {
     "pi": test_pi.session(),
     "pi_began": "".join(test_pi.session().splitlines(keepends=True)[:3]),
     "pi_stream": test_pi.stream(),
+    "pi_header_began": lines(test_pi.header()),
     "pi_fork": test_pi.session(test_pi.entry(9, 4, test_pi.answer(12, "Done.")), of=FORK),
     "kimi": lines(*test_kimi.CODE),
     "kimi_began": lines(*test_kimi.CODE[:8]),

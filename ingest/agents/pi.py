@@ -208,7 +208,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "run_id": _run_id(session, header),
         "agent": PI.key,
         "record_kind": RecordKind.STREAM if session.is_stream else RecordKind.TRANSCRIPT,
-        "rank": 2 if session.is_stream else 3,
+        "rank": 2 if session.first else 1,
         "session_id": header.id,
         "parent_session_id": _parent(header),
         "requested_model": header.model_id,
