@@ -155,7 +155,7 @@ def test_a_log_cut_anywhere_is_interrupted_or_whole(log: list[dict[str, Any]], c
     runs, _ = runs_in(data)
     assert len(runs) <= 1
     for run in runs:
-        whole = data.count(b"\n") >= len(log) - (data[-1:] == b"}")
+        whole = data.rstrip() == text.rstrip()
         assert (run.outcome == "completed") == whole
         assert run.output_tokens in (None, 1, 5, 6, 10), "what was told of the responses so far"
         assert run.output_tokens == 10 or not whole
@@ -174,3 +174,8 @@ def test_a_figure_that_is_none_is_rejected_with_its_name() -> None:
 
 def test_a_log_with_its_first_line_only_is_no_run() -> None:
     assert runs_in(lines(CODE[0]).encode()) == ([], [])
+
+
+def test_lines_of_other_programs_are_neither_runs_nor_rejects() -> None:
+    others = {"type": 5, "time": 1}, {"type": "metadata", "name": "x"}, {"timestamp": 1.5, "message": {"type": "StatusUpdate", "text": "x"}}
+    assert runs_in(lines(*others, line(1, "turn.cancel"), line(1, "config.update", usage="high")).encode()) == ([], [])

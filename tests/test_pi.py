@@ -198,3 +198,9 @@ def test_a_figure_that_is_none_is_rejected_with_its_name() -> None:
     [run], [reject] = runs_in(session(entry(9, 4, answer(9, usage=USAGE | {"cacheRead": "many"}))).encode())
     assert reject.startswith("message.usage.cacheRead: ")
     assert (run.tokens_basis, run.output_tokens) == ("lower_bound", 10)
+
+
+def test_a_header_like_that_of_another_program_is_no_run() -> None:
+    bare = {name: value for name, value in header().items() if name != "version"}
+    assert runs_in(lines(bare).encode()) == ([], [])
+    assert len(kept_in(lines(bare | {"modelId": "gpt-5.5"}))) == 1

@@ -115,7 +115,9 @@ class Pi:
         return ()
 
     def end(self) -> Iterator[Found | Unreadable]:
-        if self._session:
+        """A header alone is a run that was killed, where it says that it is Pi's."""
+        header = self._session.header if self._session else None
+        if self._session and (self._session.first or not header or header.version is not None or header.model_id):
             yield ended(self._session.last, _kept(self._session), self._context_of)
         self._session = None
 

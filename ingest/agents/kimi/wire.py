@@ -45,18 +45,22 @@ class KimiWire:
     def recognises(document: Document) -> bool:
         """Lines of Kimi Code have a time or only a few names; most mean nothing outside a session."""
         value = document.value
-        if "type" not in value:
+        if not isinstance(value.get("type"), str):
             message = value.get("message")
-            return isinstance(message, dict) and message.get("type") in CLI_TYPES and isinstance(message.get("payload"), dict)
+            kind = message.get("type") if isinstance(message, dict) else None
+            return isinstance(kind, str) and kind in CLI_TYPES and isinstance(message.get("payload"), dict)
         if value["type"] == "metadata":
             return isinstance(value.get("protocol_version"), str)
         return "time" in value or value["type"] == "turn.ended" or _tells_tokens(document)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        kind = document.value.get("type")
         try:
-            if "type" not in document.value:
+            if not isinstance(kind, str):
                 self._note_message(document, wire_record(KimiCliLine, document))
                 return ()
+            if self._session is None and kind != "metadata" and not _tells_tokens(document):
+                return ()  # the line of another program, or in front of what is left of a session
             return self._note(document, wire_record(KimiCodeLine, document))
         except InvalidRecord:
             if self._session:
@@ -76,8 +80,6 @@ class KimiWire:
             self._session.note_time(line.created_at)
             self._is_older = _version(document.value["protocol_version"]) < _TELLS_ITS_TURNS_END
             return closed
-        if self._session is None and not _tells_tokens(document):
-            return ()  # the line of another program, or in front of what is left of a session
         session = self._session = self._session or Session(document, {"first": line.time})
         session.last = document
         session.note_time(line.time)

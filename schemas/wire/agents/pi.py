@@ -70,6 +70,7 @@ class PiLine(_Wire):
     """A line of a session file, or an event of a stream, which has neither id nor time of its own."""
 
     type: WireText = Field(description="session, message, compaction, …; of a stream message_end.")
+    version: Any = Field(default=None, description="Of session, since version 2.")
     id: Secondary[WireText] = Field(default=None, description="Of the session, or since version 2 of the line.")
     parent_id: Secondary[WireText] = Field(default=None, description="The line before it, in the tree of version 2.")
     timestamp: Any = Field(default=None, description="ISO 8601: when it was written.")
