@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths
 from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
 
@@ -248,14 +247,14 @@ def test_an_error_in_the_output_of_a_tool_is_not_the_runs(store: Store, tmp_path
     assert run["outcome"] == "completed"
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    session = uuid7(STARTED, 1)
-    (tmp_path / "stderr.txt").write_text(TEXT_LOG.format(session=uuid7(STARTED, 3), end=""))
-    ingest_paths(store, tmp_path / "stderr.txt")
-    before = ingested(
-        store, tmp_path, stream=thread(completed(uncached=10)), rollout=lines(meta(session), *turn(1, uncached=10, read=90, output=5))
-    )
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {
+    "codex_text": TEXT_LOG.format(session=uuid7(STARTED, 3), end=""),
+    "codex_stream": thread(completed(uncached=10)),
+    "codex_resumed": thread(completed(uncached=10), completed(uncached=30)),
+    "codex_rollout": lines(meta(uuid7(STARTED, 1)), *turn(1, uncached=10, read=90, output=5)),
+    "codex_rollout_began": lines(meta(uuid7(STARTED, 1))),
+}
+"""Logs of three runs: see `test_orders_of_logs`."""
 
 
 def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, rejects_of, runs_in, tools_of
 
 SESSION = "96ef38f0-0000-4000-8000-000000000001"
 MODEL = "claude-sonnet-4.6"
@@ -212,9 +211,10 @@ def test_a_wrong_beginning_of_a_session_does_not_lose_the_one_before(store: Stor
     assert (SESSION, "completed") in [(run["run_id"], run["outcome"]) for run in runs]
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    other = SESSION.replace("1", "2")
-    before = ingested(
-        store, tmp_path, a=lines(*whole()), b=lines(*printed(sessionId=other)), c=json.dumps(history(sessionId=SESSION[::-1]))
-    )
-    assert (len(before), rebuild(store).rejects, runs_in_store(store)) == (3, 0, before)
+LOGS = {
+    "copilot": lines(*whole()),
+    "copilot_began": lines(*whole()[:4]),
+    "copilot_printed": lines(*printed(sessionId=SESSION.replace("1", "2"))),
+    "copilot_history": json.dumps(history(sessionId=SESSION[::-1])),
+}
+"""Logs of three runs: see `test_orders_of_logs`."""

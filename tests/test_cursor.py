@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from ingest.agents import SESSIONS_KEPT
 from ingest.agents.cursor import SESSIONS_OPEN
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, rejects_of, runs_in, tools_of
 
 SESSION = "0f6fa7cf-0000-4000-8000-000000000001"
 REQUEST = "5bf03e32-0000-4000-8000-00000000000{}"
@@ -157,6 +156,5 @@ def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path:
     assert (reason, detail.split(":")[0]) == ("invalid_record", "usage.outputTokens")
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = ingested(store, tmp_path, a=lines(*stream()), b=lines(*beginning(number=2)), c=lines(result(3)))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {"cursor": lines(*stream()), "cursor_began": lines(*beginning(number=2)), "cursor_result": lines(result(3))}
+"""Logs of three runs: see `test_orders_of_logs`."""

@@ -16,9 +16,8 @@ from app.queries.filters.chosen import Filters
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import refusal_of, run_of, runs_in, runs_in_store, stored
+from tests.documents import refusal_of, run_of, runs_in, stored
 
 TRIAL = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 
@@ -161,6 +160,5 @@ def test_a_cut_file_is_a_reject_and_no_run(cut: int) -> None:
     assert len(rejects) == 1 or cut < 20, "of less nobody can say what it was"
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = stored(store, tmp_path, trial(), trial(id=None, exception_info=None, step_results=[]))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {"harbor": json.dumps(trial()), "harbor_no_id": json.dumps(trial(id=None, exception_info=None, step_results=[]))}
+"""Logs of two runs: see `test_orders_of_logs`."""

@@ -12,7 +12,6 @@ import pytest
 import zstandard
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
 from tests.documents import runs_in_store, stored
 
@@ -256,6 +255,5 @@ def test_a_truncated_archive_is_rejected(store: Store, tmp_path: Path) -> None:
     assert (ingest_paths(store, path).total("rejected"), runs_in_store(store)) == (1, [])
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = stored(store, tmp_path, log(sample(1), sample(2)))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {"inspect": json.dumps(log(sample(1), sample(2))), "inspect_retried": json.dumps(log(sample(2)))}
+"""Logs of two runs: see `test_orders_of_logs`."""

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from ingest.documents.contents import Document, read
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import ingested, lines, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, runs_in, tools_of
 
 BEGAN = 1_767_036_055_000
 
@@ -215,7 +214,8 @@ def test_a_cost_between_two_nanodollars_is_rounded_once(store: Store, tmp_path: 
     assert [run["cost_own_usd"] for run in runs] == [Decimal("0.001234568")] * 2
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    other = session_id(BEGAN + 9_000_000)
-    before = ingested(store, tmp_path, a=lines(*step(0, "tool-calls")), b=json.dumps(export(answer(0), session=other)))
-    assert (len(before), rebuild(store).rejects, runs_in_store(store)) == (2, 0, before)
+LOGS = {
+    "opencode_run": lines(*step(0, "tool-calls")),
+    "opencode_export": json.dumps(export(answer(0), session=session_id(BEGAN + 9_000_000))),
+}
+"""Logs of two runs: see `test_orders_of_logs`."""

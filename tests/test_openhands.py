@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
 from tests.documents import ingested, lines, runs_in, runs_in_store, tools_of
 
@@ -241,7 +240,9 @@ def test_tables_of_grades_and_predictions_are_no_runs(store: Store, tmp_path: Pa
     assert ingested(store, tmp_path, index=json.dumps(index), preds=json.dumps({"instance_id": "x", "model_patch": "y"})) == []
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = ingested(store, tmp_path, log=lines(*conversation()), output=lines(line()))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
-    assert len(before) == 2
+LOGS = {
+    "openhands_events": lines(*conversation()),
+    "openhands_events_began": lines(*conversation()[:6]),
+    "openhands_output": lines(line()),
+}
+"""Logs of two runs: see `test_orders_of_logs`."""

@@ -1,17 +1,38 @@
-"""Logs of sessions in any order, again, grown or rebuilt: the same store. Pi, Kimi and Aider together, since each ingest costs time."""
+"""Logs of every agent in any order, in any batches, again and rebuilt: the same store. Together, since each ingest costs time."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from tests import test_aider, test_kimi, test_pi
+from tests import (
+    test_aider,
+    test_atif,
+    test_codex,
+    test_copilot,
+    test_cursor,
+    test_gemini,
+    test_harbor,
+    test_inspect_ai,
+    test_kimi,
+    test_mini_swe_agent,
+    test_opencode,
+    test_openhands,
+    test_pi,
+    test_qwen,
+    test_swe_agent,
+    test_terminal_bench,
+    test_trae,
+)
+from tests.conftest import record_text
 from tests.documents import ingested, lines, runs_in_store
 
 FORK = test_pi.header(10, test_pi.PARENT, parentSession=f"x_{test_pi.SESSION}.jsonl")
 LOGS: dict[str, str] = {
+    "claude": record_text(uuid="of-claude-code"),
     "pi": test_pi.session(),
     "pi_began": "".join(test_pi.session().splitlines(keepends=True)[:3]),
     "pi_stream": test_pi.stream(),
@@ -26,18 +47,31 @@ LOGS: dict[str, str] = {
     "aider_history": test_aider.HISTORY,
     "aider_history_began": test_aider.HISTORY[:420],
 }
-RUNS = {"pi": 2, "kimi-code": 2, "aider": 5}
+for of_agent in (
+    test_atif, test_codex, test_copilot, test_cursor, test_gemini, test_harbor, test_inspect_ai, test_mini_swe_agent, test_opencode,
+    test_openhands, test_qwen, test_swe_agent, test_terminal_bench, test_trae,
+):  # fmt: skip
+    LOGS |= of_agent.LOGS
+
+RUNS = {
+    "aider": 5, "claude-code": 3, "codex": 3, "copilot": 3, "cursor": 3, "gemini-cli": 4, "inspect-ai": 2, "kimi-code": 2,
+    "mini-swe-agent": 2, "opencode": 2, "openhands": 2, "pi": 2, "qwen-code": 3, "swe-agent": 2, "terminus-2": 2, "trae-agent": 1,
+    "unknown": 2,
+}  # fmt: skip
+"""Runs by agent. Harbor's trials are of Claude Code, ATIF's of Terminus; terminal-bench does not name the agent."""
+
+BATCHES = 3
 
 
 def test_any_order_and_number_of_logs_gives_the_same_store(store: Store, tmp_path: Path) -> None:
     forwards = runs_of(ingested(store, tmp_path, **LOGS))
-    assert {agent: sum(run["agent"] == agent for run in forwards) for agent in RUNS} == RUNS
+    assert Counter(run["agent"] for run in forwards) == RUNS
     assert sum(run["output_tokens"] for run in forwards if run["agent"] == "pi") == 15, "the fork without what it copied"
-    backwards = Store(tmp_path / "backwards.duckdb")
-    whole = {name: log for name, log in reversed(LOGS.items()) if not name.endswith("_began")}
-    ingested(backwards, tmp_path, **whole)
-    ingested(backwards, tmp_path, **LOGS)
-    assert runs_of(runs_in_store(backwards)) == forwards
+    others = Store(tmp_path / "others.duckdb")
+    backwards = list(reversed(LOGS.items()))
+    for first in range(BATCHES):
+        ingested(others, tmp_path, **dict(backwards[first::BATCHES]))
+    assert runs_of(ingested(others, tmp_path, **LOGS)) == forwards
     assert (rebuild(store).rejects, runs_of(runs_in_store(store))) == (0, forwards)
 
 

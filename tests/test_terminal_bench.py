@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
-from tests.documents import refusal_of, run_of, runs_in, runs_in_store, stored
+from tests.documents import refusal_of, run_of, runs_in, stored
 
 
 def trial(number: int = 1, **changes: Any) -> dict[str, Any]:
@@ -111,6 +110,8 @@ def test_a_cut_file_has_the_trials_before_the_cut(cut: int) -> None:
     assert 1 <= len(rejects) <= 2 or cut < 20, "the file, and the trial that is cut"
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = stored(store, tmp_path, results(trial(1), trial(2, total_input_tokens=0)))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {
+    "terminal_bench": json.dumps(results(trial(1), trial(2, total_input_tokens=0))),
+    "terminal_bench_trial": json.dumps(trial(2, total_input_tokens=0)),
+}
+"""Logs of two runs: see `test_orders_of_logs`."""

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
 from tests.documents import runs_in_store, stored, tools_of
 
@@ -105,8 +104,8 @@ def test_a_torn_file_is_rejected(store: Store, tmp_path: Path) -> None:
     assert (report.total("rejected"), runs_in_store(store)) == (1, [])
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = stored(
-        store, tmp_path, trajectory(call("openai", "gpt-5"), call("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", 1))
-    )
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {
+    "trae": json.dumps(trajectory(call("openai", "gpt-5"), call("bedrock", SONNET, 1)), indent=2),
+    "trae_killed": json.dumps(trajectory(call("openai", "gpt-5"), end_time="", **FAILED), indent=2),
+}
+"""Two states of one run: see `test_orders_of_logs`."""
