@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ingest.store.database import Store
 from tests.conftest import record_text
-from tests.documents import refusal_of, run_of, runs_in, stored
+from tests.documents import read_log, refusal_of, run_of, runs_in, stored
 
 SESSION = "4ba0d6f5-8a2c-4f49-9a38-0f5d6f2f6c11"
 PROMPT = {"step_id": 1, "source": "user", "message": "Make it faster.\nBe careful.", "timestamp": "2026-05-01T12:00:00Z"}
@@ -143,8 +143,8 @@ def test_redacted_values_are_not_read() -> None:
     assert (run.agent, run.duration_ms, run.num_turns, run.input_tokens) == (redacted, None, 1, 10)
 
 
-def test_a_record_in_a_message_is_no_run(store: Store, tmp_path: Path) -> None:
-    assert len(stored(store, tmp_path, trajectory(step(2, message=record_text())))) == 1
+def test_a_record_in_a_message_is_no_run() -> None:
+    assert len(read_log(trajectory(step(2, message=record_text())))) == 1
 
 
 @pytest.mark.parametrize("name", ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd"])

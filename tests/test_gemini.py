@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.store.database import Store
 from tests.conftest import ingest_paths, record_text
-from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, read_log, rejects_of, runs_in, runs_in_store, tools_of
 
 STARTED = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SESSION = "1a3ec2b5-8d13-437b-a47f-f0924b26b4a3"
@@ -159,8 +159,8 @@ def test_an_error_alone_is_a_run(error: dict[str, Any], outcome: str, store: Sto
         {"type": "message", "role": "user", "content": "hello"},
     ],
 )
-def test_what_looks_alike_is_no_run(value: dict[str, Any], store: Store, tmp_path: Path) -> None:
-    assert ingested(store, tmp_path, log=value) == []
+def test_what_looks_alike_is_no_run(value: dict[str, Any]) -> None:
+    assert read_log(value) == []
 
 
 def test_a_stream_is_one_run_with_its_hidden_reasoning(store: Store, tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_totals_by_model_come_before_the_one_for_all(store: Store, tmp_path: Pat
         ),
     ],
 )
-def test_how_a_stream_ended(ends: tuple[dict[str, Any], ...], outcome: str, error: str | None, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=stream(*ends))
+def test_how_a_stream_ended(ends: tuple[dict[str, Any], ...], outcome: str, error: str | None) -> None:
+    [run] = read_log(stream(*ends))
     assert (run["outcome"], run["errors"]) == (outcome, error)
     assert (run["tokens_basis"] == "unknown") == (outcome != "completed")
 
@@ -219,19 +219,19 @@ def test_a_chat_counts_the_last_version_of_each_message(store: Store, tmp_path: 
     assert (run["outcome"], run["record_kind"], tools_of(store)) == ("unknown", "transcript", [("read_file", 2, 1)])
 
 
-def test_a_chat_of_one_object_is_the_same_run(store: Store, tmp_path: Path) -> None:
+def test_a_chat_of_one_object_is_the_same_run() -> None:
     """The file of an older version was copied into JSON lines when its session was resumed."""
     messages = [user("u1", 1), answer("g1", 2, toolCalls=calls("success", "error"))]
     old = header(messages=messages, lastUpdated=at(3))
-    assert [counts(run) for run in ingested(store, tmp_path, old=old)] == [(10, 90, 8)]
-    [run] = ingested(store, tmp_path, new=CHAT)
+    assert [counts(run) for run in read_log(old)] == [(10, 90, 8)]
+    [run] = read_log(CHAT)
     assert (counts(run), run["run_id"]) == ((20, 180, 16), SESSION)
 
 
-def test_messages_that_were_taken_back_were_paid(store: Store, tmp_path: Path) -> None:
+def test_messages_that_were_taken_back_were_paid() -> None:
     """Their text is not the final one."""
     more = lines({"$rewindTo": "u2"}, answer("g3", 12, tokens=None), {"$set": {"messages": [user("u1", 1), answer("g1", 2, "Final.")]}})
-    [run] = ingested(store, tmp_path, log=CHAT + more)
+    [run] = read_log(CHAT + more)
     assert (counts(run), run["result"], run["tokens_basis"]) == ((20, 180, 16), "Final.", "lower_bound")
 
 
@@ -263,16 +263,14 @@ def test_of_the_logs_of_a_session_the_one_with_the_most_tokens_counts(store: Sto
     assert (run["outcome"], counts(run)) == ("completed", (1042, 60, 165))
 
 
-def test_streams_of_other_agents_in_the_same_file_stay_theirs(store: Store, tmp_path: Path) -> None:
+def test_streams_of_other_agents_in_the_same_file_stay_theirs() -> None:
     codex = lines(
         {"type": "thread.started", "thread_id": "t"},
         {"type": "turn.started"},
         {"type": "error", "message": "Reconnecting... 1/5"},
         {"type": "turn.completed", "usage": {"input_tokens": 7, "output_tokens": 1}},
     )
-    runs = ingested(
-        store, tmp_path, log=codex + stream(event(6, "error", severity="warning", message="x"), result(7)) + record_text() + "\n"
-    )
+    runs = read_log(codex + stream(event(6, "error", severity="warning", message="x"), result(7)) + record_text() + "\n")
     assert sorted((run["agent"], run["outcome"], run["input_tokens"]) for run in runs)[1:] == [
         ("codex", "completed", 7),
         ("gemini-cli", "completed", 400),

@@ -17,7 +17,7 @@ from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from tests.conftest import record_text
-from tests.documents import refusal_of, run_of, runs_in, stored
+from tests.documents import read_log, refusal_of, run_of, runs_in, stored
 
 TRIAL = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 
@@ -64,8 +64,8 @@ def trial(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_a_run_has_its_figures_once(store: Store, tmp_path: Path) -> None:
-    [run] = stored(store, tmp_path, trial())
+def test_a_run_has_its_figures_once() -> None:
+    [run] = read_log(trial())
     assert [run[f"{name}_tokens"] for name in ("input", "cache_read", "cache_write", "output")] == [6384, 91_834, None, 700]
     assert run["tokens_basis"] == "upper_bound", "6,378 of the input were cache writes, which the trial does not say"
     assert (run["run_id"], run["agent"], run["agent_version"], run["record_kind"]) == (TRIAL, "claude-code", "2.1.0", "trial")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ingest.store.database import Store
 from tests.conftest import record_text
-from tests.documents import refusal_of, run_of, runs_in, stored
+from tests.documents import read_log, refusal_of, run_of, runs_in, stored
 
 STARTED = 1_763_506_508
 SYSTEM = {"role": "system", "content": "End with `echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT`."}
@@ -200,8 +200,8 @@ def test_messages_alone_are_refused_once() -> None:
     assert [reject.startswith("a list of messages alone") for reject in rejects] == [True]
 
 
-def test_a_record_in_the_output_of_a_command_is_no_run(store: Store, tmp_path: Path) -> None:
-    assert len(stored(store, tmp_path, trajectory(reply(), {"role": "user", "content": record_text()}))) == 1
+def test_a_record_in_the_output_of_a_command_is_no_run() -> None:
+    assert len(read_log(trajectory(reply(), {"role": "user", "content": record_text()}))) == 1
 
 
 @pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens"])

@@ -15,7 +15,7 @@ from ingest.documents.contents import Document, read
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.conftest import record_text
-from tests.documents import ingested, lines, runs_in, tools_of
+from tests.documents import ingested, lines, read_log, runs_in, tools_of
 
 BEGAN = 1_767_036_055_000
 
@@ -91,9 +91,9 @@ def test_a_stream_is_a_run_with_the_sums_of_its_steps(store: Store, tmp_path: Pa
         ({"output": 10, "reasoning": 5, "total": 7}, 10, "exact"),
     ],
 )
-def test_reasoning_is_a_part_of_the_output_once(used: dict[str, Any], output: int, basis: str, store: Store, tmp_path: Path) -> None:
+def test_reasoning_is_a_part_of_the_output_once(used: dict[str, Any], output: int, basis: str) -> None:
     """Inside in older versions, outside in newer ones; the total tells, unless it makes no sense."""
-    [run] = ingested(store, tmp_path, log=lines(*step(0, **used)))
+    [run] = read_log(lines(*step(0, **used)))
     assert (run["output_tokens"], run["tokens_basis"]) == (output, basis)
 
 
@@ -106,21 +106,21 @@ def test_reasoning_is_a_part_of_the_output_once(used: dict[str, Any], output: in
         ([], "interrupted"),
     ],
 )
-def test_a_run_that_did_not_stop_says_why(end: list[dict[str, Any]], outcome: str, store: Store, tmp_path: Path) -> None:
+def test_a_run_that_did_not_stop_says_why(end: list[dict[str, Any]], outcome: str) -> None:
     errors = [{"type": "error", "timestamp": BEGAN + 9000, "sessionID": SESSION, "error": error} for error in end]
-    [run] = ingested(store, tmp_path, log=lines(*step(0, "tool-calls"), *errors))
+    [run] = read_log(lines(*step(0, "tool-calls"), *errors))
     assert (run["outcome"], run["input_tokens"]) == (outcome, 100)
     assert (run["errors"] is not None) == bool(end)
 
 
-def test_a_run_that_failed_at_once_has_no_tokens(store: Store, tmp_path: Path) -> None:
+def test_a_run_that_failed_at_once_has_no_tokens() -> None:
     error = {"name": "ProviderAuthError", "data": {"message": "no api key"}}
-    [run] = ingested(store, tmp_path, log=lines({"type": "error", "timestamp": BEGAN, "sessionID": SESSION, "error": error}))
+    [run] = read_log(lines({"type": "error", "timestamp": BEGAN, "sessionID": SESSION, "error": error}))
     assert (run["outcome"], run["input_tokens"], run["tokens_basis"], run["cost_own_usd"]) == ("api_error", None, "unknown", None)
 
 
-def test_events_that_a_log_repeats_count_once(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(*step(0), *step(0)))
+def test_events_that_a_log_repeats_count_once() -> None:
+    [run] = read_log(lines(*step(0), *step(0)))
     assert (run["input_tokens"], run["num_turns"]) == (100, 1)
 
 
@@ -131,8 +131,8 @@ def test_a_stream_that_continues_a_session_is_another_run(store: Store, tmp_path
     assert SESSION in {run["run_id"] for run in runs}
 
 
-def test_sub_agents_are_missing_in_a_stream(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(*step(0)).replace('"tool":"bash"', '"tool":"task"'))
+def test_sub_agents_are_missing_in_a_stream() -> None:
+    [run] = read_log(lines(*step(0)).replace('"tool":"bash"', '"tool":"task"'))
     assert run["tokens_basis"] == "lower_bound"
 
 
@@ -144,11 +144,11 @@ def test_an_export_is_a_run_and_so_is_its_stream(store: Store, tmp_path: Path) -
     assert (run["result"], run["cost_list_usd"] is not None) == ("Step 1: it is 2x faster.", True)
 
 
-def test_a_message_of_several_steps_counts_each(store: Store, tmp_path: Path) -> None:
+def test_a_message_of_several_steps_counts_each() -> None:
     """Its own tokens are those of the last step."""
     message = answer(0)
     message["parts"] += answer(1)["parts"]
-    [run] = ingested(store, tmp_path, log=json.dumps(export(message)))
+    [run] = read_log(json.dumps(export(message)))
     assert (run["input_tokens"], run["num_turns"]) == (200, 2)
 
 
@@ -177,8 +177,8 @@ def test_a_sub_agents_session_names_its_parent(store: Store, tmp_path: Path) -> 
         ({"finish": "tool-calls"}, "interrupted"),
     ],
 )
-def test_the_last_message_says_how_an_export_ended(info: dict[str, Any], outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=json.dumps(export(answer(0), answer(1, **info))))
+def test_the_last_message_says_how_an_export_ended(info: dict[str, Any], outcome: str) -> None:
+    [run] = read_log(json.dumps(export(answer(0), answer(1, **info))))
     assert run["outcome"] == outcome
 
 
