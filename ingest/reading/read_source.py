@@ -22,7 +22,7 @@ from ingest.context.sidecars import Sidecars
 from ingest.context.temporary_sidecars import is_named_as_sidecar, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
-from ingest.documents.document import Document
+from ingest.documents.document import Document, Events
 from ingest.findings.summary_facts import complete
 from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
@@ -178,8 +178,10 @@ class _SourceReader:
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
         found = contents.read(source, portion, show=show, allowance=allowance)
-        for part in found:
-            if not isinstance(part, Unreadable):
+        for part in found.parts():
+            if isinstance(part, Events):
+                self._events(part)
+            elif not isinstance(part, Unreadable):
                 self._document(part)
             elif part.certain:
                 self._spool.reject(self._result, part)
@@ -201,25 +203,39 @@ class _SourceReader:
                 self._result.ignored -= 1
                 self._spool.reject(self._result, part)
 
+    def _events(self, events: Events) -> None:
+        """Events that their reader only notes are ignored together; any other is a document by itself."""
+        number, count = 0, len(events.values)
+        while number < count:
+            if noted := self._readers.note(events, number, self._more):
+                self._result.ignored += noted
+                number += noted
+            if number < count:
+                self._document(events.document(number))
+                number += 1
+
     def _document(self, document: Document) -> None:
         """A document that ends a run becomes its rows, or a reject; any other is ignored.
 
         One that holds several runs counts as so many documents, and those behind it have higher numbers.
         """
-        document = document.moved(self._more)
+        if self._more:
+            document = document.moved(self._more)
         try:
             found = runs_with(self._readers, document)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
             return
-        self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
-        for place, one in enumerate(found or ()):
+        if not found:
+            self._result.ignored += 1
+            self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
+            return
+        for place, one in enumerate(found):
             if isinstance(one, Found):
                 self._add(one._replace(document=one.document.moved(place)))
             else:
                 self._spool.reject(self._result, one)
-        self._result.ignored += not found
-        self._more += max(0, len(found or ()) - 1)
+        self._more += len(found) - 1
 
     def _end(self) -> list[Unreadable]:
         """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run."""

@@ -22,7 +22,7 @@ from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.marks import EVENT_TYPES, FIGURES, RESULT_START, is_agents_event, is_transcript_event
+from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event, is_transcript_event
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
@@ -64,14 +64,14 @@ class ClaudeCode:
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        if document.starts_with(RESULT_START):
+        if document.is_result:
             return True
         value = document.value
         return isinstance(value.get("type"), str) or _is_untyped_record(value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """An event is context of the results behind it, a result is a run. Results need not be parsed to be told from events."""
-        if not document.starts_with(RESULT_START) and document.value.get("type", "result") != "result":
+        if not document.is_result and document.value.get("type", "result") != "result":
             self._note(document)
             return ()
         rows = self._rows(document)
