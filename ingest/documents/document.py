@@ -37,6 +37,8 @@ class Document:
     content: str | bytes
     logged_at: datetime | None = None
     """The time that the log wrote in front of it on its line."""
+    is_refused: bool = False
+    """Whether it became a reject. A run that ends with it is then a document more."""
 
     @cached_property
     def text(self) -> str:
@@ -90,6 +92,7 @@ class Document:
 
     def refused(self, reason: RejectReason, detail: str) -> Unreadable:
         """A reject of the document, which is JSON but no run."""
+        self.is_refused = True
         return Unreadable(self.ordinal, self.position, reason, detail, excerpt(self.text))
 
 

@@ -175,18 +175,17 @@ class _SourceReader:
         self._has_roll_ups = False
         self._doubtful: list[Unreadable] = []
         self._more = 0
+        self._next = 0
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
         found = contents.read(source, portion, show=show, allowance=allowance)
         for part in found.parts():
             if isinstance(part, Events):
                 self._events(part)
-            elif not isinstance(part, Unreadable):
-                self._document(part)
-            elif part.certain:
-                self._spool.reject(self._result, part)
+            elif isinstance(part, Unreadable):
+                self._unreadable(replace(part, ordinal=part.ordinal + self._more))
             else:
-                self._doubtful.append(part)
+                self._document(part)
         self._result.container = found.kind
         without_run = self._end()
         if portion or self._has_records or self._result.rejected or without_run:
@@ -203,6 +202,13 @@ class _SourceReader:
                 self._result.ignored -= 1
                 self._spool.reject(self._result, part)
 
+    def _unreadable(self, part: Unreadable) -> None:
+        self._next = part.ordinal + 1
+        if part.certain:
+            self._spool.reject(self._result, part)
+        else:
+            self._doubtful.append(part)
+
     def _events(self, events: Events) -> None:
         """Events that their reader only notes are ignored together; any other is a document by itself."""
         number, count = 0, len(events.values)
@@ -210,6 +216,7 @@ class _SourceReader:
             if noted := self._readers.note(events, number, self._more):
                 self._result.ignored += noted
                 number += noted
+                self._next = events.ordinal + number + self._more
             if number < count:
                 self._document(events.document(number))
                 number += 1
@@ -221,6 +228,7 @@ class _SourceReader:
         """
         if self._more:
             document = document.moved(self._more)
+        self._next = document.ordinal + 1
         try:
             found = runs_with(self._readers, document)
         except InvalidRecord as error:
@@ -232,18 +240,23 @@ class _SourceReader:
             return
         for place, one in enumerate(found):
             if isinstance(one, Found):
-                self._add(one._replace(document=one.document.moved(place)))
+                self._add(_at(document.ordinal, one, place))
             else:
                 self._spool.reject(self._result, one)
         self._more += len(found) - 1
+        self._next += len(found) - 1
 
     def _end(self) -> list[Unreadable]:
-        """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run."""
+        """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run.
+
+        A run whose last event was refused is a document more.
+        """
         without_run = []
         for one in runs_at_end(self._readers):
             if isinstance(one, Found):
-                self._result.ignored -= 1
-                self._add(one)
+                self._result.ignored -= not one.document.is_refused
+                self._add(_at(self._next, one, 0))
+                self._next += one.document.is_refused
             else:
                 without_run.append(one)
         return without_run
@@ -251,6 +264,12 @@ class _SourceReader:
     def _add(self, run: Found) -> None:
         self._spool.add(self._result, run.document, run.rows)
         self._has_records = True
+
+
+def _at(ordinal: int, run: Found, place: int) -> Found:
+    """A run with the number of its document: its own and as many higher as runs before it share it, or where that is a reject, another."""
+    own = run.document
+    return run._replace(document=own.moved((ordinal - own.ordinal if own.is_refused else 0) + place))
 
 
 class _JournalReader(_SourceReader):

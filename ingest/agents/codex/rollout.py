@@ -84,8 +84,8 @@ class CodexRollout:
             if value["type"] == "session_meta":
                 return self._meta(document, SessionMeta.model_validate(value["payload"]))
             self._session = self._session or _Session(SessionMeta(), None, document)
-            self._session.last = document
             _note(self._session, value)
+            self._session.last = document
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, f"{value['type']}: {complaints(error)}") from error
         return ()
