@@ -30,7 +30,7 @@ from ingest.documents.broken_json import (
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
 from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record
 from schemas.errors import RejectReason
-from schemas.marks import EVENT_START, RECORD_MARK, RESULT_START, has_marks
+from schemas.marks import EVENT_START, FOREIGN_MARK, RECORD_MARK, RESULT_START, has_marks
 
 LONGEST_OBJECT = 256 << 20
 """Bytes. A longer object is refused."""
@@ -64,6 +64,10 @@ _DEEP_NESTING_SKIPPED = 4096
 _ALLOWED_BYTES = 1 << 24
 _EVENT = re.compile(EVENT_START.pattern.encode())
 _LINE_START = re.compile(rb"(?<=\n)\{")
+
+_LINE_SEARCHED = 1 << 16
+_OUTSIDE = re.compile(rb"\n(?=[^ \t\r\n][^\n{}]{0,1000}[{}]|[{}])")
+"""The line feed before a line that is not indented and has a brace near its beginning."""
 
 MOST_BROKEN = 100_000
 """Broken objects of a source that are examined one by one. After that only objects that are whole lines are read."""
@@ -354,6 +358,9 @@ class Scanner:
         text, at = failure.text, failure.at
         stopped = start + max(1, bytes_of(text[:at]))
         begins_line = self._begins_line(start)
+        if begins_line and "\n" in text[:at] and FOREIGN_MARK.search(text, 0, at):
+            torn = self._complaint(start, failure)
+            return self._behind_torn(start, stopped), torn
         certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
         reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
         behind = self._last_on_line(start, failure) if reported or text.endswith('{"', 0, at) else 0
@@ -362,6 +369,21 @@ class Scanner:
             return behind or self._after_line(start, stopped), span
         self.first_broken = self.first_broken or span
         return self._plain_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
+
+    def _behind_torn(self, start: int, stopped: int) -> int:
+        """The place behind a broken document of another agent, which was written over many lines: nothing inside it is a record.
+
+        It ends where another object ends the line of the break, or before the next line that is not indented and has a brace.
+        """
+        window = self._window
+        line = window.data.rfind(b"\n", start, stopped) + 1
+        end = window.line_end(line, LONGEST_LINE)
+        if end >= 0 and (behind := last_object_of_line(window.data[line:end])):
+            return line + behind
+        at = stopped
+        while not (found := _OUTSIDE.search(window.data, max(0, at - 1))) and not window.ended:
+            at = window.move(max(at, len(window.data) - _LINE_SEARCHED))
+        return found.end() if found else len(window.data)
 
     def _complaint(self, start: int, failure: Failure) -> Span:
         reason, error = reject_reason(failure)
