@@ -29,6 +29,11 @@ RESULT_START = '{"type":"result"'
 RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.record_fields)})"')
 """A field of a record in the text of an object."""
 
+FOREIGN_MARK = re.compile(
+    rf'"(?:{"|".join(name for agent in AGENTS.values() if agent is not CLAUDE_CODE for name in agent.marks.record_fields)})"'
+)
+"""A field of another agent's record in the text of an object: what stands inside is no record of Claude Code, whatever it looks like."""
+
 EVENT_START = re.compile(r'\{"type"\s*:')
 """The beginning of an event."""
 

@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, cast
 from pydantic_core import from_json
 
 from ingest.documents.byte_window import WINDOW_BYTES, Window
-from ingest.documents.document import Document, excerpt, is_whole_record
+from ingest.documents.document import Document, Events, excerpt, is_whole_record
 from ingest.documents.log_wrappers import WrappedLog, wrapper_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
-from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner, Span
+from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, EventLines, Scanner, Span
 from ingest.documents.text_document import TextDocument, text_lines
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
@@ -34,6 +34,7 @@ from schemas.unread_logs import SCHEMA_BYTES, unread_database
 __all__ = [
     "Contents",
     "Document",
+    "Events",
     "Portion",
     "Source",
     "Unreadable",
@@ -100,6 +101,14 @@ class Contents:
         self._wrapped: WrappedLog | None = None
 
     def __iter__(self) -> Iterator[Document | Unreadable]:
+        for part in self.parts():
+            if isinstance(part, Events):
+                yield from map(part.document, range(len(part.values)))
+            else:
+                yield part
+
+    def parts(self) -> Iterator[Document | Events | Unreadable]:
+        """The same, with events that are lines in portions."""
         if record := self._one_record():
             self.kind = "object"
             self._show(self._source.data or b"")
@@ -138,7 +147,7 @@ class Contents:
     def _limited(self, stream: BinaryIO) -> BinaryIO:
         return cast("BinaryIO", PortionStream(stream, self._portion)) if self._portion else stream
 
-    def _parts(self, opened: Opened) -> Iterator[Document | Unreadable]:
+    def _parts(self, opened: Opened) -> Iterator[Document | Events | Unreadable]:
         head = opened.head
         self.file_kind = kind_of(head, self._source.name)
         if is_binary(head):
@@ -154,17 +163,16 @@ class Contents:
         else:
             yield from self._objects(text, head)
 
-    def _objects(self, text: Utf8, head: bytes) -> Iterator[Document | Unreadable]:
+    def _objects(self, text: Utf8, head: bytes) -> Iterator[Document | Events | Unreadable]:
         wrapper = wrapper_of(head)
         self._wrapped = WrappedLog(text, wrapper) if wrapper else None
         window = Window(self._wrapped or text, self._window_bytes)
         scanner = Scanner(window)
         for span in scanner.spans():
-            if span.reason:
+            if isinstance(span, EventLines):
+                yield self._events(span)
+            elif span.reason:
                 yield self._unreadable(span)
-            elif span.line_bytes and span.value is not None:  # an event that is a line, as most documents are
-                self._last_line = span.line
-                yield self._document(span).parsed_as(span.value)
             else:
                 yield from self._found(span, noise=scanner.noise)
         self.kind = self._judged(scanner)
@@ -175,6 +183,14 @@ class Contents:
         yield from self._left_unread(scanner, window)
         if not self._ordinal:
             yield from self._nothing(scanner, head)
+
+    def _events(self, events: EventLines) -> Events:
+        """The documents of events that are lines, as most documents are."""
+        count = len(events.values)
+        self._ordinal += count
+        self._documents += count
+        self._last_line = events.line + count - 1
+        return Events(self._ordinal - count, events.line, events.starts, events.texts, events.values, self._place)
 
     def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
         """The parts of the source that could not be examined."""
@@ -230,9 +246,12 @@ class Contents:
         return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text), certain)
 
     def _position(self, span: Span) -> str:
+        return self._place(span.line, span.start)
+
+    def _place(self, line: int, start: int) -> str:
         if self._portion and self._portion.offset:
-            return f"byte {self._portion.offset + span.start}"
-        return f"line {span.line}, byte {span.start}{' of the log inside' if self._wrapped else ''}"
+            return f"byte {self._portion.offset + start}"
+        return f"line {line}, byte {start}{' of the log inside' if self._wrapped else ''}"
 
     def _judged(self, scanner: Scanner) -> str:
         if not self._documents:

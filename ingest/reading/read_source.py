@@ -18,7 +18,7 @@ from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.lone_items import error_beside, is_lone_journal
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
-from ingest.documents.document import Document
+from ingest.documents.document import Document, Events
 from ingest.findings.summary_facts import complete
 from ingest.reading.read_archive import read_archive
 from ingest.reading.settings import Settings
@@ -142,17 +142,18 @@ class _SourceReader:
         self._more = 0
         self._of_trial: list[Found] = []
         self._is_of_trial = True
+        self._next = 0
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
         self._is_of_trial = portion is None
         found = contents.read(source, portion, show=show, allowance=allowance)
-        for part in found:
-            if not isinstance(part, Unreadable):
-                self._document(part)
-            elif part.certain:
-                self._spool.reject(self._result, part)
+        for part in found.parts():
+            if isinstance(part, Events):
+                self._events(part)
+            elif isinstance(part, Unreadable):
+                self._unreadable(replace(part, ordinal=part.ordinal + self._more))
             else:
-                self._doubtful.append(part)
+                self._document(part)
         self._result.container = found.kind
         without_run = self._end()
         self._add_all(of_trial)
@@ -170,33 +171,61 @@ class _SourceReader:
                 self._result.ignored -= 1
                 self._spool.reject(self._result, part)
 
+    def _unreadable(self, part: Unreadable) -> None:
+        self._next = part.ordinal + 1
+        if part.certain:
+            self._spool.reject(self._result, part)
+        else:
+            self._doubtful.append(part)
+
+    def _events(self, events: Events) -> None:
+        """Events that their reader only notes are ignored together; any other is a document by itself."""
+        number, count = 0, len(events.values)
+        while number < count:
+            if noted := self._readers.note(events, number, self._more):
+                self._result.ignored += noted
+                number += noted
+                self._next = events.ordinal + number + self._more
+            if number < count:
+                self._document(events.document(number))
+                number += 1
+
     def _document(self, document: Document) -> None:
         """A document that ends a run becomes its rows, or a reject; any other is ignored.
 
         One that holds several runs counts as so many documents, and those behind it have higher numbers.
         """
-        document = document.moved(self._more)
+        if self._more:
+            document = document.moved(self._more)
+        self._next = document.ordinal + 1
         try:
             found = runs_with(self._readers, document)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
             return
-        self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
-        for place, one in enumerate(found or ()):
+        if not found:
+            self._result.ignored += 1
+            self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
+            return
+        for place, one in enumerate(found):
             if isinstance(one, Found):
-                self._add(one._replace(document=one.document.moved(place)))
+                self._add(_at(document.ordinal, one, place))
             else:
                 self._spool.reject(self._result, one)
-        self._result.ignored += not found
-        self._more += max(0, len(found or ()) - 1)
+        self._more += len(found) - 1
+        self._next += len(found) - 1
 
     def _end(self) -> list[Unreadable]:
-        """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run."""
+        """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run.
+
+        A run whose last event was refused is a document more.
+        """
         without_run = []
         for one in runs_at_end(self._readers):
             if isinstance(one, Found):
-                self._result.ignored -= 1
-                self._add(one)
+                self._result.ignored -= not one.document.is_refused
+                self._add(_at(self._next, one, 0))
+                self._next += one.document.is_refused
             else:
                 without_run.append(one)
         return without_run
@@ -219,6 +248,12 @@ class _SourceReader:
         for run in self._of_trial:
             self._spool.add(self._result, run.document, changed(run.rows))
         self._of_trial.clear()
+
+
+def _at(ordinal: int, run: Found, place: int) -> Found:
+    """A run with the number of its document: its own and as many higher as runs before it share it, or where that is a reject, another."""
+    own = run.document
+    return run._replace(document=own.moved((ordinal - own.ordinal if own.is_refused else 0) + place))
 
 
 class _JournalReader(_SourceReader):
