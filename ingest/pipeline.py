@@ -22,8 +22,8 @@ from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
 from ingest.reading.known_sources import known_sources
-from ingest.reading.read_source import Settings
 from ingest.reading.retries import Superseded, drop_superseded
+from ingest.reading.settings import Settings
 from ingest.reading.tasks import TaskPlanner
 from ingest.reading.workers import Task, work_here, work_in_processes
 from ingest.store.commit import commit

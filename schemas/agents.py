@@ -7,7 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.wire.agents import claude_code, codex, copilot, cursor, gemini, mini_swe_agent, opencode, openhands, qwen, swe_agent, trae
+from schemas.wire.agents import (
+    aider,
+    claude_code,
+    codex,
+    copilot,
+    cursor,
+    gemini,
+    kimi,
+    mini_swe_agent,
+    opencode,
+    openhands,
+    pi,
+    qwen,
+    swe_agent,
+    trae,
+)  # fmt: skip
 from schemas.wire.harnesses import harbor, inspect_ai, terminal_bench  # fmt: skip
 from schemas.wire.marks import Marks
 
@@ -178,12 +193,46 @@ INSPECT_AI = Agent(
     untold=frozenset(("session_id",)),
 )
 """A framework of evaluations, most of them not of coding: its runs are told apart by their task."""
+PI = Agent(
+    "pi",
+    "Pi",
+    "https://pi.dev",
+    "#a0455f",
+    "diamond-tall",
+    pi.MARKS,
+    (("session file", "1 to 3"), ("--mode json", "2026")),
+    untold=frozenset(("agent_version", "repo", "branch")),
+)
+"""OpenClaw and oh-my-pi write the same: their runs bear its name."""
+KIMI = Agent(
+    "kimi-code",
+    "Kimi Code",
+    "https://www.kimi.com/code",
+    "#3d6db5",
+    "star-diamond",
+    kimi.MARKS,
+    (("wire.jsonl of Kimi Code", "protocol 1.4"), ("wire.jsonl of Kimi CLI", "protocol 1.2 to 1.10")),
+    untold=frozenset(
+        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version", "repo", "branch")
+    ),
+)
+"""Its predecessor is Kimi CLI."""
+AIDER = Agent(
+    "aider",
+    "Aider",
+    "https://aider.chat",
+    "#4f8a3c",
+    "bowtie",
+    aider.MARKS,
+    (("analytics log", "2025-08 to 2026-04"), ("benchmark result", "2026"), ("chat history", "0.47–0.48")),
+    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "cwd", "repo", "branch", "result")),
+)
 
 AGENTS = {
     agent.key: agent
     for agent in (
         CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR, TERMINAL_BENCH,
-        OPENHANDS, INSPECT_AI,
+        OPENHANDS, INSPECT_AI, PI, KIMI, AIDER,
     )
 }  # fmt: skip
 """Every agent by its key."""

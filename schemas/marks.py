@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from schemas.agents import AGENTS, CLAUDE_CODE
+from schemas.unread_logs import unread_log
 from schemas.wire.harnesses.roll_ups import is_roll_up
 
 _MARKS = tuple(agent.marks for agent in AGENTS.values())
@@ -28,6 +29,11 @@ RESULT_START = '{"type":"result"'
 RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.record_fields)})"')
 """A field of a record in the text of an object."""
 
+FOREIGN_MARK = re.compile(
+    rf'"(?:{"|".join(name for agent in AGENTS.values() if agent is not CLAUDE_CODE for name in agent.marks.record_fields)})"'
+)
+"""A field of another agent's record in the text of an object: what stands inside is no record of Claude Code, whatever it looks like."""
+
 EVENT_START = re.compile(r'\{"type"\s*:')
 """The beginning of an event."""
 
@@ -36,6 +42,9 @@ EVENT_TYPES = CLAUDE_CODE.marks.event_types
 
 TEXT_STARTS = tuple(marks.text_start.encode() for marks in _MARKS if marks.text_start)
 """How logs begin that are text and not JSON."""
+
+TEXT_LINE = re.compile("|".join(rf"^{re.escape(marks.text_line)}" for marks in _MARKS if marks.text_line).encode(), re.MULTILINE)
+"""The beginning of a line that such logs have near their beginning."""
 
 ZIPPED_LOGS = tuple((marks.zip_heads, marks.zip_parts) for marks in _MARKS if marks.zip_heads)
 """Zips whose members are one log: (names of the member that describes the others, beginning of the names of the others)."""
@@ -60,8 +69,8 @@ _EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(map(re.esc
 
 
 def is_agents_object(value: dict[str, Any]) -> bool:
-    """Whether an object is a record of an agent by its names, or a benchmark's file: then nothing inside it is a record of its own."""
-    return any(names <= value.keys() for names in _NAMES) or is_roll_up(value)
+    """Whether an object is a log of an agent, read or not, or a benchmark's file: then nothing inside it is a record of its own."""
+    return any(names <= value.keys() for names in _NAMES) or is_roll_up(value) or unread_log(value) is not None
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What the readers find in bytes, without a store."""
+"""What the readers find in bytes, with and without a store."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 
 from ingest.agents import SourceReaders
 from ingest.agents.base import Context, Found
+from ingest.context.gather import SourceContext
 from ingest.documents.contents import Document, read
 from ingest.sources.files import Source
 from ingest.store.database import Store
+from ingest.store.record_rows import runs_at_end, runs_with
 from schemas.errors import InvalidRecord
+from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RunRow
 from tests.conftest import ingest_paths
 
@@ -35,6 +38,13 @@ def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
     return runs, rejects
 
 
+def kept_in(data: bytes | str) -> list[KeptRun]:
+    """The runs in this text as their readers distilled them. Nothing in it is rejected."""
+    runs, rejects = runs_in(data if isinstance(data, bytes) else data.encode())
+    assert not rejects
+    return [KeptRun.model_validate_json(run.raw) for run in runs]
+
+
 def run_of(record: dict[str, Any]) -> RunRow:
     """The one run of a record."""
     [run], rejects = runs_in(json.dumps(record).encode())
@@ -47,6 +57,19 @@ def refusal_of(record: dict[str, Any]) -> str:
     runs, [reject] = runs_in(json.dumps(record).encode())
     assert not runs
     return reject
+
+
+def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
+    """The runs of one log as an ingest reads them, without a store: columns of `runs`, and `cost`, what was paid in USD, as a float."""
+    readers = SourceReaders(SourceContext("source").for_run)
+    data = (log if isinstance(log, str) else json.dumps(log, indent=2)).encode()
+    documents = [part for part in read(Source("log", data)) if isinstance(part, Document)]
+    found = [one for document in documents for one in runs_with(readers, document) or ()] + runs_at_end(readers)
+    rows = [{name: getattr(one.rows.run, name) for name in RunRow.model_fields} for one in found if isinstance(one, Found)]
+    return sorted(
+        (row | {"cost": None if row["cost_own_usd"] is None else float(row["cost_own_usd"])} for row in rows),
+        key=lambda row: str(row["run_id"]),
+    )
 
 
 def stored(store: Store, folder: Path, *records: Any) -> list[dict[str, Any]]:

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths
-from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, read_log, rejects_of, runs_in, runs_in_store, tools_of
 
 STARTED = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXT_LOG = """OpenAI Codex v0.87.0 (research preview)
@@ -131,22 +130,22 @@ def test_a_resumed_thread_counts_once_whatever_the_order(store: Store, tmp_path:
         ("sandbox could not be set up", "execution_error"),
     ],
 )
-def test_a_failed_turn_says_why(message: str, outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=thread({"type": "turn.failed", "error": {"message": message}}))
+def test_a_failed_turn_says_why(message: str, outcome: str) -> None:
+    [run] = read_log(thread({"type": "turn.failed", "error": {"message": message}}))
     assert (run["outcome"], run["errors"], run["input_tokens"]) == (outcome, message, None)
 
 
-def test_the_notice_of_a_retry_is_no_failure(store: Store, tmp_path: Path) -> None:
+def test_the_notice_of_a_retry_is_no_failure() -> None:
     text = thread(completed(uncached=1)).replace(
         '{"type":"turn.completed"', '{"type":"error","message":"Reconnecting... 1/5"}\n{"type":"turn.completed"'
     )
-    [run] = ingested(store, tmp_path, log=text)
+    [run] = read_log(text)
     assert (run["outcome"], run["errors"]) == ("completed", None)
 
 
-def test_errors_in_the_log_of_any_program_are_no_run(store: Store, tmp_path: Path) -> None:
+def test_errors_in_the_log_of_any_program_are_no_run() -> None:
     log = lines({"type": "error", "message": "boom"}, {"type": "info", "message": "hello"}, {"type": "error", "message": "again"})
-    assert ingested(store, tmp_path, log=log) == []
+    assert read_log(log) == []
 
 
 @given(st.integers(0, 100))
@@ -173,9 +172,9 @@ def test_a_rollout_counts_the_growth_of_its_total_by_model(store: Store, tmp_pat
     assert rows == [("gpt-5", 30, 2), ("gpt-5-codex", 10, 5)]
 
 
-def test_a_counter_that_begins_again_is_added(store: Store, tmp_path: Path) -> None:
+def test_a_counter_that_begins_again_is_added() -> None:
     text = lines(meta(uuid7(STARTED, 1)), *turn(1, uncached=100, output=50), *turn(60, uncached=10, output=5))
-    [run] = ingested(store, tmp_path, rollout=text)
+    [run] = read_log(text)
     assert counts(run) == (110, 0, 55)
 
 
@@ -193,11 +192,11 @@ def test_a_fork_counts_only_what_it_used_itself(parent_is_there: bool, store: St
     assert sum(run["input_tokens"] for run in runs) == (130 if parent_is_there else 30)
 
 
-def test_a_fork_that_cannot_be_told_apart_says_so(store: Store, tmp_path: Path) -> None:
+def test_a_fork_that_cannot_be_told_apart_says_so() -> None:
     """Without ids of turns nothing says where the copy ends."""
     child = uuid7(STARTED, 2)
     undated = [line for line in turn(1, uncached=100, output=5) if line["payload"].get("type") != "task_started"]
-    [run] = ingested(store, tmp_path, fork=lines(meta(child, forked_from_id=uuid7(STARTED, 1)), *undated))
+    [run] = read_log(lines(meta(child, forked_from_id=uuid7(STARTED, 1)), *undated))
     assert (counts(run), run["tokens_basis"]) == ((100, 0, 5), "upper_bound")
 
 
@@ -208,8 +207,8 @@ def test_a_rollout_and_the_stream_of_its_thread_are_one_run(store: Store, tmp_pa
     assert (counts(run), run["record_kind"], run["model"]) == ((10, 90, 5), "transcript", "gpt-5-codex")
 
 
-def test_a_session_without_an_end_is_interrupted(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, rollout=lines(meta(uuid7(STARTED, 1)), *turn(1, uncached=10)[:-1]))
+def test_a_session_without_an_end_is_interrupted() -> None:
+    [run] = read_log(lines(meta(uuid7(STARTED, 1)), *turn(1, uncached=10)[:-1]))
     assert (run["outcome"], run["input_tokens"]) == ("interrupted", 10)
 
 
@@ -248,14 +247,14 @@ def test_an_error_in_the_output_of_a_tool_is_not_the_runs(store: Store, tmp_path
     assert run["outcome"] == "completed"
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    session = uuid7(STARTED, 1)
-    (tmp_path / "stderr.txt").write_text(TEXT_LOG.format(session=uuid7(STARTED, 3), end=""))
-    ingest_paths(store, tmp_path / "stderr.txt")
-    before = ingested(
-        store, tmp_path, stream=thread(completed(uncached=10)), rollout=lines(meta(session), *turn(1, uncached=10, read=90, output=5))
-    )
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {
+    "codex_text": TEXT_LOG.format(session=uuid7(STARTED, 3), end=""),
+    "codex_stream": thread(completed(uncached=10)),
+    "codex_resumed": thread(completed(uncached=10), completed(uncached=30)),
+    "codex_rollout": lines(meta(uuid7(STARTED, 1)), *turn(1, uncached=10, read=90, output=5)),
+    "codex_rollout_began": lines(meta(uuid7(STARTED, 1))),
+}
+"""Logs of three runs: see `test_orders_of_logs`."""
 
 
 def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, read_log, rejects_of, runs_in, tools_of
 
 SESSION = "96ef38f0-0000-4000-8000-000000000001"
 MODEL = "claude-sonnet-4.6"
@@ -86,9 +85,9 @@ def test_a_session_is_a_run_with_the_figures_of_its_shutdown(store: Store, tmp_p
     assert tools_of(store) == [("bash", 1, 1)]
 
 
-def test_the_summary_of_a_completed_task_is_the_final_text(store: Store, tmp_path: Path) -> None:
+def test_the_summary_of_a_completed_task_is_the_final_text() -> None:
     done = event(8, "session.task_complete", summary="Parsing is 3x faster.", success=True)
-    [run] = ingested(store, tmp_path, events=lines(*whole()[:-1], done, whole()[-1]))
+    [run] = read_log(lines(*whole()[:-1], done, whole()[-1]))
     assert run["result"] == "Parsing is 3x faster."
 
 
@@ -118,8 +117,8 @@ def test_a_session_that_crashed_has_no_tokens(store: Store, tmp_path: Path) -> N
     assert reason == "The log has no token counts but the output of its messages, 10 tokens."
 
 
-def test_a_resumed_session_that_crashed_has_a_lower_bound(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, events=lines(*whole(), event(20, "session.resume"), *turn(21)))
+def test_a_resumed_session_that_crashed_has_a_lower_bound() -> None:
+    [run] = read_log(lines(*whole(), event(20, "session.resume"), *turn(21)))
     assert (run["outcome"], run["input_tokens"], run["tokens_basis"]) == ("interrupted", 100, "lower_bound")
 
 
@@ -136,30 +135,26 @@ ERROR = event(7, "session.error", errorType="query", message="Too many requests"
         ([start(), shutdown(9, 0)], "unknown", None),
     ],
 )
-def test_the_last_that_happened_says_how_it_ended(
-    events: list[dict[str, Any]], outcome: str, errors: str | None, store: Store, tmp_path: Path
-) -> None:
-    [run] = ingested(store, tmp_path, events=lines(*events))
+def test_the_last_that_happened_says_how_it_ended(events: list[dict[str, Any]], outcome: str, errors: str | None) -> None:
+    [run] = read_log(lines(*events))
     assert (run["outcome"], run["errors"]) == (outcome, errors)
 
 
-def test_newer_versions_may_tell_ai_units_only(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(
-        store, tmp_path, events=lines(start(), *turn(1), shutdown(9, 1, totalPremiumRequests=None, totalNanoAiu=3_236_385_000))
-    )
+def test_newer_versions_may_tell_ai_units_only() -> None:
+    [run] = read_log(lines(start(), *turn(1), shutdown(9, 1, totalPremiumRequests=None, totalNanoAiu=3_236_385_000)))
     assert (run["credits"], run["credits_unit"]) == (3.236385, "AI units")
 
 
-def test_a_printed_stream_has_premium_requests_and_no_tokens(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(*printed()))
+def test_a_printed_stream_has_premium_requests_and_no_tokens() -> None:
+    [run] = read_log(lines(*printed()))
     assert (run["run_id"], run["credits"], run["duration_ms"], run["duration_api_ms"]) == (SESSION, 2, 7000, 1500)
     assert (run["outcome"], counts(run), run["result"], run["record_kind"]) == ("completed", (None,) * 4, "It is 2x faster.", "stream")
-    [run] = ingested(store, tmp_path, events=lines(*whole()))
+    [run] = read_log(lines(*whole()))
     assert (run["input_tokens"], run["record_kind"]) == (100, "transcript"), "the session's own events tell more of the same run"
 
 
-def test_a_printed_stream_that_failed_says_so(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(*printed(exitCode=1)))
+def test_a_printed_stream_that_failed_says_so() -> None:
+    [run] = read_log(lines(*printed(exitCode=1)))
     assert (run["outcome"], run["errors"]) == ("execution_error", "exit code 1")
 
 
@@ -206,15 +201,16 @@ def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path:
     assert (reason, detail.split(": ")[1]) == ("invalid_record", f"modelMetrics.{MODEL}.usage.inputTokens")
 
 
-def test_a_wrong_beginning_of_a_session_does_not_lose_the_one_before(store: Store, tmp_path: Path) -> None:
+def test_a_wrong_beginning_of_a_session_does_not_lose_the_one_before() -> None:
     wrong = event(20, "session.start", sessionId="other", outputTokens="many")
-    runs = ingested(store, tmp_path, events=lines(*whole(), wrong))
+    runs = read_log(lines(*whole(), wrong))
     assert (SESSION, "completed") in [(run["run_id"], run["outcome"]) for run in runs]
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    other = SESSION.replace("1", "2")
-    before = ingested(
-        store, tmp_path, a=lines(*whole()), b=lines(*printed(sessionId=other)), c=json.dumps(history(sessionId=SESSION[::-1]))
-    )
-    assert (len(before), rebuild(store).rejects, runs_in_store(store)) == (3, 0, before)
+LOGS = {
+    "copilot": lines(*whole()),
+    "copilot_began": lines(*whole()[:4]),
+    "copilot_printed": lines(*printed(sessionId=SESSION.replace("1", "2"))),
+    "copilot_history": json.dumps(history(sessionId=SESSION[::-1])),
+}
+"""Logs of three runs: see `test_orders_of_logs`."""

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from ingest.agents import SESSIONS_KEPT
 from ingest.agents.cursor import SESSIONS_OPEN
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, read_log, rejects_of, runs_in, tools_of
 
 SESSION = "0f6fa7cf-0000-4000-8000-000000000001"
 REQUEST = "5bf03e32-0000-4000-8000-00000000000{}"
@@ -74,10 +73,10 @@ def test_a_stream_is_a_run_with_its_figures(store: Store, tmp_path: Path) -> Non
     assert tools_of(store) == [("shell", 2, 1)], "a refused call is only completed"
 
 
-def test_a_result_alone_is_a_run_and_its_stream_is_the_same_one(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, result=lines(result()))
+def test_a_result_alone_is_a_run_and_its_stream_is_the_same_one() -> None:
+    [run] = read_log(lines(result()))
     assert (counts(run)[-1], run["result"], run["record_kind"]) == (40, "I look.It is 2x faster.", "result")
-    [run] = ingested(store, tmp_path, stream=lines(*stream()))
+    [run] = read_log(lines(*stream()))
     assert (run["result"], run["record_kind"]) == ("It is 2x faster.", "stream")
 
 
@@ -87,33 +86,33 @@ def test_a_resumed_session_has_a_run_for_each_request(store: Store, tmp_path: Pa
     assert sum(run["output_tokens"] for run in runs) == 80
 
 
-def test_streams_side_by_side_keep_their_events(store: Store, tmp_path: Path) -> None:
+def test_streams_side_by_side_keep_their_events() -> None:
     """Also beside one of Claude Code, whose events look alike."""
     other = "0f6fa7cf-0000-4000-8000-000000000002"
     claude = said("Done.", "c", uuid="u1"), json.loads(record_text(session_id="c"))
     mixed = [event for pair in zip(stream(), stream(other, 2), strict=True) for event in pair]
-    runs = ingested(store, tmp_path, log=lines(claude[0], *mixed[:5], claude[0], *mixed[5:], claude[1]))
+    runs = read_log(lines(claude[0], *mixed[:5], claude[0], *mixed[5:], claude[1]))
     assert [run["agent"] for run in runs if run["session_id"] != "c"] == ["cursor", "cursor"]
     assert [run["result"] for run in runs if run["session_id"] != "c"] == ["It is 2x faster."] * 2
     assert [run["agent"] for run in runs if run["session_id"] == "c"] == ["claude-code"]
 
 
-def test_without_usage_there_are_no_tokens(store: Store, tmp_path: Path) -> None:
+def test_without_usage_there_are_no_tokens() -> None:
     old = stream()
     del old[-1]["usage"]
-    [run] = ingested(store, tmp_path, log=lines(*old))
+    [run] = read_log(lines(*old))
     assert (counts(run), run["tokens_basis"]) == ((None, None, None, None), "unknown")
 
 
-def test_a_killed_run_is_interrupted_and_the_same_as_its_whole_stream(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, killed=lines(*beginning()) + "Error: connection lost\n")
+def test_a_killed_run_is_interrupted_and_the_same_as_its_whole_stream() -> None:
+    [run] = read_log(lines(*beginning()) + "Error: connection lost\n")
     assert (run["outcome"], run["result"], run["run_id"]) == ("interrupted", "I look.", REQUEST.format(1))
-    [run] = ingested(store, tmp_path, whole=lines(*stream()))
+    [run] = read_log(lines(*stream()))
     assert run["outcome"] == "completed"
 
 
-def test_a_run_that_only_began_is_interrupted(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(*beginning()[:2]))
+def test_a_run_that_only_began_is_interrupted() -> None:
+    [run] = read_log(lines(*beginning()[:2]))
     assert (run["agent"], run["outcome"], run["prompt"]) == ("cursor", "interrupted", "Make it faster.")
 
 
@@ -121,16 +120,16 @@ def test_a_run_that_only_began_is_interrupted(store: Store, tmp_path: Path) -> N
     ("error", "outcome"),
     [("You've hit your usage limit", "limit_reached"), ("Connection reset", "api_error"), ("no such file", "execution_error")],
 )
-def test_a_failed_run_says_why(error: str, outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(result(is_error=True, subtype="error", result=error)))
+def test_a_failed_run_says_why(error: str, outcome: str) -> None:
+    [run] = read_log(lines(result(is_error=True, subtype="error", result=error)))
     assert (run["outcome"], run["errors"], run["result"]) == (outcome, error, None)
 
 
-def test_pieces_of_a_text_are_joined_until_it_is_whole(store: Store, tmp_path: Path) -> None:
+def test_pieces_of_a_text_are_joined_until_it_is_whole() -> None:
     pieces = [said(text, timestamp_ms=MIDDLE + 5000) for text in ("It is ", "2x faster.")]
-    [run] = ingested(store, tmp_path, log=lines(*beginning(), *pieces))
+    [run] = read_log(lines(*beginning(), *pieces))
     assert run["result"] == "It is 2x faster."
-    [run] = ingested(store, tmp_path, whole=lines(*beginning(), *pieces, said("It is 2x faster."), result()))
+    [run] = read_log(lines(*beginning(), *pieces, said("It is 2x faster."), result()))
     assert run["result"] == "It is 2x faster."
 
 
@@ -145,10 +144,10 @@ def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
         assert (run.outcome, run.output_tokens) == (("completed", 40) if whole else ("interrupted", None))
 
 
-def test_of_very_many_open_sessions_each_is_one_run(store: Store, tmp_path: Path) -> None:
+def test_of_very_many_open_sessions_each_is_one_run() -> None:
     many = 2 * max(SESSIONS_OPEN, SESSIONS_KEPT)
     events = [beginning(f"{SESSION}-{number}")[0] for number in range(many)]
-    assert len(ingested(store, tmp_path, log=lines(*events))) == many
+    assert len(read_log(lines(*events))) == many
 
 
 def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:
@@ -157,6 +156,5 @@ def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path:
     assert (reason, detail.split(":")[0]) == ("invalid_record", "usage.outputTokens")
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = ingested(store, tmp_path, a=lines(*stream()), b=lines(*beginning(number=2)), c=lines(result(3)))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {"cursor": lines(*stream()), "cursor_began": lines(*beginning(number=2)), "cursor_result": lines(result(3))}
+"""Logs of three runs: see `test_orders_of_logs`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
-from tests.documents import ingested, lines, rejects_of, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, read_log, rejects_of, runs_in, runs_in_store, tools_of
 
 STARTED = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SESSION = "1a3ec2b5-8d13-437b-a47f-f0924b26b4a3"
@@ -161,8 +159,8 @@ def test_an_error_alone_is_a_run(error: dict[str, Any], outcome: str, store: Sto
         {"type": "message", "role": "user", "content": "hello"},
     ],
 )
-def test_what_looks_alike_is_no_run(value: dict[str, Any], store: Store, tmp_path: Path) -> None:
-    assert ingested(store, tmp_path, log=value) == []
+def test_what_looks_alike_is_no_run(value: dict[str, Any]) -> None:
+    assert read_log(value) == []
 
 
 def test_a_stream_is_one_run_with_its_hidden_reasoning(store: Store, tmp_path: Path) -> None:
@@ -196,8 +194,8 @@ def test_totals_by_model_come_before_the_one_for_all(store: Store, tmp_path: Pat
         ),
     ],
 )
-def test_how_a_stream_ended(ends: tuple[dict[str, Any], ...], outcome: str, error: str | None, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=stream(*ends))
+def test_how_a_stream_ended(ends: tuple[dict[str, Any], ...], outcome: str, error: str | None) -> None:
+    [run] = read_log(stream(*ends))
     assert (run["outcome"], run["errors"]) == (outcome, error)
     assert (run["tokens_basis"] == "unknown") == (outcome != "completed")
 
@@ -221,19 +219,19 @@ def test_a_chat_counts_the_last_version_of_each_message(store: Store, tmp_path: 
     assert (run["outcome"], run["record_kind"], tools_of(store)) == ("unknown", "transcript", [("read_file", 2, 1)])
 
 
-def test_a_chat_of_one_object_is_the_same_run(store: Store, tmp_path: Path) -> None:
+def test_a_chat_of_one_object_is_the_same_run() -> None:
     """The file of an older version was copied into JSON lines when its session was resumed."""
     messages = [user("u1", 1), answer("g1", 2, toolCalls=calls("success", "error"))]
     old = header(messages=messages, lastUpdated=at(3))
-    assert [counts(run) for run in ingested(store, tmp_path, old=old)] == [(10, 90, 8)]
-    [run] = ingested(store, tmp_path, new=CHAT)
+    assert [counts(run) for run in read_log(old)] == [(10, 90, 8)]
+    [run] = read_log(CHAT)
     assert (counts(run), run["run_id"]) == ((20, 180, 16), SESSION)
 
 
-def test_messages_that_were_taken_back_were_paid(store: Store, tmp_path: Path) -> None:
+def test_messages_that_were_taken_back_were_paid() -> None:
     """Their text is not the final one."""
     more = lines({"$rewindTo": "u2"}, answer("g3", 12, tokens=None), {"$set": {"messages": [user("u1", 1), answer("g1", 2, "Final.")]}})
-    [run] = ingested(store, tmp_path, log=CHAT + more)
+    [run] = read_log(CHAT + more)
     assert (counts(run), run["result"], run["tokens_basis"]) == ((20, 180, 16), "Final.", "lower_bound")
 
 
@@ -259,31 +257,20 @@ def test_a_chat_cut_anywhere_counts_what_is_there(cut: int) -> None:
     assert [run.input_tokens for run in runs_in(data)[0]] in ([10 * sum(whole) or None], [])
 
 
-@pytest.mark.slow
-def test_logs_of_one_session_in_any_order_and_number_are_one_run(tmp_path: Path) -> None:
-    files = {"stream": stream(result(6)), "again": stream(result(6)) * 2, "cut": stream(), "chat": CHAT, "json": json.dumps(output())}
-    seen = []
-    for number, order in enumerate(list(permutations(files))[::41]):
-        (folder := tmp_path / str(number)).mkdir()
-        store = Store(folder / "x.duckdb")
-        for name in order:
-            ingested(store, folder, **{name: files[name]})
-        seen.append([run | {"ended_at": None} for run in runs_in_store(store)])  # the time of a file, which differs
-    assert all(runs == seen[0] for runs in seen)
-    [run] = seen[0]
-    assert (run["outcome"], counts(run)) == ("completed", (1042, 60, 165)), "the log with the most tokens: it counts helper models too"
+def test_of_the_logs_of_a_session_the_one_with_the_most_tokens_counts(store: Store, tmp_path: Path) -> None:
+    """It counts helper models too. That the order of logs changes nothing is tested for all agents together."""
+    [run] = ingested(store, tmp_path, **SESSION_LOGS)
+    assert (run["outcome"], counts(run)) == ("completed", (1042, 60, 165))
 
 
-def test_streams_of_other_agents_in_the_same_file_stay_theirs(store: Store, tmp_path: Path) -> None:
+def test_streams_of_other_agents_in_the_same_file_stay_theirs() -> None:
     codex = lines(
         {"type": "thread.started", "thread_id": "t"},
         {"type": "turn.started"},
         {"type": "error", "message": "Reconnecting... 1/5"},
         {"type": "turn.completed", "usage": {"input_tokens": 7, "output_tokens": 1}},
     )
-    runs = ingested(
-        store, tmp_path, log=codex + stream(event(6, "error", severity="warning", message="x"), result(7)) + record_text() + "\n"
-    )
+    runs = read_log(codex + stream(event(6, "error", severity="warning", message="x"), result(7)) + record_text() + "\n")
     assert sorted((run["agent"], run["outcome"], run["input_tokens"]) for run in runs)[1:] == [
         ("codex", "completed", 7),
         ("gemini-cli", "completed", 400),
@@ -314,8 +301,17 @@ def test_a_torn_object_is_rejected(text: str, store: Store, tmp_path: Path) -> N
     assert (report.total("rejected"), runs_in_store(store)) == (1, [])
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    error = {"error": {"type": "Error", "message": "it broke"}}
-    before = ingested(store, tmp_path, a=CHAT, b=stream(result(6), session=OTHER), c=error, d=output(session_id="3" + OTHER[1:]))
-    assert len(before) == 4
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+SESSION_LOGS = {
+    "gemini_chat": CHAT,
+    "gemini_same": stream(result(6)),
+    "gemini_again": stream(result(6)) * 2,
+    "gemini_cut": stream(),
+    "gemini_json": json.dumps(output()),
+}
+LOGS = SESSION_LOGS | {
+    "gemini_stream": stream(result(6), session=OTHER),
+    "gemini_stream_began": stream(session=OTHER),
+    "gemini_error": json.dumps({"error": {"type": "Error", "message": "it broke"}}),
+    "gemini_output": json.dumps(output(session_id="3" + OTHER[1:])),
+}
+"""Logs of four runs: see `test_orders_of_logs`."""

@@ -16,9 +16,8 @@ from app.queries.filters.chosen import Filters
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import refusal_of, run_of, runs_in, runs_in_store, stored
+from tests.documents import read_log, refusal_of, run_of, runs_in, stored
 
 TRIAL = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 
@@ -65,8 +64,8 @@ def trial(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_a_run_has_its_figures_once(store: Store, tmp_path: Path) -> None:
-    [run] = stored(store, tmp_path, trial())
+def test_a_run_has_its_figures_once() -> None:
+    [run] = read_log(trial())
     assert [run[f"{name}_tokens"] for name in ("input", "cache_read", "cache_write", "output")] == [6384, 91_834, None, 700]
     assert run["tokens_basis"] == "upper_bound", "6,378 of the input were cache writes, which the trial does not say"
     assert (run["run_id"], run["agent"], run["agent_version"], run["record_kind"]) == (TRIAL, "claude-code", "2.1.0", "trial")
@@ -161,6 +160,5 @@ def test_a_cut_file_is_a_reject_and_no_run(cut: int) -> None:
     assert len(rejects) == 1 or cut < 20, "of less nobody can say what it was"
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = stored(store, tmp_path, trial(), trial(id=None, exception_info=None, step_results=[]))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {"harbor": json.dumps(trial()), "harbor_no_id": json.dumps(trial(id=None, exception_info=None, step_results=[]))}
+"""Logs of two runs: see `test_orders_of_logs`."""

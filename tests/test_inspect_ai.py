@@ -12,9 +12,8 @@ import pytest
 import zstandard
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
-from tests.documents import runs_in_store, stored
+from tests.documents import read_log, runs_in_store, stored
 
 MODEL = "openai/gpt-4o-mini"
 
@@ -100,15 +99,15 @@ def test_a_retried_evaluation_carries_samples_over_once(store: Store, tmp_path: 
     assert [run["run_id"] for run in runs] == ["uuid-1", "uuid-2"]
 
 
-def test_epochs_of_an_old_log_are_runs_of_their_own(store: Store, tmp_path: Path) -> None:
-    runs = stored(store, tmp_path, log(sample(uuid=None), sample(uuid=None, epoch=2)))
+def test_epochs_of_an_old_log_are_runs_of_their_own() -> None:
+    runs = read_log(log(sample(uuid=None), sample(uuid=None, epoch=2)))
     assert [run["run_id"] for run in runs] == ["RUN/1/1", "RUN/1/2"]
 
 
-def test_the_oldest_logs_tell_tokens_by_call(store: Store, tmp_path: Path) -> None:
+def test_the_oldest_logs_tell_tokens_by_call() -> None:
     events = sample()["events"]
     old = sample(events=None, model_usage=None, transcript={"events": events}, total_time=None, uuid=None)
-    [run] = stored(store, tmp_path, log(old))
+    [run] = read_log(log(old))
     assert (run["input_tokens"], run["output_tokens"], run["num_turns"], run["duration_ms"]) == (200, 20, 2, None)
 
 
@@ -125,8 +124,8 @@ def test_the_oldest_logs_tell_tokens_by_call(store: Store, tmp_path: Path) -> No
         ({"scores": None, "total_time": None}, "started", "interrupted"),
     ],
 )
-def test_how_a_sample_ended(changes: dict[str, Any], status: str, outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = stored(store, tmp_path, log(sample(**changes), status=status))
+def test_how_a_sample_ended(changes: dict[str, Any], status: str, outcome: str) -> None:
+    [run] = read_log(log(sample(**changes), status=status))
     assert (run["outcome"], run["input_tokens"]) == (outcome, 200), "what failed has its tokens too"
 
 
@@ -144,21 +143,21 @@ def test_how_a_sample_ended(changes: dict[str, Any], status: str, outcome: str, 
         (float("nan"), None),
     ],
 )
-def test_values_of_scores(value: Any, score: float | None, store: Store, tmp_path: Path) -> None:
-    [run] = stored(store, tmp_path, log(sample(scores={"s": {"value": value}})))
+def test_values_of_scores(value: Any, score: float | None) -> None:
+    [run] = read_log(log(sample(scores={"s": {"value": value}})))
     assert run["score"] == score
 
 
-def test_texts_among_the_attachments_and_in_parts(store: Store, tmp_path: Path) -> None:
+def test_texts_among_the_attachments_and_in_parts() -> None:
     asked = [{"role": "system", "content": "You are."}, {"role": "user", "content": "attachment://abc"}]
     parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "It is"}, {"type": "text", "text": "2x faster."}]
-    [run] = stored(store, tmp_path, log(sample(input=asked, output={"choices": [{"message": {"content": parts}}]})))
+    [run] = read_log(log(sample(input=asked, output={"choices": [{"message": {"content": parts}}]})))
     assert (run["prompt"], run["result"]) == ("A long text.", "It is\n2x faster.")
 
 
-def test_cost_is_that_of_a_price_table(store: Store, tmp_path: Path) -> None:
+def test_cost_is_that_of_a_price_table() -> None:
     both = {MODEL: usage(total_cost=0.1), "anthropic/claude-sonnet-4-5": usage(total_cost=0.2)}
-    [run] = stored(store, tmp_path, log(sample(model_usage=both)))
+    [run] = read_log(log(sample(model_usage=both)))
     assert (run["cost"], run["input_tokens"]) == (0.3, 200)
 
 
@@ -256,6 +255,5 @@ def test_a_truncated_archive_is_rejected(store: Store, tmp_path: Path) -> None:
     assert (ingest_paths(store, path).total("rejected"), runs_in_store(store)) == (1, [])
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = stored(store, tmp_path, log(sample(1), sample(2)))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {"inspect": json.dumps(log(sample(1), sample(2))), "inspect_retried": json.dumps(log(sample(2)))}
+"""Logs of two runs: see `test_orders_of_logs`."""

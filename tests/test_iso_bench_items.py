@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,20 @@ def test_a_journal_elsewhere_is_a_sidecar(store: Store, tmp_path: Path) -> None:
     (tmp_path / "journal.json").write_text(json.dumps(JOURNAL))
     ingest_paths(store, tmp_path)
     assert runs_of(store) == []
+
+
+@pytest.mark.parametrize("journals_first", [True, False])
+def test_items_in_an_archive_are_the_runs_of_its_folder(journals_first: bool, store: Store, tmp_path: Path) -> None:
+    item(tmp_path, 1, JOURNAL, trae_stderr__txt="ModuleNotFoundError: No module named 'click'")
+    item(tmp_path, 2, JOURNAL, claude_stdout__txt=record_text())
+    files = sorted(tmp_path.rglob("*.*"), key=lambda path: ((path.name == "journal.json") != journals_first, str(path)))
+    with tarfile.open(tmp_path / "runs.tar.xz", "w:xz") as archive:
+        for path in files:
+            archive.add(path, str(path.relative_to(tmp_path)), recursive=False)
+    report = ingest_paths(store, tmp_path / "runs.tar.xz")
+    in_archive = runs_of(store)
+    assert (report.total("accepted"), len(in_archive)) == (2, 2)
+    assert ingest_paths(store, tmp_path / "runs.tar.xz").total("accepted") == 0
+    folder = Store(str(tmp_path / "folder.duckdb"))
+    ingest_paths(folder, tmp_path / "vllm")
+    assert runs_of(folder) == in_archive

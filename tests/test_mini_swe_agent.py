@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import refusal_of, run_of, runs_in, runs_in_store, stored
+from tests.documents import read_log, refusal_of, run_of, runs_in, stored
 
 STARTED = 1_763_506_508
 SYSTEM = {"role": "system", "content": "End with `echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT`."}
@@ -201,8 +200,8 @@ def test_messages_alone_are_refused_once() -> None:
     assert [reject.startswith("a list of messages alone") for reject in rejects] == [True]
 
 
-def test_a_record_in_the_output_of_a_command_is_no_run(store: Store, tmp_path: Path) -> None:
-    assert len(stored(store, tmp_path, trajectory(reply(), {"role": "user", "content": record_text()}))) == 1
+def test_a_record_in_the_output_of_a_command_is_no_run() -> None:
+    assert len(read_log(trajectory(reply(), {"role": "user", "content": record_text()}))) == 1
 
 
 @pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens"])
@@ -218,6 +217,8 @@ def test_a_cut_file_is_a_reject_and_no_run(cut: int) -> None:
     assert len(rejects) == 1 or cut < 20, "of less nobody can say what it was"
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = stored(store, tmp_path, trajectory(reply()), second(reply(1, cost=0.1, timestamp=STARTED)))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
+LOGS = {
+    "mini": json.dumps(trajectory(reply())),
+    "mini_2": json.dumps(second(reply(1, cost=0.1, timestamp=STARTED), instance_id="django__django-2")),
+}
+"""Logs of two runs: see `test_orders_of_logs`."""

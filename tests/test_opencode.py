@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from ingest.documents.contents import Document, read
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import record_text
-from tests.documents import ingested, lines, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, read_log, runs_in, tools_of
 
 BEGAN = 1_767_036_055_000
 
@@ -92,9 +91,9 @@ def test_a_stream_is_a_run_with_the_sums_of_its_steps(store: Store, tmp_path: Pa
         ({"output": 10, "reasoning": 5, "total": 7}, 10, "exact"),
     ],
 )
-def test_reasoning_is_a_part_of_the_output_once(used: dict[str, Any], output: int, basis: str, store: Store, tmp_path: Path) -> None:
+def test_reasoning_is_a_part_of_the_output_once(used: dict[str, Any], output: int, basis: str) -> None:
     """Inside in older versions, outside in newer ones; the total tells, unless it makes no sense."""
-    [run] = ingested(store, tmp_path, log=lines(*step(0, **used)))
+    [run] = read_log(lines(*step(0, **used)))
     assert (run["output_tokens"], run["tokens_basis"]) == (output, basis)
 
 
@@ -107,21 +106,21 @@ def test_reasoning_is_a_part_of_the_output_once(used: dict[str, Any], output: in
         ([], "interrupted"),
     ],
 )
-def test_a_run_that_did_not_stop_says_why(end: list[dict[str, Any]], outcome: str, store: Store, tmp_path: Path) -> None:
+def test_a_run_that_did_not_stop_says_why(end: list[dict[str, Any]], outcome: str) -> None:
     errors = [{"type": "error", "timestamp": BEGAN + 9000, "sessionID": SESSION, "error": error} for error in end]
-    [run] = ingested(store, tmp_path, log=lines(*step(0, "tool-calls"), *errors))
+    [run] = read_log(lines(*step(0, "tool-calls"), *errors))
     assert (run["outcome"], run["input_tokens"]) == (outcome, 100)
     assert (run["errors"] is not None) == bool(end)
 
 
-def test_a_run_that_failed_at_once_has_no_tokens(store: Store, tmp_path: Path) -> None:
+def test_a_run_that_failed_at_once_has_no_tokens() -> None:
     error = {"name": "ProviderAuthError", "data": {"message": "no api key"}}
-    [run] = ingested(store, tmp_path, log=lines({"type": "error", "timestamp": BEGAN, "sessionID": SESSION, "error": error}))
+    [run] = read_log(lines({"type": "error", "timestamp": BEGAN, "sessionID": SESSION, "error": error}))
     assert (run["outcome"], run["input_tokens"], run["tokens_basis"], run["cost_own_usd"]) == ("api_error", None, "unknown", None)
 
 
-def test_events_that_a_log_repeats_count_once(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(*step(0), *step(0)))
+def test_events_that_a_log_repeats_count_once() -> None:
+    [run] = read_log(lines(*step(0), *step(0)))
     assert (run["input_tokens"], run["num_turns"]) == (100, 1)
 
 
@@ -132,8 +131,8 @@ def test_a_stream_that_continues_a_session_is_another_run(store: Store, tmp_path
     assert SESSION in {run["run_id"] for run in runs}
 
 
-def test_sub_agents_are_missing_in_a_stream(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(*step(0)).replace('"tool":"bash"', '"tool":"task"'))
+def test_sub_agents_are_missing_in_a_stream() -> None:
+    [run] = read_log(lines(*step(0)).replace('"tool":"bash"', '"tool":"task"'))
     assert run["tokens_basis"] == "lower_bound"
 
 
@@ -145,11 +144,11 @@ def test_an_export_is_a_run_and_so_is_its_stream(store: Store, tmp_path: Path) -
     assert (run["result"], run["cost_list_usd"] is not None) == ("Step 1: it is 2x faster.", True)
 
 
-def test_a_message_of_several_steps_counts_each(store: Store, tmp_path: Path) -> None:
+def test_a_message_of_several_steps_counts_each() -> None:
     """Its own tokens are those of the last step."""
     message = answer(0)
     message["parts"] += answer(1)["parts"]
-    [run] = ingested(store, tmp_path, log=json.dumps(export(message)))
+    [run] = read_log(json.dumps(export(message)))
     assert (run["input_tokens"], run["num_turns"]) == (200, 2)
 
 
@@ -178,8 +177,8 @@ def test_a_sub_agents_session_names_its_parent(store: Store, tmp_path: Path) -> 
         ({"finish": "tool-calls"}, "interrupted"),
     ],
 )
-def test_the_last_message_says_how_an_export_ended(info: dict[str, Any], outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=json.dumps(export(answer(0), answer(1, **info))))
+def test_the_last_message_says_how_an_export_ended(info: dict[str, Any], outcome: str) -> None:
+    [run] = read_log(json.dumps(export(answer(0), answer(1, **info))))
     assert run["outcome"] == outcome
 
 
@@ -215,7 +214,8 @@ def test_a_cost_between_two_nanodollars_is_rounded_once(store: Store, tmp_path: 
     assert [run["cost_own_usd"] for run in runs] == [Decimal("0.001234568")] * 2
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    other = session_id(BEGAN + 9_000_000)
-    before = ingested(store, tmp_path, a=lines(*step(0, "tool-calls")), b=json.dumps(export(answer(0), session=other)))
-    assert (len(before), rebuild(store).rejects, runs_in_store(store)) == (2, 0, before)
+LOGS = {
+    "opencode_run": lines(*step(0, "tool-calls")),
+    "opencode_export": json.dumps(export(answer(0), session=session_id(BEGAN + 9_000_000))),
+}
+"""Logs of two runs: see `test_orders_of_logs`."""

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text
-from tests.documents import ingested, lines, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, read_log, runs_in, runs_in_store, tools_of
 
 MODEL = "litellm_proxy/claude-sonnet-4-5-20250929"
 CONVERSATION = "0b6a4a52-6c5c-4d0e-9a63-0f8a3c2d1e00"
@@ -121,9 +120,9 @@ def test_a_conversation_has_its_last_totals_of_all_uses(store: Store, tmp_path: 
         ("error", {"code": "ValueError", "detail": "no"}, "execution_error"),
     ],
 )
-def test_the_status_decides_the_outcome(status: str, error: Any, outcome: str, store: Store, tmp_path: Path) -> None:
+def test_the_status_decides_the_outcome(status: str, error: Any, outcome: str) -> None:
     events = conversation(status=status)
-    [run] = ingested(store, tmp_path, log=lines(*events, *([event(10, "ConversationErrorEvent", **error)] if error else [])))
+    [run] = read_log(lines(*events, *([event(10, "ConversationErrorEvent", **error)] if error else [])))
     assert run["outcome"] == outcome
 
 
@@ -149,8 +148,8 @@ def test_lone_event_files_are_no_runs(store: Store, tmp_path: Path) -> None:
     assert ingested(store, tmp_path, **{f"e{number}": json.dumps(one) for number, one in enumerate(conversation()[3:6])}) == []
 
 
-def test_a_price_that_is_unknown_is_no_cost(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(update(0, "execution_status", "running"), stats(1, metrics(10, 1, 0.0))))
+def test_a_price_that_is_unknown_is_no_cost() -> None:
+    [run] = read_log(lines(update(0, "execution_status", "running"), stats(1, metrics(10, 1, 0.0))))
     assert (run["cost"], run["input_tokens"]) == (None, 10)
 
 
@@ -158,8 +157,8 @@ def test_a_price_that_is_unknown_is_no_cost(store: Store, tmp_path: Path) -> Non
     ("read", "written", "uncached", "basis"),
     [(0, 0, 100, "exact"), (60, 0, 40, "exact"), (60, 30, 10, "lower_bound"), (60, 70, 40, "exact"), (500, 0, 100, "exact")],
 )
-def test_the_cache_is_inside_the_input(read: int, written: int, uncached: int, basis: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=lines(update(0, "execution_status", "running"), stats(1, metrics(100, 1, 1, read, written))))
+def test_the_cache_is_inside_the_input(read: int, written: int, uncached: int, basis: str) -> None:
+    [run] = read_log(lines(update(0, "execution_status", "running"), stats(1, metrics(100, 1, 1, read, written))))
     assert (run["input_tokens"], run["tokens_basis"]) == (uncached, basis)
 
 
@@ -196,11 +195,11 @@ def test_a_line_of_an_evaluation_is_a_run(store: Store, tmp_path: Path) -> None:
         assert connection.sql("select distinct tool, calls, errors from tool_calls").fetchall() == [("run", 1, 1)]
 
 
-def test_pairs_of_the_oldest_lines_and_running_metrics_of_events(store: Store, tmp_path: Path) -> None:
+def test_pairs_of_the_oldest_lines_and_running_metrics_of_events() -> None:
     events = line()["history"]
     events[3]["llm_metrics"] = metrics(40, 4, 0.2)
     events[1]["llm_metrics"] = metrics(20, 2, 0.1)
-    [run] = ingested(store, tmp_path, output=lines(line(history=[events[:2], events[2:]], metrics=None)))
+    [run] = read_log(lines(line(history=[events[:2], events[2:]], metrics=None)))
     assert (run["input_tokens"], run["cost"], run["result"]) == (40, 0.2, "Done, 3x faster.")
 
 
@@ -212,20 +211,20 @@ def test_pairs_of_the_oldest_lines_and_running_metrics_of_events(store: Store, t
         ("RuntimeError: Agent reached maximum budget for task", "max_budget"),
     ],
 )
-def test_the_error_of_a_line_says_how_it_ended(error: str, outcome: str, store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, output=lines(line(error=error)))
+def test_the_error_of_a_line_says_how_it_ended(error: str, outcome: str) -> None:
+    [run] = read_log(lines(line(error=error)))
     assert (run["outcome"], run["score"]) == (outcome, 1.0), "how it ended is not whether it was right"
 
 
-def test_a_line_of_the_sdk_with_another_agent_inside(store: Store, tmp_path: Path) -> None:
+def test_a_line_of_the_sdk_with_another_agent_inside() -> None:
     settings = {"llm": {"model": "acp/claude"}, "agent_type": "acp-claude", "openhands_sdk_version": "1.58.2"}
-    [run] = ingested(store, tmp_path, output=lines(line(history=conversation(), metadata=settings, metrics=metrics(10, 1, 2, 5000))))
+    [run] = read_log(lines(line(history=conversation(), metadata=settings, metrics=metrics(10, 1, 2, 5000))))
     assert counts(run) == (10, 5000, 1, "estimate")
     assert (run["result"], run["num_turns"]) == ("Parsing is 2x faster.", 2)
 
 
-def test_a_line_with_zeros_records_nothing(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, output=lines(line(metrics=metrics(0, 0, 0.0))))
+def test_a_line_with_zeros_records_nothing() -> None:
+    [run] = read_log(lines(line(metrics=metrics(0, 0, 0.0))))
     assert (run["input_tokens"], run["cost"]) == (None, None)
 
 
@@ -241,7 +240,9 @@ def test_tables_of_grades_and_predictions_are_no_runs(store: Store, tmp_path: Pa
     assert ingested(store, tmp_path, index=json.dumps(index), preds=json.dumps({"instance_id": "x", "model_patch": "y"})) == []
 
 
-def test_a_rebuild_makes_the_same_runs(store: Store, tmp_path: Path) -> None:
-    before = ingested(store, tmp_path, log=lines(*conversation()), output=lines(line()))
-    assert (rebuild(store).rejects, runs_in_store(store)) == (0, before)
-    assert len(before) == 2
+LOGS = {
+    "openhands_events": lines(*conversation()),
+    "openhands_events_began": lines(*conversation()[:6]),
+    "openhands_output": lines(line()),
+}
+"""Logs of two runs: see `test_orders_of_logs`."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ingest.documents.broken_json import parse
 from ingest.documents.byte_window import Window
 from ingest.documents.contents import Document, Source, Unreadable, read
-from ingest.documents.scanner import LONGEST_LINE, Scanner, scan
+from ingest.documents.scanner import LONGEST_LINE, Scanner, Span, scan
 from schemas.errors import RejectReason
 from schemas.rows.source import NO_LOGS
 from tests.conftest import record, record_text
@@ -61,6 +61,7 @@ def test_an_object_is_found_in_whatever_stands_around_or_was_written_into_it(tex
 
 def test_a_record_on_a_line_is_not_parsed_by_the_scanner() -> None:
     [span] = Scanner(Window(io.BytesIO(COMPACT.encode()))).spans()
+    assert isinstance(span, Span)
     assert (span.line_bytes, span.text, span.value) == (COMPACT.encode(), "", None)
 
 

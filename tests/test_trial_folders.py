@@ -7,7 +7,6 @@ import json
 import tarfile
 from collections.abc import Sequence
 from decimal import Decimal
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,7 @@ def test_the_agents_own_log_gives_the_tokens_and_the_harness_the_score(store: St
 def test_the_order_of_its_files_changes_nothing(tmp_path: Path) -> None:
     place = folder(tmp_path / "trial")
     seen = []
-    for number, order in enumerate(permutations((RESULT, ATIF, OWN))):
+    for number, order in enumerate(((RESULT, ATIF, OWN), (OWN, RESULT, ATIF), (ATIF, OWN, RESULT))):
         store = Store(str(tmp_path / f"{number}.duckdb"))
         for name in order:
             ingest_paths(store, place / name)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
+from itertools import islice
+from typing import Any, cast
 
-from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
+from ingest.agents.aider.analytics import AiderAnalytics
+from ingest.agents.aider.benchmark import AiderBenchmark
+from ingest.agents.aider.chat_history import AiderChatHistory
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
@@ -21,18 +27,20 @@ from ingest.agents.harbor.terminal_bench import TerminalBench
 from ingest.agents.harbor.trial import HarborTrials
 from ingest.agents.inspect_ai import InspectAI
 from ingest.agents.kept_run import KeptRuns
+from ingest.agents.kimi.wire import KimiWire
 from ingest.agents.opencode.export import OpenCodeExported
 from ingest.agents.opencode.run_stream import OpenCodeRun
 from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
 from ingest.agents.openhands.output import OpenHandsOutput
+from ingest.agents.pi import Pi
 from ingest.agents.qwen.chat import QwenChat
 from ingest.agents.qwen.stream import QwenStream
 from ingest.agents.swe_agent.mini import MiniSweAgent
 from ingest.agents.swe_agent.trajectory import SweAgent
 from ingest.agents.trae import Trae
-from ingest.documents.document import Document
+from ingest.agents.unread import UnreadLogs
+from ingest.documents.document import Document, Events
 from ingest.sources.files import Unreadable
-from schemas.marks import RESULT_START
 
 READERS: tuple[type[AgentReader], ...] = (
     ClaudeCode,
@@ -59,6 +67,12 @@ READERS: tuple[type[AgentReader], ...] = (
     OpenHandsState,
     OpenHandsOutput,
     InspectAI,
+    Pi,
+    KimiWire,
+    AiderAnalytics,
+    AiderBenchmark,
+    AiderChatHistory,
+    UnreadLogs,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
@@ -96,31 +110,54 @@ class SourceReaders:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable] | None:
         """The runs that end with this document; None where no reader recognises it. Raises InvalidRecord."""
-        kind = ClaudeCode if _is_claude_codes(document) else self._of_session(document) or self._by_content(document)
+        kind = ClaudeCode if _is_claude_codes(document) else self._reader_of(document)
         if kind is None:
             return None
-        if kind is not ClaudeCode:
-            self._remember(document.value.get("session_id"), kind)
-        self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
-        return self._last.feed(document)
+        reader = self._last
+        if type(reader) is not kind:
+            reader = self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
+        return reader.feed(document)
 
-    def _of_session(self, document: Document) -> type[AgentReader] | None:
+    def note(self, events: Events, first: int, places: int) -> int:
+        """How many events, from `first` on, the reader of the document before notes: no run ends with them, and none is refused.
+
+        They are dispatched as `feed` does. `places`: how much higher the numbers of their documents are.
+        """
+        if self._sessions or not hasattr(self._last, "note"):
+            return 0
+        reader = cast("Notes", self._last)
+        count, types, note = first, reader.event_types, reader.note
+        with suppress(Exception):  # of a defect: the event is fed as a document, which says what is wrong
+            for event in islice(events.values, first, None):
+                if event["type"] not in types or "session_id" in event or not note(event):
+                    break
+                count += 1
+        if count > first:
+            reader.noted(events.document(count - 1).moved(places))
+        return count - first
+
+    def _reader_of(self, document: Document) -> type[AgentReader] | None:
+        value = document.value
+        kind = self._of_session(value) or self._by_content(document, value.get("type"))
+        if kind and kind is not ClaudeCode and "session_id" in value:
+            self._remember(value["session_id"], kind)
+        return kind
+
+    def _of_session(self, value: dict[str, Any]) -> type[AgentReader] | None:
         """The reader that knew an earlier event of the session: most events of a stream look like those of Claude Code."""
         if not self._sessions:
             return None
-        value = document.value
         session = value.get("session_id") if isinstance(value.get("type"), str) else None
         return self._sessions.get(session) if isinstance(session, str) else None
 
-    def _by_content(self, document: Document) -> type[AgentReader] | None:
+    def _by_content(self, document: Document, kind: object) -> type[AgentReader] | None:
         """The reader that recognises the document, first that of the document before: some types are those of several agents."""
+        last = self._last
+        if last and isinstance(kind, str) and kind in last.event_types and not isinstance(last, ClaudeCode) and last.recognises(document):
+            return type(last)
         typed, untyped = by_type()
-        kind = document.value.get("type")
         if not isinstance(kind, str):
             return next((reader for reader in untyped if reader.recognises(document)), None)
-        last = self._last
-        if last and not isinstance(last, ClaudeCode) and kind in last.event_types and last.recognises(document):
-            return type(last)
         return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
 
     def _remember(self, session: object, kind: type[AgentReader]) -> None:
@@ -138,7 +175,7 @@ class SourceReaders:
 
 def _is_claude_codes(document: Document) -> bool:
     """Whether a result record is Claude Code's, mostly without parsing it. One that only looks whole is its reject."""
-    if not document.starts_with(RESULT_START):
+    if not document.is_result:
         return False
     if document.contains(_COST):
         return True

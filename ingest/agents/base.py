@@ -153,3 +153,16 @@ class AgentReader(Protocol):
 
     def end(self) -> Iterable[Found | Unreadable]:
         """The runs that are still open at the end of the source, and a reject for events that make no run."""
+
+
+class Notes(AgentReader, Protocol):
+    """A reader that takes most events of its stream without a document of their own, which costs more than to read one."""
+
+    def note(self, event: dict[str, Any]) -> bool:
+        """Read an event with one of `event_types` as `feed` does. False, and nothing changed: it must be fed as a document.
+
+        That is so where it is not recognised, may end a run, begins a session, or is refused.
+        """
+
+    def noted(self, last: Document) -> None:
+        """The document of the last event that was noted."""

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended
+from ingest.agents.known_sums import known_sum
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.wire_records import wire_record
@@ -102,7 +103,7 @@ def _kept(sample: InspectSample, header: InspectHeader | None) -> dict[str, Any]
         "is_error": None if outcome is Outcome.INTERRUPTED else sample.error is not None,
         "ended_as": f"{sample.limit.type} limit" if sample.limit and sample.limit.type else None,
         "errors": [sample.error.message or "error"] if sample.error else [],
-        "cost_usd": _sum_of(model["cost_usd"] for model in models),
+        "cost_usd": known_sum(model["cost_usd"] for model in models),
         "score": _score(sample),
         "task": f"{about.task}/{sample.id}" if about.task else str(sample.id),
         "prompt": _prompt(sample),
@@ -224,11 +225,11 @@ def _models(sample: InspectSample, events: list[InspectEvent], asked: str | None
 
 def _model(name: str | None, usages: list[InspectUsage]) -> dict[str, Any]:
     counted = [_disjoint(usage, (name or "").partition("/")[0]) for usage in usages]
-    sums = {each: _total(count[each] for count, _ in counted) for each in _CLASSES}
+    sums = {each: known_sum(count[each] for count, _ in counted) for each in _CLASSES}
     sure = all(is_sure for _, is_sure in counted)
     basis = {} if sure else {"basis": TokensBasis.ESTIMATE, "basis_reason": _UNSURE}
     costs = (usd(cost) if cost <= LARGEST_USD else cost for usage in usages if (cost := _amount(usage.total_cost)) is not None)
-    return {"model_id": name, "cost_usd": _sum_of(costs)} | sums | basis
+    return {"model_id": name, "cost_usd": known_sum(costs)} | sums | basis
 
 
 def _disjoint(usage: InspectUsage, route: str) -> tuple[dict[str, int | None], bool]:
@@ -247,15 +248,5 @@ def _disjoint(usage: InspectUsage, route: str) -> tuple[dict[str, int | None], b
     return counts, not cached or is_inside or is_beside
 
 
-def _total(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
-
-
 def _amount(cost: float | None) -> Decimal | None:
     return None if cost is None else Decimal(repr(float(cost)))
-
-
-def _sum_of(costs: Iterable[Decimal | None]) -> Decimal | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known, Decimal()) if known else None

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found, Rows, RunFacts, columns_of
+from ingest.agents.known_sums import in_range, known_sum
 from ingest.agents.litellm_models import provider_of
 from ingest.agents.prompts import LONGEST_PROMPT
 from ingest.agents.text_repair import repair
@@ -19,6 +20,7 @@ from ingest.sources.files import Unreadable
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RecordKind, RunRow, TokensBasis, ToolCallRow
+from schemas.rows.units import LARGEST_INT
 from schemas.text import paired
 
 UNKNOWN = "unknown"
@@ -125,7 +127,7 @@ def _aware(time: datetime | None) -> datetime | None:
 
 def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     main = _main_model(usage)
-    totals = {name: _known_sum(getattr(row, name) for row in usage) for name in TOKEN_CLASSES}
+    totals = {name: _sum_of_models(getattr(row, name) for row in usage) for name in TOKEN_CLASSES}
     costs = _costs_by_model(usage)
     result = repair(run.final_text) if run.final_text is not None else None
     return {
@@ -211,9 +213,9 @@ def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     return dict(sorted(costs.items()))
 
 
-def _known_sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+def _sum_of_models(counts: Iterable[int | None]) -> int | None:
+    total = known_sum(counts)
+    return total if total is None else in_range(total, LARGEST_INT, "tokens")
 
 
 def _shown(value: object) -> str:

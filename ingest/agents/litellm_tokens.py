@@ -7,9 +7,10 @@ basis says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from ingest.agents.known_sums import known_sum
 from schemas.rows.run import TokensBasis
 from schemas.wire.litellm import CallUsage, InputDetails, OutputDetails
 
@@ -30,7 +31,7 @@ def tokens_of(calls: Sequence[CallUsage]) -> dict[str, Any]:
         "cache_read_tokens": sum(map(_read, counted)) if tells_cache else None,
         "cache_write_tokens": sum(map(_written, counted)) if tells_cache else None,
         "output_tokens": sum(_output(call) or 0 for call in counted),
-        "reasoning_tokens": _known_sum(map(_reasoning, counted)),
+        "reasoning_tokens": known_sum(map(_reasoning, counted)),
     } | _basis(counted, tells_cache=tells_cache, writes_inside=writes_inside)
 
 
@@ -84,8 +85,3 @@ def _written(call: CallUsage) -> int:
 
 def _reasoning(call: CallUsage) -> int | None:
     return (call.completion_tokens_details or call.output_tokens_details or OutputDetails()).reasoning_tokens
-
-
-def _known_sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None

@@ -7,8 +7,6 @@ never copy the cache classes, so that their 0 means unknown and the input is an 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, ClassVar
@@ -17,6 +15,7 @@ from ingest.agents.base import ContextOf, Found
 from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import found, kept
+from ingest.agents.record_id import canonical_hash
 from ingest.agents.tool_counts import ToolCounts, merged
 from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
@@ -77,8 +76,7 @@ def _kept(record: TraeTrajectory) -> dict[str, Any]:
 
 def _run_id(record: TraeTrajectory) -> str:
     """The record has no id: when it began, with which model, on which task."""
-    told = json.dumps([record.start_time, record.model, record.task], ensure_ascii=True)
-    return hashlib.sha256(told.encode()).hexdigest()
+    return canonical_hash([record.start_time, record.model, record.task])
 
 
 def _time(text: str | None) -> datetime | None:

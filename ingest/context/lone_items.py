@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
-from ingest.context.sidecars import JOURNAL, SIDECAR_NAMES
+from ingest.context.sidecars import JOURNAL, SIDECAR_NAMES, split
+from ingest.sources.files import Source
+from schemas.errors import InputUnreadable
 from schemas.marks import RECORD_MARK, TEXT_STARTS
+from schemas.rows.source import FileKind
 
 _ITEM_FILES = ("task.txt", "prompt.json")
 """Files of every item of the benchmark: beside them a journal is that of an item."""
@@ -27,12 +33,62 @@ def is_lone_journal(path: Path) -> bool:
 def error_beside(path: Path) -> str | None:
     """The end of what the agent's process wrote to its standard error."""
     for file in _logs(path.parent):
-        if file.name.endswith(_ERRORS):
-            with suppress(OSError), file.open("rb") as opened:
-                opened.seek(max(0, file.stat().st_size - _LONGEST_ERROR))
-                if text := opened.read().decode("utf-8", "replace").strip():
-                    return text
+        if file.name.endswith(_ERRORS) and (text := _end_of(Source(file.name, path=file))):
+            return text
     return None
+
+
+class Result(Protocol):
+    """What became of a source: its kind, and whether the store knew it."""
+
+    name: str
+    kind: FileKind
+    known: bool
+
+
+class Items:
+    """The items of an archive, whose members come one by one: that an item has no record is known after its last file.
+
+    `folders`: the folders of unpacked sidecars by their names in the archive.
+    """
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        self._folders = folders
+        self._journals: list[tuple[str, datetime | None]] = []
+        self._recorded: set[str] = set()
+        self._errors: dict[str, str] = {}
+
+    def hold(self, member: Source) -> bool:
+        """Whether a member is the journal of an item: it waits for the others. Of any other, note what it says of an error."""
+        folder, name = split(member.name)
+        if folder not in self._folders:
+            return False
+        if is_lone_journal(self._folders[folder] / name):
+            self._journals.append((member.name, member.modified_at))
+            return True
+        if name.endswith(_ERRORS):
+            self._errors.setdefault(folder, _end_of(member))
+        return False
+
+    def note(self, result: Result) -> None:
+        """Note what became of a member."""
+        if self._folders and (result.kind is FileKind.LOG or result.known):
+            self._recorded.add(split(result.name)[0])
+
+    def held(self) -> Iterator[tuple[Source, Callable[[], str | None] | None]]:
+        """The journals that wait, each with the error of its item; None instead of the function where the item has a record."""
+        for name, modified_at in self._journals:
+            folder, file = split(name)
+            journal = Source(name, path=self._folders[folder] / file, modified_at=modified_at, temporary=True)
+            yield journal, None if folder in self._recorded else partial(self._errors.get, folder)
+        self._journals.clear()
+
+
+def _end_of(source: Source) -> str:
+    with suppress(OSError, InputUnreadable), source.open() as stream:
+        stream.seek(max(0, source.size - _LONGEST_ERROR))
+        return stream.read().decode("utf-8", "replace").strip()
+    return ""
 
 
 def _logs(folder: Path) -> Iterator[Path]:

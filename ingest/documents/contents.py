@@ -13,26 +13,28 @@ from typing import Any, BinaryIO, cast
 from pydantic_core import from_json
 
 from ingest.documents.byte_window import WINDOW_BYTES, Window
-from ingest.documents.document import EXCERPT_CHARACTERS, Document, excerpt, is_whole_record
+from ingest.documents.document import Document, Events, excerpt, is_whole_record
 from ingest.documents.log_wrappers import WrappedLog, wrapper_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
-from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner, Span
+from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, EventLines, Scanner, Span
 from ingest.documents.text_document import TextDocument, text_lines
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
-from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary
+from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary, is_database
 from ingest.sources.file_kinds import kind_of
 from ingest.sources.files import Source, Unreadable
 from ingest.sources.identity import TeeStream
 from ingest.sources.portions import Portion, PortionStream, portions
 from ingest.sources.walking import find_files, read_paths
 from schemas.errors import RejectReason
-from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_STARTS, is_agents_object
+from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, is_agents_object
 from schemas.rows.source import FileKind
+from schemas.unread_logs import SCHEMA_BYTES, unread_database
 
 __all__ = [
     "Contents",
     "Document",
+    "Events",
     "Portion",
     "Source",
     "Unreadable",
@@ -99,6 +101,14 @@ class Contents:
         self._wrapped: WrappedLog | None = None
 
     def __iter__(self) -> Iterator[Document | Unreadable]:
+        for part in self.parts():
+            if isinstance(part, Events):
+                yield from map(part.document, range(len(part.values)))
+            else:
+                yield part
+
+    def parts(self) -> Iterator[Document | Events | Unreadable]:
+        """The same, with events that are lines in portions."""
         if record := self._one_record():
             self.kind = "object"
             self._show(self._source.data or b"")
@@ -137,31 +147,32 @@ class Contents:
     def _limited(self, stream: BinaryIO) -> BinaryIO:
         return cast("BinaryIO", PortionStream(stream, self._portion)) if self._portion else stream
 
-    def _parts(self, opened: Opened) -> Iterator[Document | Unreadable]:
+    def _parts(self, opened: Opened) -> Iterator[Document | Events | Unreadable]:
         head = opened.head
         self.file_kind = kind_of(head, self._source.name)
         if is_binary(head):
-            if RECORD_MARK.search(decoded(head)):
+            if is_database(head) and (log := unread_database(opened.beginning(SCHEMA_BYTES))):
+                yield self._refused(RejectReason.LOOK_ALIKE, str(log), "")
+            elif RECORD_MARK.search(decoded(head)):
                 yield self._refused(RejectReason.NOT_JSON, "binary data that contains text of a record", "")
             return
         text = Utf8(opened)
-        if head.startswith(TEXT_STARTS):
+        if head.startswith(TEXT_STARTS) or TEXT_LINE.search(head):
             self.kind = "text"
-            yield TextDocument(0, _BEGINNING, head[: 4 * EXCERPT_CHARACTERS], lines=text_lines(text))
+            yield TextDocument(0, _BEGINNING, head, lines=text_lines(text))
         else:
             yield from self._objects(text, head)
 
-    def _objects(self, text: Utf8, head: bytes) -> Iterator[Document | Unreadable]:
+    def _objects(self, text: Utf8, head: bytes) -> Iterator[Document | Events | Unreadable]:
         wrapper = wrapper_of(head)
         self._wrapped = WrappedLog(text, wrapper) if wrapper else None
         window = Window(self._wrapped or text, self._window_bytes)
         scanner = Scanner(window)
         for span in scanner.spans():
-            if span.reason:
+            if isinstance(span, EventLines):
+                yield self._events(span)
+            elif span.reason:
                 yield self._unreadable(span)
-            elif span.line_bytes and span.value is not None:  # an event that is a line, as most documents are
-                self._last_line = span.line
-                yield self._document(span).parsed_as(span.value)
             else:
                 yield from self._found(span, noise=scanner.noise)
         self.kind = self._judged(scanner)
@@ -172,6 +183,14 @@ class Contents:
         yield from self._left_unread(scanner, window)
         if not self._ordinal:
             yield from self._nothing(scanner, head)
+
+    def _events(self, events: EventLines) -> Events:
+        """The documents of events that are lines, as most documents are."""
+        count = len(events.values)
+        self._ordinal += count
+        self._documents += count
+        self._last_line = events.line + count - 1
+        return Events(self._ordinal - count, events.line, events.starts, events.texts, events.values, self._place)
 
     def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
         """The parts of the source that could not be examined."""
@@ -227,9 +246,12 @@ class Contents:
         return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text), certain)
 
     def _position(self, span: Span) -> str:
+        return self._place(span.line, span.start)
+
+    def _place(self, line: int, start: int) -> str:
         if self._portion and self._portion.offset:
-            return f"byte {self._portion.offset + span.start}"
-        return f"line {span.line}, byte {span.start}{' of the log inside' if self._wrapped else ''}"
+            return f"byte {self._portion.offset + start}"
+        return f"line {line}, byte {start}{' of the log inside' if self._wrapped else ''}"
 
     def _judged(self, scanner: Scanner) -> str:
         if not self._documents:

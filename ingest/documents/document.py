@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,6 +37,8 @@ class Document:
     content: str | bytes
     logged_at: datetime | None = None
     """The time that the log wrote in front of it on its line."""
+    is_refused: bool = False
+    """Whether it became a reject. A run that ends with it is then a document more."""
 
     @cached_property
     def text(self) -> str:
@@ -45,6 +48,12 @@ class Document:
     def starts_with(self, beginning: str) -> bool:
         """Whether the object begins like this, without decoding it."""
         return self.content.startswith(beginning) if isinstance(self.content, str) else self.content.startswith(beginning.encode())
+
+    @property
+    def is_result(self) -> bool:
+        """Whether the object begins as a result record does in newer versions."""
+        content = self.content
+        return content.startswith(RESULT_START) if isinstance(content, str) else content.startswith(_RESULT_START)
 
     def contains(self, text: str) -> bool:
         """Whether a text is in the object, without decoding it; searched from the end."""
@@ -83,7 +92,28 @@ class Document:
 
     def refused(self, reason: RejectReason, detail: str) -> Unreadable:
         """A reject of the document, which is JSON but no run."""
+        self.is_refused = True
         return Unreadable(self.ordinal, self.position, reason, detail, excerpt(self.text))
+
+
+@dataclass(frozen=True)
+class Events:
+    """Documents that are events on lines of their own, one behind the other; `ordinal` and `line` are those of the first.
+
+    `place_of`: (line, byte) → position. A document of its own is made of one where it is needed.
+    """
+
+    ordinal: int
+    line: int
+    starts: list[int]
+    texts: list[bytes]
+    values: list[dict[str, Any]]
+    place_of: Callable[[int, int], str]
+
+    def document(self, number: int) -> Document:
+        """One of the events."""
+        position = self.place_of(self.line + number, self.starts[number])
+        return Document(self.ordinal + number, position, self.texts[number]).parsed_as(self.values[number])
 
 
 def excerpt(text: str) -> str:

@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
@@ -29,10 +30,13 @@ from ingest.documents.broken_json import (
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
 from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record
 from schemas.errors import RejectReason
-from schemas.marks import EVENT_START, RECORD_MARK, RESULT_START, has_marks
+from schemas.marks import EVENT_START, FOREIGN_MARK, RECORD_MARK, RESULT_START, has_marks
 
 LONGEST_OBJECT = 256 << 20
 """Bytes. A longer object is refused."""
+
+_EVENTS_BYTES = 1 << 15
+"""Events on lines are given out together, until they have so many bytes."""
 
 LONGEST_LINE = 1 << 20
 """Bytes. An object on a longer line is decoded as an object on many lines is."""
@@ -61,11 +65,16 @@ _ALLOWED_BYTES = 1 << 24
 _EVENT = re.compile(EVENT_START.pattern.encode())
 _LINE_START = re.compile(rb"(?<=\n)\{")
 
+_LINE_SEARCHED = 1 << 16
+_OUTSIDE = re.compile(rb"\n(?=[^ \t\r\n][^\n{}]{0,1000}[{}]|[{}])")
+"""The line feed before a line that is not indented and has a brace near its beginning."""
+
 MOST_BROKEN = 100_000
 """Broken objects of a source that are examined one by one. After that only objects that are whole lines are read."""
 
 
 _RESULT_BEGINNING = RESULT_START.encode()
+_BEGINNING_BYTES = len(_RESULT_BEGINNING)
 
 
 class Span(NamedTuple):
@@ -89,11 +98,26 @@ class Span(NamedTuple):
     """Of a broken object: whether it has marks of a record or of an agent's event."""
 
 
+class EventLines(NamedTuple):
+    """Events that are whole lines, one behind the other, from the line of that number on. `starts`: the byte of the stream of each."""
+
+    line: int
+    starts: list[int]
+    texts: list[bytes]
+    values: list[dict[str, Any]]
+
+    def spans(self) -> Iterator[Span]:
+        """Each event by itself."""
+        for number, (start, text, value) in enumerate(zip(self.starts, self.texts, self.values, strict=True), self.line):
+            yield Span(start, start + len(text), number, "", value, line_bytes=text)
+
+
 def scan(text: str) -> Iterator[Span]:
     """Every object at event level of a text, and every broken object that is reported, in order. Raises nothing."""
     data = text.encode("utf-8", "replace")
-    for span in Scanner(Window(io.BytesIO(data), len(data) + 1)).spans():
-        yield _parsed(span) if span.line_bytes else span
+    for found in Scanner(Window(io.BytesIO(data), len(data) + 1)).spans():
+        for span in found.spans() if isinstance(found, EventLines) else (found,):
+            yield _parsed(span) if span.line_bytes else span
 
 
 class Scanner:
@@ -117,12 +141,12 @@ class Scanner:
         self._repair = JsonRepair(window)
         self._line_without_object = -1
 
-    def spans(self) -> Iterator[Span]:
+    def spans(self) -> Iterator[Span | EventLines]:
         """Whole and broken objects, in order; `start` and `end` count from the beginning of the stream."""
         at = yield from self._one_by_one()
         yield from self._whole_lines(at)
 
-    def _one_by_one(self) -> Generator[Span, None, int]:
+    def _one_by_one(self) -> Generator[Span | EventLines, None, int]:
         """The objects up to the end, or until too many are broken. Returns the place where it stops."""
         window = self._window
         at = window.move(0)
@@ -147,7 +171,7 @@ class Scanner:
                 at = window.move(at)
         return at
 
-    def _event_lines(self, at: int) -> Generator[Span, None, int]:
+    def _event_lines(self, at: int) -> Generator[EventLines, None, int]:
         """The events that are whole lines, one behind the other, as in every stream: parsed from their bytes, without a search for objects.
 
         Returns the place of the first line that is anything else.
@@ -156,19 +180,33 @@ class Scanner:
         first = at + (window.data[at : at + 1] == b"\n")
         if window.data[first : first + 1] != b"{" or not self._begins_line(first):
             return at
-        at = first
-        line, before = window.line_at(at), self.objects
-        while (end := window.data.find(b"\n", at)) >= 0:
-            text = window.data[at:end]
-            value = _event_of(text)
-            if value is None:
-                break
-            self.objects += 1
-            start = window.base + at
-            yield Span(start, start + len(text), line + self.objects - before - 1, "", value, line_bytes=text)
-            at = end + 1
-        self.blank = self.blank and self.objects == before
+        at, line = first, window.line_at(first)
+        while (events := self._events_at(at, line)).texts:
+            self.blank = False
+            self.objects += len(events.texts)
+            at = events.starts[-1] - window.base + len(events.texts[-1]) + 1
+            line += len(events.texts)
+            yield events
         return at
+
+    def _events_at(self, at: int, line: int) -> EventLines:
+        """The events on the lines from `at` on, as many as are given out together."""
+        base, data = self._window.base, self._window.data
+        _, starts, texts, values = events = EventLines(line, [], [], [])
+        until = at + _EVENTS_BYTES
+        with suppress(ValueError):
+            while at < until and (end := data.find(b"\n", at)) >= 0:
+                text = data[at:end]
+                if not _may_be_event(text):
+                    break
+                value = from_json(text, cache_strings="keys")
+                if type(value) is not dict or type(value.get("type")) is not str:
+                    break
+                starts.append(base + at)
+                texts.append(text)
+                values.append(value)
+                at = end + 1
+        return events
 
     def _whole_lines(self, at: int) -> Iterator[Span]:
         """The objects that are whole lines, from `at` on."""
@@ -320,6 +358,9 @@ class Scanner:
         text, at = failure.text, failure.at
         stopped = start + max(1, bytes_of(text[:at]))
         begins_line = self._begins_line(start)
+        if begins_line and "\n" in text[:at] and FOREIGN_MARK.search(text, 0, at):
+            torn = self._complaint(start, failure)
+            return self._behind_torn(start, stopped), torn
         certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
         reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
         behind = self._last_on_line(start, failure) if reported or text.endswith('{"', 0, at) else 0
@@ -328,6 +369,21 @@ class Scanner:
             return behind or self._after_line(start, stopped), span
         self.first_broken = self.first_broken or span
         return self._plain_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
+
+    def _behind_torn(self, start: int, stopped: int) -> int:
+        """The place behind a broken document of another agent, which was written over many lines: nothing inside it is a record.
+
+        It ends where another object ends the line of the break, or before the next line that is not indented and has a brace.
+        """
+        window = self._window
+        line = window.data.rfind(b"\n", start, stopped) + 1
+        end = window.line_end(line, LONGEST_LINE)
+        if end >= 0 and (behind := last_object_of_line(window.data[line:end])):
+            return line + behind
+        at = stopped
+        while not (found := _OUTSIDE.search(window.data, max(0, at - 1))) and not window.ended:
+            at = window.move(max(at, len(window.data) - _LINE_SEARCHED))
+        return found.end() if found else len(window.data)
 
     def _complaint(self, start: int, failure: Failure) -> Span:
         reason, error = reject_reason(failure)
@@ -383,9 +439,13 @@ class Scanner:
         return Span(window.base + start, window.base + end, window.line_at(start), text, value)
 
 
+def _may_be_event(line: bytes) -> bool:
+    return line[-1:] == b"}" and line[:_BEGINNING_BYTES] != _RESULT_BEGINNING and len(line) <= LONGEST_LINE
+
+
 def _event_of(line: bytes) -> dict[str, Any] | None:
     """The event that a line is; None for anything else, and for a result record, which its reader validates."""
-    if not line.endswith(b"}") or line.startswith(_RESULT_BEGINNING) or len(line) > LONGEST_LINE:
+    if not _may_be_event(line):
         return None
     try:
         value = from_json(line, cache_strings="keys")

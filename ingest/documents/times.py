@@ -29,9 +29,7 @@ TIME_PATTERN = (
 
 def event_time(value: object) -> datetime | None:
     """The `timestamp` of an event: ISO 8601, or Unix time in seconds or milliseconds. None for anything else."""
-    if isinstance(value, str):
-        return _iso(value)
-    return unix_time(value)
+    return _iso(value) if isinstance(value, str) else unix_time(value)
 
 
 def unix_time(value: object) -> datetime | None:
@@ -87,7 +85,9 @@ def _iso(text: str, zone: tzinfo = UTC) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(text)
-        return _plausible((time.replace(tzinfo=zone) if time.tzinfo is None else time).astimezone(UTC))
+        if time.tzinfo is not UTC:
+            time = (time.replace(tzinfo=zone) if time.tzinfo is None else time).astimezone(UTC)
+        return time if _FIRST <= time < _LAST else None
     except (ValueError, OverflowError):
         return None
 

@@ -6,12 +6,9 @@ This is the part of the path of data that runs in worker processes: it opens fil
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import tzinfo
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from ingest.agents import SourceReaders
 from ingest.agents.base import Found, Rows
@@ -19,18 +16,16 @@ from ingest.agents.iso_bench import item_run
 from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.lone_items import error_beside, is_lone_journal
-from ingest.context.path_template import PathReading, PathTemplate
-from ingest.context.sidecars import Sidecars
-from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
+from ingest.context.path_template import PathReading
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
-from ingest.documents.document import Document
+from ingest.documents.document import Document, Events
 from ingest.findings.summary_facts import complete
-from ingest.reading.zones import zone_of
+from ingest.reading.read_archive import read_archive
+from ingest.reading.settings import Settings
 from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
-from ingest.sources.files import CHANGED, changed
-from ingest.sources.identity import Checksum, Earlier, Fingerprint, identify
+from ingest.sources.identity import Checksum, Fingerprint, identify
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.record_rows import runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
@@ -38,34 +33,11 @@ from schemas.errors import InputUnreadable, InvalidRecord
 from schemas.rows.source import FileKind
 from schemas.wire.harnesses.roll_ups import is_roll_up
 
+ItemError = Callable[[], str | None]
+"""What the process of an item's agent wrote to its standard error."""
+
 SMALL_BYTES = 1 << 20
 """A file up to this size is loaded into memory at once."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of an ingest. `known`: source_ids that are in the store already and are not read.
-
-    `rejected`: by name, the sources in the store with rejects. `zone` is the time zone of times in paths; where none is named, it is that
-    of the earlier ingest of the source (`zones`, by name), else UTC.
-    """
-
-    labels: dict[str, str] = field(default_factory=dict)
-    template: PathTemplate | None = None
-    known: frozenset[str] = frozenset()
-    rejected: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
-    sidecars: Sidecars = field(default_factory=Sidecars)
-    trust_file_times: bool = False
-    zone: str = ""
-    zones: Mapping[str, str] = field(default_factory=dict)
-
-    def zone_of(self, name: str) -> tzinfo:
-        """The zone of times in the path of a source."""
-        return zone_of(self.zone or self.zones.get(name, ""))
-
-    def earlier(self, source: Source) -> Sequence[Earlier]:
-        """Earlier sources with rejects that may be the beginning of this one."""
-        return self.rejected.get(source.name, ())
 
 
 def read_members(
@@ -81,7 +53,7 @@ def read_members(
             yield result
             return
         if kind := contents.archive_kind(source):
-            yield from _read_archive(source, kind, name, settings, spool)
+            yield from read_archive(source, kind, name, settings, spool, read_members, read_item)
         else:
             yield read_source(source, PortionKey(name), settings, spool, allowance=allowance)
     except (OSError, InputUnreadable) as error:
@@ -98,6 +70,14 @@ def known_source(source: Source, name: str, settings: Settings) -> ReadResult | 
     result = ReadResult(PortionKey(name), "", source.name, source.size, source.size, known=True)
     result.identify(identity)
     return result
+
+
+def read_item(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, *, item_error: ItemError | None) -> ReadResult:
+    """Read the journal of an item in an archive: as its run, or as a sidecar."""
+    try:
+        return known_source(source, key.reading, settings) or read_source(source, key, settings, spool, item_error=item_error)
+    except (OSError, InputUnreadable) as error:
+        return _unreadable(source, key, error)
 
 
 def read_portion(source: Source, key: PortionKey, portion: Portion, settings: Settings, spool: SpoolWriter) -> ReadResult:
@@ -117,37 +97,6 @@ def _unreadable(source: Source, key: PortionKey, error: OSError | InputUnreadabl
     return ReadResult(key, "", source.name, 0, unreadable=said)
 
 
-def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[ReadResult]:
-    """A result for each member, and one for the archive, whose only documents are the members that cannot be opened."""
-    archive = ReadResult(PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
-    archive.identify(before := identify(source, settings.earlier(source)))
-    folders: dict[str, Path] = {}
-    inside = replace(settings, sidecars=Sidecars(folders))
-    around = partial(_sidecars_in, folders, Allowance(source.size))
-    allowance = Allowance(source.size)
-    for number, member in enumerate(contents.members(source, around, allowance=allowance)):
-        if isinstance(member, Unreadable):
-            spool.reject(archive, member)
-        else:
-            yield from read_members(member, f"{name}.{number}", inside, spool, allowance)
-    if source.path and not source.temporary and identify(source, settings.earlier(source)) != before:
-        raise changed(source.name, CHANGED)
-    yield archive
-
-
-@contextmanager
-def _sidecars_in(folders: dict[str, Path], allowance: Allowance, archive: Source, kind: str) -> Iterator[None]:
-    """Unpack the members named as sidecars into `folders`, since a sidecar may come after its record. Most archives have none."""
-    named = named_as_sidecars(contents.names(archive, kind, allowance))
-    if not named:
-        yield
-        return
-    found = contents.members(archive, only=named.__contains__, allowance=allowance)
-    with unpacked(member for member in found if isinstance(member, Source)) as more:
-        folders.update(more)
-        yield
-
-
 def read_source(
     source: Source,
     key: PortionKey,
@@ -155,12 +104,18 @@ def read_source(
     spool: SpoolWriter,
     portion: Portion | None = None,
     allowance: Allowance | None = None,
+    item_error: ItemError | None = None,
 ) -> ReadResult:
-    """Read one source or one portion of it. The result of a portion has no source_id yet."""
+    """Read one source or one portion of it. The result of a portion has no source_id yet.
+
+    `item_error`: given for the journal of an item without any other record, which is the run of the item then.
+    """
     result = ReadResult(key, "", source.name, source.size, portion.length if portion else source.size)
     path = None if source.temporary else source.path  # the path of a temporary file says nothing
     is_sidecar = settings.sidecars.has(path, source.name)
-    if is_sidecar and not (path and is_lone_journal(path)):
+    if is_sidecar and path and is_lone_journal(path):
+        item_error = partial(error_beside, path)
+    if is_sidecar and not item_error:
         result.kind, result.ignored = FileKind.SIDECAR, 1
         result.identify(identify(source, settings.earlier(source)))
         return result
@@ -168,7 +123,7 @@ def read_source(
     context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, paths, settings.sidecars)
     context = replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    reader = _JournalReader(path, result, context, spool) if is_sidecar and path else _SourceReader(result, context, spool)
+    reader = _JournalReader(item_error, result, context, spool) if item_error else _SourceReader(result, context, spool)
     reader.read(source, portion, checksum.update if portion else fingerprint.update, allowance)
     result.checksum = checksum.value
     if not portion:
@@ -189,17 +144,18 @@ class _SourceReader:
         self._more = 0
         self._of_trial: list[Found] = []
         self._is_of_trial = True
+        self._next = 0
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
         self._is_of_trial = portion is None
         found = contents.read(source, portion, show=show, allowance=allowance)
-        for part in found:
-            if not isinstance(part, Unreadable):
-                self._document(part)
-            elif part.certain:
-                self._spool.reject(self._result, part)
+        for part in found.parts():
+            if isinstance(part, Events):
+                self._events(part)
+            elif isinstance(part, Unreadable):
+                self._unreadable(replace(part, ordinal=part.ordinal + self._more))
             else:
-                self._doubtful.append(part)
+                self._document(part)
         self._result.container = found.kind
         without_run = self._end()
         self._add_all(of_trial)
@@ -217,33 +173,61 @@ class _SourceReader:
                 self._result.ignored -= 1
                 self._spool.reject(self._result, part)
 
+    def _unreadable(self, part: Unreadable) -> None:
+        self._next = part.ordinal + 1
+        if part.certain:
+            self._spool.reject(self._result, part)
+        else:
+            self._doubtful.append(part)
+
+    def _events(self, events: Events) -> None:
+        """Events that their reader only notes are ignored together; any other is a document by itself."""
+        number, count = 0, len(events.values)
+        while number < count:
+            if noted := self._readers.note(events, number, self._more):
+                self._result.ignored += noted
+                number += noted
+                self._next = events.ordinal + number + self._more
+            if number < count:
+                self._document(events.document(number))
+                number += 1
+
     def _document(self, document: Document) -> None:
         """A document that ends a run becomes its rows, or a reject; any other is ignored.
 
         One that holds several runs counts as so many documents, and those behind it have higher numbers.
         """
-        document = document.moved(self._more)
+        if self._more:
+            document = document.moved(self._more)
+        self._next = document.ordinal + 1
         try:
             found = runs_with(self._readers, document)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
             return
-        self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
-        for place, one in enumerate(found or ()):
+        if not found:
+            self._result.ignored += 1
+            self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
+            return
+        for place, one in enumerate(found):
             if isinstance(one, Found):
-                self._add(one._replace(document=one.document.moved(place)))
+                self._add(_at(document.ordinal, one, place))
             else:
                 self._spool.reject(self._result, one)
-        self._result.ignored += not found
-        self._more += max(0, len(found or ()) - 1)
+        self._more += len(found) - 1
+        self._next += len(found) - 1
 
     def _end(self) -> list[Unreadable]:
-        """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run."""
+        """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run.
+
+        A run whose last event was refused is a document more.
+        """
         without_run = []
         for one in runs_at_end(self._readers):
             if isinstance(one, Found):
-                self._result.ignored -= 1
-                self._add(one)
+                self._result.ignored -= not one.document.is_refused
+                self._add(_at(self._next, one, 0))
+                self._next += one.document.is_refused
             else:
                 without_run.append(one)
         return without_run
@@ -268,17 +252,23 @@ class _SourceReader:
         self._of_trial.clear()
 
 
+def _at(ordinal: int, run: Found, place: int) -> Found:
+    """A run with the number of its document: its own and as many higher as runs before it share it, or where that is a reject, another."""
+    own = run.document
+    return run._replace(document=own.moved((ordinal - own.ordinal if own.is_refused else 0) + place))
+
+
 class _JournalReader(_SourceReader):
     """Reads the journal of a harness whose agent left no record: it is the run."""
 
-    def __init__(self, path: Path, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
+    def __init__(self, error: ItemError, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
         super().__init__(result, context, spool)
-        self._path = path
+        self._error = error
         self._context = context
 
     def _document(self, document: Document) -> None:
         try:
-            run = item_run(document, error_beside(self._path), self._context.for_run)
+            run = item_run(document, self._error(), self._context.for_run)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
         else:

@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import Self
 
 from ingest.documents.contents import Source, archive_kind, portions
-from ingest.reading.read_source import SMALL_BYTES, Settings, known_source
+from ingest.reading.read_source import SMALL_BYTES, known_source
+from ingest.reading.settings import Settings
 from ingest.reading.workers import Task
 from ingest.sources.files import CHANGED, changed
 from ingest.sources.identity import Identity, identify_in_portions

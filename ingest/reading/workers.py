@@ -20,7 +20,8 @@ from pathlib import Path
 
 from ingest.documents.contents import Portion, Source
 from ingest.reading.arrow_without_pandas import spare_pandas
-from ingest.reading.read_source import Settings, read_members, read_portion
+from ingest.reading.read_source import read_members, read_portion
+from ingest.reading.settings import Settings
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.spool import SpoolWriter
 from ingest.system.signals import inherited_block, put_off

@@ -138,6 +138,10 @@ class Opened:
             return given
         return self._stream.read(size)
 
+    def beginning(self, size: int) -> bytes:
+        """The first `size` bytes, or fewer at the end; `read` gives those behind them. Raises Broken."""
+        return _fill(self, size)
+
     def _unwrap(self) -> bool:
         for suffix, (magic, decompress) in _DECOMPRESSORS.items():
             if self._head.startswith(magic):
@@ -214,6 +218,11 @@ class Utf8:
         return rest.encode("utf-8", "replace")
 
 
+def is_database(head: bytes) -> bool:
+    """Whether bytes that begin like this are a SQLite database."""
+    return head.startswith(_DATABASE)
+
+
 def is_binary(head: bytes) -> bool:
     """Whether bytes that begin like this are no text: more than a tenth of them NULs or no UTF-8. A log may hold single NULs.
 
@@ -222,7 +231,7 @@ def is_binary(head: bytes) -> bool:
     """
     if _encoding(head) or (head.isascii() and b"\0" not in head):
         return False
-    if head.startswith(_DATABASE):
+    if is_database(head):
         return True
     text = _HOLE.sub(b"", head.lstrip(b"\0")).decode("utf-8", "replace")
     return text.count("\ufffd") + text.count("\0") > len(text) // 10

@@ -8,8 +8,7 @@ rejected with the column and the value.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +24,8 @@ from ingest.findings.summary_facts import complete
 from ingest.sources.files import Unreadable
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.tables import TABLES, WrongValue, arrow_columns, arrow_table, shown
+
+_NOTHING: tuple[Found | Unreadable, ...] = ()
 
 
 class RowTable(NamedTuple):
@@ -43,27 +44,32 @@ def read_record(document: Document, context_of: ContextOf) -> Rows | None:
     return of_trial(found[0].rows) if found else None
 
 
-def runs_with(readers: SourceReaders, document: Document) -> list[Found | Unreadable] | None:
+def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Unreadable] | None:
     """The runs that end with a document, with their claims and findings; values are not checked yet. None: no agent's document.
 
     Raises InvalidRecord.
     """
-    return _completed(readers, partial(readers.feed, document))
+    try:
+        found = readers.feed(document)
+        if found is None or found == ():  # an event, as most documents are
+            return None if found is None else _NOTHING
+    except (InvalidRecord, MemoryError):
+        raise
+    except Exception as error:  # any kind, since it is a defect
+        raise _refused(readers.agent, error) from error
+    return _completed(readers, found)
 
 
 def runs_at_end(readers: SourceReaders) -> list[Found | Unreadable]:
     """The same for the end of a source, and rejects of events that make no run. Raises InvalidRecord."""
-    return _completed(readers, readers.end) or []
+    return _completed(readers, readers.end())
 
 
-def _completed(readers: SourceReaders, step: Callable[[], Iterable[Found | Unreadable] | None]) -> list[Found | Unreadable] | None:
-    """What a step finds. An exception in a reader is a defect of it; a wrong value in the rows is reported as the cause."""
+def _completed(readers: SourceReaders, found: Iterable[Found | Unreadable]) -> list[Found | Unreadable]:
+    """What was found, complete. An exception in a reader is a defect of it; a wrong value in the rows is reported as the cause."""
     rows: Rows | None = None
     done: list[Found | Unreadable] = []
     try:
-        found = step()
-        if found is None:
-            return None
         for one in found:
             rows = one.rows if isinstance(one, Found) else None
             done.append(one._replace(rows=complete(one.rows)) if isinstance(one, Found) else one)

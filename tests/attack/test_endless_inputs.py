@@ -255,7 +255,7 @@ import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
 from ingest.reading import workers
 from ingest.system import temporary
-from ingest.reading.read_source import Settings
+from ingest.reading.settings import Settings
 from pathlib import Path
 if __name__ == "__main__":
     folder = temporary.temporary_folder()

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
 from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFacts, columns_of
-from ingest.agents.claude_code.look_alikes import look_alike
 from ingest.agents.claude_code.outcome import outcome
 from ingest.agents.claude_code.stream import StreamContext
 from ingest.agents.kept_run import complaints
+from ingest.agents.known_sums import in_range, known_sum
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.text_repair import repair
 from ingest.documents.document import Document
@@ -22,10 +22,11 @@ from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.marks import EVENT_TYPES, FIGURES, RESULT_START, is_agents_event, is_transcript_event
+from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event, is_transcript_event
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
+from schemas.unread_logs import unread_result
 from schemas.wire.agents.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage
 from schemas.wire.values import DIGITS_LOST
 
@@ -44,7 +45,6 @@ _TELLS_MODELS, _TELLS_SUMMARY = 2, 1
 """The parts of `record_rank`. A list of runs with ids and totals must not replace the full records."""
 
 CacheWriteSplit = tuple[int | None, int | None]
-Number = TypeVar("Number", int, Decimal)
 
 
 class ClaudeCode:
@@ -64,14 +64,14 @@ class ClaudeCode:
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        if document.starts_with(RESULT_START):
+        if document.is_result:
             return True
         value = document.value
         return isinstance(value.get("type"), str) or _is_untyped_record(value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """An event is context of the results behind it, a result is a run. Results need not be parsed to be told from events."""
-        if not document.starts_with(RESULT_START) and document.value.get("type", "result") != "result":
+        if not document.is_result and document.value.get("type", "result") != "result":
             self._note(document)
             return ()
         rows = self._rows(document)
@@ -121,8 +121,8 @@ def _is_untyped_record(value: dict[str, Any]) -> bool:
 def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
     """The validated record and its raw JSON. Raises InvalidRecord, also for the record of another agent."""
     record, raw = _validated(document)
-    if record.total_cost_usd is None and not record.model_usage and (agent := look_alike(document.value)):
-        raise InvalidRecord(RejectReason.LOOK_ALIKE, f"{agent}'s result records are not read yet")
+    if record.total_cost_usd is None and not record.model_usage and (log := unread_result(document.value)):
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, str(log))
     if record.model_fields_set.isdisjoint(_FIGURE_FIELDS):
         raise InvalidRecord(RejectReason.LOOK_ALIKE, "a result record without cost, turns or tokens: of an unknown agent, or cut down")
     return record, raw
@@ -298,27 +298,19 @@ def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     for row in usage:
         if row.model:
             earlier = costs.get(row.model)
-            costs[row.model] = earlier if row.cost_own_usd is None else _in_range(row.cost_own_usd + (earlier or 0), LARGEST_USD, "USD")
+            costs[row.model] = earlier if row.cost_own_usd is None else in_range(row.cost_own_usd + (earlier or 0), LARGEST_USD, "USD")
     names = sorted(costs)
     return {"models": tuple(names), "model_costs_usd": tuple(costs[name] for name in names)}
 
 
 def _totals(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     """Tokens by class over all models: the sum of the known counts, None where none is known."""
-    return {name: _known_sum(counts) for name, *counts in zip(TOKEN_CLASSES, *map(_tokens_of, usage), strict=True)}
+    return {name: _sum_of_models(counts) for name, *counts in zip(TOKEN_CLASSES, *map(_tokens_of, usage), strict=True)}
 
 
-def _known_sum(counts: list[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return _in_range(sum(known), LARGEST_INT, "tokens") if known else None
-
-
-def _in_range(total: Number, largest: Number, unit: str) -> Number:
-    """A sum over models, bounded as a single figure is. Raises InvalidRecord."""
-    if total > largest:
-        detail = f"modelUsage: its models add up to {total:,} {unit}; the maximum is {largest:,}"
-        raise InvalidRecord(RejectReason.INVALID_RECORD, detail)
-    return total
+def _sum_of_models(counts: list[int | None]) -> int | None:
+    total = known_sum(counts)
+    return total if total is None else in_range(total, LARGEST_INT, "tokens")
 
 
 def _whole(milliseconds: float | None) -> int | None:

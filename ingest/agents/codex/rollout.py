@@ -76,39 +76,45 @@ class CodexRollout:
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        value = document.value
-        is_line = value.get("type") in ROLLOUT_TYPES and isinstance(value.get("payload"), dict)
-        return is_line and event_time(value.get("timestamp")) is not None
+        return document.value.get("type") in ROLLOUT_TYPES and _is_line(document.value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         value = document.value
-        kind, payload = value["type"], value["payload"]
         try:
-            if kind == "session_meta":
-                return self._meta(document, SessionMeta.model_validate(payload))
-            session = self._session = self._session or _Session(SessionMeta(), None, document)
-            _note_time(session, document)
-            if kind == "response_item":
-                _note_item(session, payload)
-            elif kind == "turn_context":
-                _note_context(session, TurnContext.model_validate(payload))
-            elif kind == "event_msg":
-                _note_message(session, payload)
+            if value["type"] == "session_meta":
+                return self._meta(document, SessionMeta.model_validate(value["payload"]))
+            self._session = self._session or _Session(SessionMeta(), None, document)
+            _note(self._session, value)
+            self._session.last = document
         except ValidationError as error:
-            raise InvalidRecord(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}") from error
+            raise InvalidRecord(RejectReason.INVALID_RECORD, f"{value['type']}: {complaints(error)}") from error
         return ()
+
+    def note(self, event: dict[str, Any]) -> bool:
+        if self._session is None or event["type"] == "session_meta" or not _is_line(event):
+            return False
+        try:
+            _note(self._session, event)
+        except ValidationError:
+            return False
+        return True
+
+    def noted(self, last: Document) -> None:
+        if self._session:
+            self._session.last = last
 
     def _meta(self, document: Document, meta: SessionMeta) -> Iterable[Found | Unreadable]:
         """The first line of a session; of another one where its own turns have begun, else of the parent whose lines follow."""
         session = self._session
         if session and (session.meta.id == meta.id or not (session.tasks or session.prompts)):
             session.copying = session.copying or session.meta.id != meta.id
-            _note_time(session, document)
+            session.last = document
+            _note_time(session, document.value)
             return ()
         closed = tuple(self.end())
         started_at = event_time(meta.timestamp) or event_time(document.value.get("timestamp"))
         self._session = _Session(meta, started_at, document, copying=_parent(meta) is not None)
-        _note_time(self._session, document)
+        _note_time(self._session, document.value)
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
@@ -119,9 +125,24 @@ class CodexRollout:
         self._session = None
 
 
-def _note_time(session: _Session, document: Document) -> None:
-    session.last = document
-    stamp = document.value.get("timestamp")
+def _is_line(event: dict[str, Any]) -> bool:
+    return type(event.get("payload")) is dict and event_time(event.get("timestamp")) is not None
+
+
+def _note(session: _Session, event: dict[str, Any]) -> None:
+    """Note a line. Raises ValidationError, and then nothing but its time is noted."""
+    kind, payload = event["type"], event["payload"]
+    _note_time(session, event)
+    if kind == "response_item":
+        _note_item(session, payload)
+    elif kind == "event_msg":
+        _note_message(session, payload)
+    elif kind == "turn_context":
+        _note_context(session, payload)
+
+
+def _note_time(session: _Session, event: dict[str, Any]) -> None:
+    stamp = event.get("timestamp")
     if type(stamp) is str and stamp > session.last_stamp:  # all are written alike, in UTC: their order is that of the texts
         session.last_stamp = stamp
     session.started_at = session.started_at or event_time(stamp)
@@ -135,7 +156,11 @@ def _note_item(session: _Session, item: dict[str, Any]) -> None:
         session.tools.called(call if isinstance(call, str) else None, tool if isinstance(tool, str) and tool else "tool")
 
 
-def _note_context(session: _Session, context: TurnContext) -> None:
+def _note_context(session: _Session, payload: dict[str, Any]) -> None:
+    """Every turn has its settings, mostly those of the turn before."""
+    if payload.get("model") == session.model and payload.get("approval_policy") == session.permission_mode:
+        return
+    context = TurnContext.model_validate(payload)
     session.model = context.model or session.model
     session.permission_mode = context.approval_policy or session.permission_mode
 

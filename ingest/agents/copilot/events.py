@@ -88,6 +88,7 @@ class CopilotEvents:
                 return (self._printed(session, document),)
             if kind in READ_TYPES:
                 _NOTES[kind](session, CopilotData.model_validate(document.value["data"]))
+            session.last = document
         except ValidationError as error:
             return (*closed, document.refused(RejectReason.INVALID_RECORD, f"{kind}: {complaints(error)}"))
         return closed
@@ -109,7 +110,6 @@ class CopilotEvents:
 
 
 def _note_time(session: _Session, document: Document) -> None:
-    session.last = document
     if time := event_time(document.value.get("timestamp")):
         session.started_at = min(session.started_at or time, time)
         session.ended_at = max(session.ended_at or time, time)

@@ -96,13 +96,13 @@ class GeminiChat:
         if self._session is None and _is_update(value):
             return ()  # it sets something of another program
         session = self._session = self._session or _Session(document)
-        session.last = document
         if "$rewindTo" in value:
             _rewind(session, value["$rewindTo"])
         elif "$set" in value:
             _note_session(session, ChatSession.model_validate(value["$set"] or {}))
         else:
             _note(session, ChatMessage.model_validate(value))
+        session.last = document
         return ()
 
     def _header(self, document: Document, header: ChatSession) -> Iterable[Found | Unreadable]:

@@ -86,7 +86,8 @@ class GeminiStream:
             self._process = _Process(document, event.session_id, event.model)
         self._process.last = document
         _note_time(self._process, event)
-        _NOTES[event.type](self._process, event)
+        if note := _NOTES.get(event.type):  # the session may have events of types that are not known yet
+            note(self._process, event)
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, found, kept
+from ingest.agents.known_sums import known_sum
 from ingest.agents.litellm_models import provider_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.run_times import milliseconds_between
@@ -179,9 +180,9 @@ def _named(extra: dict[str, Any], names: Iterable[str]) -> int | None:
 def _plus(several: Iterable[Counts]) -> Counts:
     """The sum; its cost is known where each one with tokens has one."""
     counts = list(several)
-    tokens = (_sum(column) for column in zip(*(each[:5] for each in counts), strict=True)) if counts else ()
+    tokens = (known_sum(column) for column in zip(*(each[:5] for each in counts), strict=True)) if counts else ()
     has_price = all(each.cost is not None for each in counts if each.given or each.output)
-    return Counts(*tokens)._replace(cost=_sum(each.cost for each in counts) if has_price else None)
+    return Counts(*tokens)._replace(cost=known_sum(each.cost for each in counts) if has_price else None)
 
 
 def _minus(total: Counts, part: Counts) -> Counts | None:
@@ -192,12 +193,6 @@ def _minus(total: Counts, part: Counts) -> Counts | None:
         return None
     given, read, written, output, reasoning = left
     return Counts(given, read, written, output, reasoning, cost or None)
-
-
-def _sum(values: Iterable[Any]) -> Any:
-    """The sum of those that are known, None where none is."""
-    known = [value for value in values if value is not None]
-    return sum(known[1:], known[0]) if known else None
 
 
 def _calls(step: AtifStep) -> int:

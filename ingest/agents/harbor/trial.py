@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, found, kept
+from ingest.agents.known_sums import known_sum
 from ingest.agents.litellm_models import provider_named, provider_of
 from ingest.agents.record_id import canonical_hash
 from ingest.agents.run_times import milliseconds_between
@@ -125,18 +126,17 @@ def _models(used: Sequence[HarborAgentResult], asked: HarborModelInfo) -> Iterat
 
 def _adds_up(whole: Sequence[HarborUsage], parts: Sequence[HarborUsage]) -> bool:
     names = ("n_input_tokens", "n_cache_tokens", "n_output_tokens")
-    return bool(parts) and all((_sum(whole, name) or 0) == (_sum(parts, name) or 0) for name in names)
+    return bool(parts) and all((_total(whole, name) or 0) == (_total(parts, name) or 0) for name in names)
 
 
 def _model(name: str | None, provider: str | None, usages: Sequence[HarborUsage]) -> Iterator[dict[str, Any]]:
-    given, read, output = (_sum(usages, each) for each in ("n_input_tokens", "n_cache_tokens", "n_output_tokens"))
+    given, read, output = (_total(usages, each) for each in ("n_input_tokens", "n_cache_tokens", "n_output_tokens"))
     if tokens := disjoint(given, read, None, output):
         yield {"model_id": name, "provider": provider, "cost_usd": _cost(usages), **tokens}
 
 
-def _sum(usages: Iterable[HarborUsage], name: str) -> int | None:
-    known = [count for usage in usages if (count := getattr(usage, name)) is not None]
-    return sum(known) if known else None
+def _total(usages: Iterable[HarborUsage], name: str) -> int | None:
+    return known_sum(getattr(usage, name) for usage in usages)
 
 
 def _cost(usages: Iterable[HarborUsage]) -> Decimal | None:

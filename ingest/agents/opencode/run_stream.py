@@ -74,9 +74,9 @@ class OpenCodeRun:
         if session not in self._open and len(self._open) >= SESSIONS_OPEN:
             closed = (self._ended(next(iter(self._open))),)
         run = self._open.setdefault(session, _Run(document))
-        run.last = document
         try:
             _note(run, wire_record(OpenCodeEvent, document))
+            run.last = document
         except InvalidRecord as error:
             run.steps.doubt(_UNREADABLE)
             return (*closed, document.refused(error.reason, error.detail))

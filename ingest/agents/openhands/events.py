@@ -43,9 +43,9 @@ class OpenHandsEvents:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         closed = tuple(self.end()) if _is_of_another(self._conversation, document.value) else ()
-        self._last = document
         try:
             self._conversation.note(document.value)
+            self._last = document
         except ValidationError as error:
             return (*closed, document.refused(RejectReason.INVALID_RECORD, f"{document.value['kind']}: {complaints(error)}"))
         return closed

@@ -27,7 +27,7 @@ MARKS = Marks(
 
 
 class _Wire(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class CodexUsage(_Wire):

@@ -1,0 +1,1 @@
+"""Aider: its analytics log, results of its benchmark, and its chat history."""

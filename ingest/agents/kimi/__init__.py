@@ -1,0 +1,1 @@
+"""Kimi Code and Kimi CLI: one agent with two kinds of logs."""

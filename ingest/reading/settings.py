@@ -1,0 +1,39 @@
+"""The settings of an ingest that reading depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+
+from ingest.context.path_template import PathTemplate
+from ingest.context.sidecars import Sidecars
+from ingest.reading.zones import zone_of
+from ingest.sources.files import Source
+from ingest.sources.identity import Earlier
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of an ingest. `known`: source_ids that are in the store already and are not read.
+
+    `rejected`: by name, the sources in the store with rejects. `zone` is the time zone of times in paths; where none is named, it is that
+    of the earlier ingest of the source (`zones`, by name), else UTC.
+    """
+
+    labels: dict[str, str] = field(default_factory=dict)
+    template: PathTemplate | None = None
+    known: frozenset[str] = frozenset()
+    rejected: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
+    sidecars: Sidecars = field(default_factory=Sidecars)
+    trust_file_times: bool = False
+    zone: str = ""
+    zones: Mapping[str, str] = field(default_factory=dict)
+
+    def zone_of(self, name: str) -> tzinfo:
+        """The zone of times in the path of a source."""
+        return zone_of(self.zone or self.zones.get(name, ""))
+
+    def earlier(self, source: Source) -> Sequence[Earlier]:
+        """Earlier sources with rejects that may be the beginning of this one."""
+        return self.rejected.get(source.name, ())

@@ -1,0 +1,84 @@
+"""What Pi writes: the lines of a session file, and the events of `pi --mode json`. OpenClaw and oh-my-pi write the same.
+
+Sources: badlogic/pi-mono (packages/coding-agent/docs/session.md and json.md, src/core/session-manager.ts) and real sessions of version 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from schemas.wire.marks import Marks
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
+
+ENTRY_TYPES = frozenset(
+    {
+        *("message", "compaction", "branch_summary", "model_change", "thinking_level_change"),
+        *("custom", "custom_message", "label", "session_info"),
+    }
+)
+"""Types of the lines behind the header of a session file."""
+
+MARKS = Marks(
+    event_types=frozenset(("message_end", "message_update", "thinking_level_change")),
+    record_fields=("cacheRead", "thinkingLevel", "branchedFrom"),
+    legible=("model", "totalTokens", "stopReason"),
+)
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True, alias_generator=to_camel)
+
+
+class PiCost(_Wire):
+    """What a response cost."""
+
+    total: WireUsd | None = Field(default=None, description="USD; 0 too where the model is in a subscription.")
+
+
+class PiUsage(_Wire):
+    """Tokens of one response, in disjoint classes. All are 0 where it failed."""
+
+    input: WireCount = Field(default=0, description="Uncached input.")
+    output: WireCount = Field(default=0, description="Output, including reasoning.")
+    cache_read: WireCount = Field(default=0, description="Cache reads.")
+    cache_write: WireCount = Field(default=0, description="Cache writes.")
+    reasoning_tokens: WireCount | None = Field(default=None, description="Reasoning, inside output; oh-my-pi only.")
+    cost: PiCost | None = Field(default=None, description="Its price.")
+
+
+class PiMessage(_Wire):
+    """A message: of the user, the model, a tool, a command of the user, or an extension."""
+
+    role: Secondary[WireText] = Field(default=None, description="user, assistant, toolResult, bashExecution, custom, …")
+    content: Any = Field(default=None, description="A text, or blocks: text, thinking, toolCall, image.")
+    timestamp: Any = Field(default=None, description="Unix ms: when it was said, or when its response began.")
+    provider: Secondary[WireText] = Field(default=None, description="Of assistant.")
+    model: Secondary[WireText] = Field(default=None, description="Of assistant.")
+    usage: PiUsage | None = Field(default=None, description="Of assistant.")
+    stop_reason: Secondary[WireText] = Field(default=None, description="Of assistant: stop, length, toolUse, error, aborted.")
+    error_message: Secondary[WireText] = Field(default=None, description="Of assistant: why it failed.")
+    duration: Secondary[WireMilliseconds] = Field(default=None, description="Of assistant: time of the response; oh-my-pi only.")
+    tool_call_id: Secondary[WireText] = Field(default=None, description="Of toolResult.")
+    tool_name: Secondary[WireText] = Field(default=None, description="Of toolResult.")
+    is_error: Secondary[WireFlag] = Field(default=None, description="Of toolResult.")
+
+
+class PiLine(_Wire):
+    """A line of a session file, or an event of a stream, which has neither id nor time of its own."""
+
+    type: WireText = Field(description="session, message, compaction, …; of a stream message_end.")
+    version: Any = Field(default=None, description="Of session, since version 2.")
+    id: Secondary[WireText] = Field(default=None, description="Of the session, or since version 2 of the line.")
+    parent_id: Secondary[WireText] = Field(default=None, description="The line before it, in the tree of version 2.")
+    timestamp: Any = Field(default=None, description="ISO 8601: when it was written.")
+    message: PiMessage | None = Field(default=None, description="Of message and message_end.")
+    cwd: Secondary[WireText] = Field(default=None, description="Of session: working directory.")
+    provider: Secondary[WireText] = Field(default=None, description="Of session, version 1: its provider.")
+    model_id: Secondary[WireText] = Field(default=None, description="Of session, version 1: model that was asked for.")
+    branched_from: Secondary[WireText] = Field(default=None, description="Of session, version 1: file whose lines it begins with.")
+    parent_session: Secondary[WireText] = Field(default=None, description="Of session: the same since version 2.")
+    from_hook: Secondary[WireFlag] = Field(default=None, description="Of compaction, branch_summary: an extension wrote it.")
+    usage: PiUsage | None = Field(default=None, description="Of compaction, branch_summary: tokens of its call; mostly missing.")

@@ -1,0 +1,28 @@
+"""Broken logs of every agent, a few of each: `python -m tests.fuzz.fuzz_readers` tries as many as there is time for."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from ingest.agents import READERS
+from ingest.agents.unread import UnreadLogs
+from tests.fuzz import seeds
+from tests.fuzz.fuzz_readers import read, tried
+
+LOGS = 12
+
+
+def test_every_reader_has_a_log() -> None:
+    assert {name.partition(",")[0] for name in seeds.NAMES} == {reader.__name__ for reader in READERS if reader is not UnreadLogs}
+
+
+@pytest.mark.parametrize("reader", seeds.NAMES)
+def test_a_broken_log_is_runs_and_rejects_and_every_document_counts(reader: str) -> None:
+    result, kept = read(seeds.seed(reader))
+    assert result.run_ids, "the log that is right"
+    assert not kept.rejects
+    for number in range(LOGS):
+        said, data = tried(reader, random.Random(f"{reader} {number}"))
+        assert not said, (said, data)
