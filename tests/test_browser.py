@@ -249,6 +249,15 @@ def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_sa
     assert figures(friend) == figures(page)
 
 
+def test_the_measure_of_cost_stays_while_moving_about_and_is_in_the_address(samples: None, visit: Open) -> None:
+    page = visit("/cost")
+    page.get_by_role("radio", name="List-price cost").click()
+    expect(page.get_by_test_id("stMetric").first).to_contain_text("List-price cost")
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_test_id("stMetric").nth(1)).to_contain_text("List-price cost")
+    expect(page).to_have_url(re.compile("cost=List-price"))
+
+
 def test_a_report_is_downloaded_with_the_right_totals(samples: None, visit: Open, tmp_path: Path) -> None:
     page = visit("/reports?format=xlsx", "dark")
     expect(page.get_by_role("heading", name="Most expensive runs")).to_be_visible()
