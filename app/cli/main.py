@@ -39,9 +39,10 @@ from app.cli.options import (
     with_limit,
     with_output,
     with_store,
+    zone_option,
 )
 from app.queries.filters.chosen import Filters
-from app.queries.grouping import UTC_ZONE, groups
+from app.queries.grouping import groups
 from ingest.system.command_lines import command_line
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.errors import ExitCode
@@ -141,15 +142,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
 )
 @by_option
 @keys_option("--metrics", RUN_METRICS, "metric", (), "Metrics to show (replaces the defaults)")
-@click.option(
-    "--tz",
-    "zone",
-    default=UTC_ZONE,
-    show_default=True,
-    metavar="ZONE",
-    callback=utf8,
-    help="IANA time zone for days and times, also of --since and --until.",
-)
+@zone_option("IANA time zone for days and times, also of --since and --until.")
 @click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Number of runs to list.  [default: 10; in xlsx 10,000]")
 @cost_option
 @click.option("--reprice", default="", metavar="MODEL", callback=utf8, help="Also price the same tokens as MODEL[@PROVIDER].")

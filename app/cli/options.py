@@ -16,7 +16,7 @@ from app.cli.closed_lists import shown_words, with_known_words
 from app.cli.terminal import note, short
 from app.queries.filters.chosen import Filters, choose
 from app.queries.filters.registry import FILTERS, RUN, Filter, Kind
-from app.queries.grouping import groups
+from app.queries.grouping import UTC_ZONE, groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from ingest.system.command_lines import DEFAULT_STORE
 from schemas.catalogue.cost_measures import COST_MEASURES
@@ -104,6 +104,11 @@ def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
         if not text.isprintable() and any("\ud800" <= character <= "\udfff" for character in text):
             raise click.BadParameter(f"{text!r} is not UTF-8 text.", ctx, param)
     return value
+
+
+def zone_option(help_: str) -> Callable[[Command], Command]:
+    """`--tz ZONE`, passed on as `zone`."""
+    return click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help=help_)
 
 
 def examples(*commands: str) -> str:

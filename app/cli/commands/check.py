@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli import terminal
-from app.cli.options import Word, examples, utf8, with_budgets, with_filters, with_store
+from app.cli.options import Word, examples, with_budgets, with_filters, with_store, zone_option
 from app.queries.filters.chosen import Filters
-from app.queries.grouping import UTC_ZONE
 from schemas.errors import ExitCode
 from schemas.text import one_line
 
@@ -30,15 +29,7 @@ CHECK_FORMATS = ("table", "md", "json")
     )
 )
 @with_budgets
-@click.option(
-    "--tz",
-    "zone",
-    default=UTC_ZONE,
-    show_default=True,
-    metavar="ZONE",
-    callback=utf8,
-    help="IANA time zone for days, also of --since and --until.",
-)
+@zone_option("IANA time zone for days, also of --since and --until.")
 @click.option("--allow-empty", is_flag=True, help="Pass if no run matches.")
 @click.option(
     "--format", "format_", type=Word(CHECK_FORMATS), default=CHECK_FORMATS[0], show_default=True, help="md: for the summary of a CI job."
