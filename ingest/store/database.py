@@ -26,7 +26,7 @@ from ingest.store.own_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_
 from ingest.store.queue import Queue
 from ingest.store.waiting import StoreHeld, Wait, holder_in
 from ingest.system.signals import put_off
-from schemas.errors import NotAStore, StoreError
+from schemas.errors import NotAStore, StoreError, StoreMissing
 from schemas.rows.row import Row
 from schemas.rows.source import StoreMetaRow
 from schemas.rows.tables import SCHEMA_VERSION, TABLES, arrow_table
@@ -130,11 +130,13 @@ class Store:
             raise missing(self.location)
         _ = self.folder
         with self._attached(read_only=False) as (connection, new, _):
+            is_empty = _is_empty(connection, self.location)
+            if is_empty and not make:
+                raise missing(self.location)
             connection.begin()
             try:
-                if make and not _tables(connection):
+                if is_empty:
                     create_schema(connection)
-                _require_version(connection, self.location)
                 yield Writer(connection)
                 with put_off():
                     connection.commit()
@@ -301,21 +303,14 @@ def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
     return f"attach '{place}' as {alias}{listed}"
 
 
-def _tables(connection: duckdb.DuckDBPyConnection, alias: str | None = None) -> set[str]:
-    """The tables of the database attached under the alias, of the current one by default."""
-    sql = "select table_name from duckdb_tables() where database_name = coalesce($alias, current_database())"
-    rows = connection.execute(sql, {"alias": alias}).fetchall()
-    return {str(name) for (name,) in rows}
-
-
 def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:
     """Schema version of an attached store. Raises StoreMissing where it has no tables, NotAStore where they are not ours."""
-    tables = _tables(connection)
-    if not tables:
-        raise missing(location)
-    if "store_meta" not in tables:
-        raise NotAStore(f"{location} is a DuckDB database, but not a Tachograph store.", "Choose another file with --db.")
-    [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
+    try:
+        [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
+    except duckdb.CatalogException:  # to list the tables of every store that is opened would take longer than to ask ours
+        if not connection.execute("select 1 from duckdb_tables() where database_name = current_database() limit 1").fetchone():
+            raise missing(location) from None
+        raise NotAStore(f"{location} is a DuckDB database, but not a Tachograph store.", "Choose another file with --db.") from None
     return int(found)
 
 
@@ -323,3 +318,12 @@ def _require_version(connection: duckdb.DuckDBPyConnection, location: str) -> No
     found = stored_version(connection, location)
     if found != SCHEMA_VERSION:
         raise other_version(location, found)
+
+
+def _is_empty(connection: duckdb.DuckDBPyConnection, location: str) -> bool:
+    """Whether an attached database has no tables yet. Raises StoreError where it has others than a store of this version."""
+    try:
+        _require_version(connection, location)
+    except StoreMissing:
+        return True
+    return False

@@ -99,8 +99,9 @@ def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
         connection.register(name, table)
     run_step(connection, "pricing/03_priced")
     for is_likely in (True, False):
-        run_step(connection, "pricing/04_explained", {"is_likely": is_likely})
-        connection.execute("delete from unlike where row_no in (select row_no from explained)")
+        if connection.execute("select 1 from unlike limit 1").fetchall():
+            run_step(connection, "pricing/04_explained", {"is_likely": is_likely})
+            connection.execute("delete from unlike where row_no in (select row_no from explained)")
     for step in ("05_unexplained", "06_model_rows", "07_totals", "08_findings", "09_runs"):
         run_step(connection, f"pricing/{step}")
     for name in _REGISTERED:
