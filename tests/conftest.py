@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import io
 import json
 import os
@@ -111,6 +112,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the collector of garbage need not look through all of it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Else extension modules complain at the end of what nobody collected."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def installed_once() -> Iterator[None]:
     """With each new AppTest, Streamlit looks through all that is installed for components: half of the time of a screen."""
@@ -207,6 +219,12 @@ def samples_read(store_once: StoreOnce) -> Callable[..., Path]:
         return Path(store_once(name, lambda store: ingest_paths(store, SAMPLES, **labels)).location)
 
     return read
+
+
+@pytest.fixture(scope="session")
+def read_samples(samples_read: Callable[..., Path]) -> Store:
+    """The same, one for all: to be read only. What a screen asked of it, another screen of the process need not ask again."""
+    return Store(samples_read(), wait_seconds=5)
 
 
 @pytest.fixture

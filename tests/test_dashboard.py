@@ -79,8 +79,8 @@ def figures(app: AppTest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_screen_shows_the_samples(screen: str, sample_store: Store, open_screen: Open) -> None:
-    assert open_screen(screen).title
+def test_a_screen_shows_the_samples(screen: str, read_samples: Store, open_screen: Open) -> None:
+    assert open_screen(screen, read_samples.location).title
 
 
 @pytest.mark.parametrize("screen", [screen for screen in SCREENS if not screen.endswith(("upload.py", "run.py"))])
@@ -108,7 +108,7 @@ def test_a_file_that_is_no_store_is_told(screen: str, tmp_path: Path, open_scree
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_hostile_link_does_nothing(screen: str, sample_store: Store, open_screen: Open) -> None:
+def test_a_hostile_link_does_nothing(screen: str, read_samples: Store, open_screen: Open) -> None:
     keys = [
         "claims-by",
         "per",
@@ -126,7 +126,7 @@ def test_a_hostile_link_does_nothing(screen: str, sample_store: Store, open_scre
         "logs",
     ]
     query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
-    app = open_screen(screen, **query | {"run": HOSTILE["html"]})
+    app = open_screen(screen, read_samples.location, **query | {"run": HOSTILE["html"]})
     assert app.title[0].value == "Run not found" if screen.endswith("run.py") else app.title
     assert not acting(app)
 
@@ -141,16 +141,16 @@ def acting(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_hostile_filters_in_a_link_choose_no_run_and_do_nothing(screen: str, sample_store: Store, open_screen: Open) -> None:
+def test_hostile_filters_in_a_link_choose_no_run_and_do_nothing(screen: str, read_samples: Store, open_screen: Open) -> None:
     query = dict(zip(FILTERS, itertools.cycle(HOSTILE.values()), strict=False))
-    app = open_screen(screen, **query | {"search": "", "session": ""})
+    app = open_screen(screen, read_samples.location, **query | {"search": "", "session": ""})
     assert app.title or "No runs match" in [header.value for header in app.header]
     assert not acting(app)
 
 
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_run_id_is_no_run(value: str, sample_store: Store, open_screen: Open) -> None:
-    assert open_screen("screens/run.py", run=value).title[0].value == "Run not found"
+def test_a_hostile_run_id_is_no_run(value: str, read_samples: Store, open_screen: Open) -> None:
+    assert open_screen("screens/run.py", read_samples.location, run=value).title[0].value == "Run not found"
 
 
 def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
