@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from app.cli.main import cli
 from tests.conftest import ROOT, SAMPLES, record_text
-from tests.project_copy import RECIPES, TEXT, Copy
+from tests.project_copy import JSON, RECIPES, TEXT, Copy
 
 pytestmark = pytest.mark.slow
 
@@ -36,14 +38,14 @@ def test_an_agent(copy: Copy) -> None:
     record = {"acme_run": "a1", "ok": True, "usd": "0.5", "seconds": 12.5, "summary": "Parsing is 2x faster.", "mood": "fine"}
     log = copy.folder / "acme.jsonl"
     log.write_text("\n".join(json.dumps(line) for line in (record, {"acme_run": "a2", "seconds": "soon"})))
-    counts = json.loads(copy.tachograph("ingest", log, "--json"))
+    told, runs, _, rebuilt = copy.tachograph_each(("ingest", log, "--json"), ("runs", *JSON), ("rebuild",), ("runs", *JSON))
+    counts = json.loads(told)
     assert (counts["accepted"], counts["rejected"], counts["ignored"]) == (1, 1, 0)
-    [run] = copy.rows("runs")
+    [run] = json.loads(runs)
     assert {name: run[name] for name in ("run_id", "agent", "outcome", "cost_own_usd", "duration_ms", "claimed_speedup")} == {
         "run_id": "a1", "agent": "acme", "outcome": "completed", "cost_own_usd": 0.5, "duration_ms": 12_500, "claimed_speedup": 2,
     }  # fmt: skip
-    copy.tachograph("rebuild")
-    assert copy.rows("runs") == [run]
+    assert json.loads(rebuilt) == [run]
 
 
 def test_a_chart(copy: Copy) -> None:
@@ -56,27 +58,32 @@ def test_a_chart(copy: Copy) -> None:
 
 def test_an_export(copy: Copy) -> None:
     copy.apply("An export")
-    copy.tachograph("ingest", SAMPLES)
-    assert "|yaml]" in copy.tachograph("report", "--help").replace("\n", "").replace(" ", "")
-    copy.tachograph("runs", "-o", "runs.yaml")
+    _, described, _, runs, report = copy.tachograph_each(
+        ("ingest", SAMPLES),
+        ("report", "--help"),
+        ("runs", "-o", "runs.yaml"),
+        ("runs", *JSON),
+        ("report", "--by", "model", "--format", "yaml"),
+    )
+    assert "|yaml]" in described.replace("\n", "").replace(" ", "")
     rows = [json.loads(line.removeprefix("- ")) for line in (copy.folder / "runs.yaml").read_text().splitlines()]
-    assert rows == copy.rows("runs")
-    assert copy.tachograph("report", "--by", "model", "--format", "yaml").startswith('- {"model": ')
+    assert rows == json.loads(runs)
+    assert report.startswith('- {"model": ')
 
 
 def test_a_finding(copy: Copy) -> None:
     copy.apply("A finding")
     denied = [{"tool_name": "Bash", "tool_use_id": f"t{number}", "tool_input": {}} for number in range(3)]
     (copy.folder / "run.json").write_text(record_text(permission_denials=denied))
-    copy.tachograph("ingest", copy.folder / "run.json")
-    [found] = copy.rows("findings", "--rule", "many_denials")
+    _, findings = copy.tachograph_each(("ingest", copy.folder / "run.json"), ("findings", "--rule", "many_denials", *JSON))
+    [found] = json.loads(findings)
     assert (found["severity"], found["message"], found["actual"]) == ("info", "3 tool calls were denied permission.", "3")
 
 
 def test_a_claim_rule(copy: Copy) -> None:
     texts = copy.folder / "texts.jsonl"
     texts.write_text(json.dumps({"id": 1, "text": "Pss: 200 -> 100"}))
-    before = json.loads(copy.tachograph("claims", "extract", texts))
+    before = json.loads(CliRunner().invoke(cli, ["claims", "extract", str(texts)]).stdout)
     copy.apply("A claim rule")
     after = json.loads(copy.tachograph("claims", "extract", texts))
     assert (before["claims"], [(claim["metric"], claim["ratio"]) for claim in after["claims"]]) == ([], [("memory", 2)])
@@ -85,10 +92,14 @@ def test_a_claim_rule(copy: Copy) -> None:
 def test_a_figure_of_a_group(copy: Copy) -> None:
     """A figure of a run: `tests/test_catalogue.py`."""
     copy.apply("A figure of a group")
-    copy.tachograph("ingest", SAMPLES)
-    assert "turns_max" in copy.tachograph("report", "--help")
-    groups = copy.rows("report", "--by", "model", "--metrics", "turns_max", "--brief")
-    assert [group["turns_max"] for group in groups] == [max(run["num_turns"] for run in copy.rows("runs"))]
+    _, described, groups, runs = copy.tachograph_each(
+        ("ingest", SAMPLES),
+        ("report", "--help"),
+        ("report", "--by", "model", "--metrics", "turns_max", "--brief", *JSON),
+        ("runs", *JSON),
+    )
+    assert "turns_max" in described
+    assert [group["turns_max"] for group in json.loads(groups)] == [max(run["num_turns"] for run in json.loads(runs))]
 
 
 def test_the_page_names_files_that_are_there() -> None:
