@@ -72,6 +72,19 @@ def wrong_values(table: str) -> list[Wrong]:
     return nulls + [Wrong(table, field.name, value) for field in arrow_schema(TABLES[table]) for value in (object(), *WRONG[field.type])]
 
 
+def one_of_each(wrongs: list[Wrong]) -> list[Wrong]:
+    """One of each column, and one of each kind that is wrong in columns of a type: the same in other columns is left out."""
+    kept, columns, kinds = [], set(), set()
+    for wrong in wrongs:
+        of = WRONG[arrow_schema(TABLES[wrong.table]).field(wrong.column).type]
+        kind = id(of), next((place for place, value in enumerate(of) if value is wrong.value), None)
+        if wrong.column not in columns or kind not in kinds:
+            kept.append(wrong)
+        columns.add(wrong.column)
+        kinds.add(kind)
+    return kept
+
+
 def full_rows(document: Document, context_of: ContextOf) -> Rows:
     """The rows of a record of Claude Code, with calls and a patch."""
     [found] = ClaudeCode(context_of).feed(document)
@@ -140,8 +153,11 @@ def careless_log(path: Path, count: int, **good: Any) -> Path:
 
 @pytest.mark.parametrize("table", ["runs", "model_usage", "tool_calls", "patch_files"])
 def test_a_wrong_value_costs_its_record_alone(table: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One wrong value in each column in turn, of every kind that is wrong there."""
-    wrongs = [wrong for wrong in wrong_values(table) if table != "runs" or not wrong.column.startswith(GIVEN_LATER)]
+    """A wrong value in each column in turn; of every kind, as they follow one another, in one of the columns of a type.
+
+    Every kind in every column: `test_every_wrong_value_is_found_wherever_it_is`.
+    """
+    wrongs = one_of_each([wrong for wrong in wrong_values(table) if table != "runs" or not wrong.column.startswith(GIVEN_LATER)])
     registered(monkeypatch, lambda rows, number: with_value(rows, wrongs[number]))
     report = ingest_paths(store, careless_log(tmp_path / "log.jsonl", len(wrongs)))
     count = len(wrongs)
