@@ -132,7 +132,7 @@ def test_a_fork_continues_what_it_forked_from(store: Store) -> None:
 
 
 @pytest.mark.slow
-@settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(3), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(files(CONTINUED)), cut=st.integers(0, 3))
 def test_the_order_of_files_and_batches_does_not_matter(tmp_path_factory: pytest.TempPathFactory, order: list[Source], cut: int) -> None:
     """Also where a later batch brings an earlier link."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +108,7 @@ COPIES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", list(permutations(range(len(COPIES)))))
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 0, 1)])  # each is the first, the second and the last once
 def test_labels_of_every_copy_stay_whichever_is_kept(store: Store, order: tuple[int, ...]) -> None:
     for number in order:
         source, labels = COPIES[number]
@@ -265,8 +264,8 @@ def test_a_log_that_is_gone_when_it_is_read_is_told_and_the_others_go_on(store: 
 
 @pytest.mark.slow
 def test_a_big_file_is_read_in_portions_as_if_it_were_whole(store: Store, tmp_path: Path) -> None:
-    count = BIG_BYTES // 5000
-    lines = [record_text(uuid=f"{number}", session_id=f"s{number}", result="x" * 5000) for number in range(count)]
+    count = BIG_BYTES // 50_000
+    lines = [record_text(uuid=f"{number}", session_id=f"s{number}", result="x" * 50_000) for number in range(count)]
     (tmp_path / "big.jsonl").write_text("\n".join([*lines, lines[0], lines[1][:-9]]))
     progress: list[int] = []
     report = ingest(read_paths([tmp_path / "big.jsonl"]), store, on_progress=lambda done: progress.append(done.bytes))
@@ -296,7 +295,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 @pytest.mark.slow
-@settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(3), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(LOGS), repeated=st.sampled_from(LOGS), cut=st.integers(0, 4))
 def test_order_batches_and_repetition_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, plain: object, order: list[Source], repeated: Source, cut: int

@@ -115,7 +115,7 @@ def undo_is_as_if_never_ingested(batches: Sequence[Batch], place: int) -> None:
 
 
 @given(st.lists(BATCHES, min_size=2, max_size=3), st.integers(0, 2))
-@settings(parent=examples(3), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(parent=examples(1), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @example([Batch((("list.jsonl", 1),)), Batch((("chain.jsonl", 2),), 1)], 1)
 @example([Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 4),), 2)], 1)
 @example([Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 3),), 2, retries=True)], 1)

@@ -345,7 +345,7 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return state(store)
 
 
-@settings(examples(4), suppress_health_check=[HealthCheck.function_scoped_fixture], phases=[Phase.explicit, Phase.generate])
+@settings(examples(2), suppress_health_check=[HealthCheck.function_scoped_fixture], phases=[Phase.explicit, Phase.generate])
 @given(cuts=st.lists(st.integers(0, len(FINAL) - 1), min_size=1, max_size=2, unique=True).map(sorted), way=st.sampled_from(list(SIZES)))
 @example(cuts=[0, len(FINAL) // 2], way="portions")
 def test_d1_however_a_log_grew_the_store_is_that_of_one_ingest_of_all_of_it(
