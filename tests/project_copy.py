@@ -41,6 +41,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.store = folder / "runs.duckdb"
         for room in ROOMS:
             shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("pictures"))
 
@@ -55,7 +56,7 @@ class Copy:
 
     def python(self, *arguments: str | Path) -> str:
         """What Python prints with the copy in front of everything installed."""
-        variables = environment(PYTHONPATH=str(self.folder), TACHOGRAPH_DB=str(self.folder / "runs.duckdb"))
+        variables = environment(PYTHONPATH=str(self.folder), TACHOGRAPH_DB=str(self.store), COLUMNS="400")
         command = [sys.executable, *map(str, arguments)]
         done = subprocess.run(
             command, cwd=self.folder, env=variables, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False

@@ -6,8 +6,6 @@ import ast
 import csv
 import io
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,8 +31,8 @@ from schemas.catalogue.entry import AGGREGATES, Columns, Figure, aggregates_of, 
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.unit_names import Unit
-from tests.conftest import ROOT, SAMPLES, environment
-from tests.project_copy import Copy
+from tests.conftest import ROOT, SAMPLES
+from tests.project_copy import JSON, Copy
 
 SCOPES: dict[str, Columns] = {
     name: scope
@@ -174,38 +172,20 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     """A copy of the project with the entry of the recipe, its views written anew, and a store with the sample runs and a failed one."""
-    home = tmp_path_factory.mktemp("house")
-    Copy(home).apply("A figure of a run")
-    python(home, "-m", "ingest.store.ddl")
+    home = Copy(tmp_path_factory.mktemp("house"))
+    home.apply("A figure of a run")
+    home.python("-m", "ingest.store.ddl")
     failed = next(SAMPLES.glob("002*")).read_text().replace('"is_error":false', '"is_error":true').replace('"uuid":"', '"uuid":"0')
-    (home / "failed.json").write_text(failed)
-    python(home, "-m", "app.cli.main", "ingest", str(SAMPLES), "failed.json")
+    (home.folder / "failed.json").write_text(failed)
+    home.tachograph("ingest", SAMPLES, "failed.json")
     return home
 
 
-def python(home: Path, *arguments: str, **variables: str) -> str:
-    """What the code of the copy prints."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=home,
-        env=environment(PYTHONPATH=str(home), **variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def tachograph(home: Path, *arguments: str) -> str:
-    return python(home, "-m", "app.cli.main", *arguments, COLUMNS="400")
-
-
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: Path) -> None:
-    with duckdb.connect(str(house / "tachograph.duckdb"), read_only=True) as connection:
+def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: Copy) -> None:
+    with duckdb.connect(str(house.store), read_only=True) as connection:
         found = connection.execute("select sum(output_per_turn), sum(output_tokens / num_turns) from v_runs").fetchall()
         comments = connection.execute("select comment from duckdb_columns() where column_name = 'output_per_turn'").fetchall()
     assert found[0][0] == found[0][1] > 0
@@ -213,37 +193,43 @@ def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: Path)
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_commands_and_exports(house: Path) -> None:
-    assert LABEL in " ".join(tachograph(house, "runs", "--format", "md").splitlines()[0].split())
-    [row, *_] = csv.DictReader(io.StringIO(tachograph(house, "runs", "--format", "csv")))
+def test_a_figure_per_run_is_one_entry_for_commands_and_exports(house: Copy) -> None:
+    table, listed, _ = house.tachograph_each(("runs", "--format", "md"), ("runs", "--format", "csv"), ("runs", "-o", "runs.xlsx"))
+    assert LABEL in " ".join(table.splitlines()[0].split())
+    [row, *_] = csv.DictReader(io.StringIO(listed))
     assert float(row["output_per_turn"]) == int(row["output_tokens"]) / int(row["num_turns"])
-    tachograph(house, "runs", "-o", "runs.xlsx")
-    sheet = openpyxl.load_workbook(house / "runs.xlsx").worksheets[0]
+    sheet = openpyxl.load_workbook(house.folder / "runs.xlsx").worksheets[0]
     header = {cell.value: cell.column for cell in sheet[1]}
     assert sheet.cell(2, header[LABEL]).number_format == "#,##0"
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: Path) -> None:
-    [row] = json.loads(tachograph(house, "report", "--metrics", "output_per_turn_median", "--format", "jsonl").join("[]"))
-    runs = csv.DictReader(io.StringIO(tachograph(house, "runs", "--format", "csv")))
-    values = sorted(float(run["output_per_turn"]) for run in runs)
+def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: Copy) -> None:
+    median, runs, report, described = house.tachograph_each(
+        ("report", "--metrics", "output_per_turn_median", "--format", "jsonl"),
+        ("runs", "--format", "csv"),
+        ("report", "--all"),
+        ("report", "--help"),
+    )
+    [row] = json.loads(median.join("[]"))
+    values = sorted(float(run["output_per_turn"]) for run in csv.DictReader(io.StringIO(runs)))
     assert row["output_per_turn_median"] == pytest.approx((values[1] + values[2]) / 2)
-    assert f"{LABEL} per run (p50)" in tachograph(house, "report", "--all")
-    assert "output_per_turn_median" in tachograph(house, "report", "--help")
+    assert f"{LABEL} per run (p50)" in report
+    assert "output_per_turn_median" in described
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_compare(house: Path) -> None:
-    rows = json.loads(tachograph(house, "compare", "outcome=completed", "agent=claude-code", "--format", "json"))
-    assert [(row["unit"], row["better"]) for row in rows if row["measure"] == "output_per_turn"] == [("tokens", "lower")]
-    assert LABEL in tachograph(house, "compare", "outcome=completed", "agent=claude-code")
+def test_a_figure_per_run_is_one_entry_for_compare(house: Copy) -> None:
+    words = ("compare", "outcome=completed", "agent=claude-code")
+    rows, table = house.tachograph_each((*words, *JSON), words)
+    assert [(row["unit"], row["better"]) for row in json.loads(rows) if row["measure"] == "output_per_turn"] == [("tokens", "lower")]
+    assert LABEL in table
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_the_screens(house: Path) -> None:
+def test_a_figure_per_run_is_one_entry_for_the_screens(house: Copy) -> None:
     """The grid of runs and its order, the run's own page, the distribution on Overview, and Compare."""
-    told = json.loads(python(house, "-c", SCREENS, TACHOGRAPH_DB=str(house / "tachograph.duckdb")).splitlines()[-1])
+    told = json.loads(house.python("-c", SCREENS).splitlines()[-1])
     assert (told["grid"]["label"], told["grid"]["help"]) == (HEADER, MEANING)
     assert told["sorted"] == sorted(told["sorted"], reverse=True)
     assert told["card"][1] == MEANING
