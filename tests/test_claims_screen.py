@@ -104,8 +104,8 @@ def html_of(app: AppTest) -> str:
     return "".join(element.proto.body for element in app.get("html"))
 
 
-def test_the_claims_of_the_samples(sample_store: Store, open_screen: Open) -> None:
-    app = open_screen("claims", sample_store)
+def test_the_claims_of_the_samples(read_samples: Store, open_screen: Open) -> None:
+    app = open_screen("claims", read_samples)
     assert {metric.label: metric.value for metric in app.metric} == {
         "Runs claiming a speedup": "1",
         "With a stated benchmark": "1",
@@ -148,23 +148,23 @@ def test_more_claims_than_a_chart_has_lines_for_are_counted(many: Store, open_sc
     assert runs >= drawn["runs_found"][0].as_py()
 
 
-def test_a_click_on_a_claim_opens_its_run(sample_store: Store, open_screen: Open) -> None:
-    app = open_screen("claims", sample_store)
+def test_a_click_on_a_claim_opens_its_run(read_samples: Store, open_screen: Open) -> None:
+    app = open_screen("claims", read_samples)
     app.session_state["chart-claims-forest"] = {"selection": {"points": [{"customdata": [RUN]}], "point_indices": [0]}}
     app.run()
     assert not app.exception
     assert app.title[0].value == "I have successfully optimized the MLA attention performance in the vLLM codebase"
 
 
-def test_the_overview_says_what_is_claimed_and_on_what_evidence(sample_store: Store, open_screen: Open) -> None:
-    labels = [link.proto.label for link in open_screen("overview", sample_store).get("page_link")]
+def test_the_overview_says_what_is_claimed_and_on_what_evidence(read_samples: Store, open_screen: Open) -> None:
+    labels = [link.proto.label for link in open_screen("overview", read_samples).get("page_link")]
     assert "1 of 3 runs claims a speedup: 3.17× faster (micro-benchmark only), with a stated benchmark" in [
         label.replace("\\", "") for label in labels
     ]
 
 
-def test_a_run_shows_its_claims_where_they_stand(sample_store: Store, open_screen: Open) -> None:
-    app = open_screen("run", sample_store, run=RUN)
+def test_a_run_shows_its_claims_where_they_stand(read_samples: Store, open_screen: Open) -> None:
+    app = open_screen("run", read_samples, run=RUN)
     html = html_of(app)
     title = r"claimed 3\.17× \(time\) · method stated · micro-benchmark only"
     assert re.search(rf'<strong><mark style="[^"]*" title="{title}[^"]*">3\.17x speedup</mark>', html)
@@ -392,14 +392,14 @@ def test_a_sentence_without_an_end_is_cut_and_says_so(store: Store) -> None:
     assert "the build is 3x faster" in said
 
 
-def test_a_claim_opens_its_run_at_the_sentence(sample_store: Store, open_screen: Open) -> None:
-    app = open_screen("claims", sample_store)
+def test_a_claim_opens_its_run_at_the_sentence(read_samples: Store, open_screen: Open) -> None:
+    app = open_screen("claims", read_samples)
     app.session_state["claims-table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     app.run()
     assert app.title[0].value == "I have successfully optimized the MLA attention performance in the vLLM codebase"
     assert headings(app)[0] == "Claim in the summary"
     assert re.search(r"<mark[^>]*>3\.17x speedup</mark></strong><mark[^>]*> for </mark>", html_of(app))
-    assert "Claim in the summary" not in headings(open_screen("run", sample_store, run=RUN, claim="99"))
+    assert "Claim in the summary" not in headings(open_screen("run", read_samples, run=RUN, claim="99"))
 
 
 @pytest.mark.parametrize(
@@ -412,14 +412,14 @@ def test_a_claim_opens_its_run_at_the_sentence(sample_store: Store, open_screen:
         ("'end_to_end', 'figures', true", "approximate"),
     ],
 )
-def test_a_claim_says_what_limits_it(changes: str, caveat: str | None, sample_store: Store) -> None:
+def test_a_claim_says_what_limits_it(changes: str, caveat: str | None, read_samples: Store) -> None:
     sql = f"select {caveat_sql()} as caveat from (select unnest([struct_pack(scope := s, evidence := e, hedged := h)], recursive := true)"
-    found = run_queries.fetch(sample_store, f"{sql} from (values ({changes})) as row(s, e, h))", {})
+    found = run_queries.fetch(read_samples, f"{sql} from (values ({changes})) as row(s, e, h))", {})
     assert found["caveat"].to_pylist() == [caveat]
 
 
-def test_a_speedup_is_listed_with_its_caveat_wherever_runs_are(sample_store: Store) -> None:
-    runs = run_queries.runs(sample_store, EVERYTHING)
+def test_a_speedup_is_listed_with_its_caveat_wherever_runs_are(read_samples: Store) -> None:
+    runs = run_queries.runs(read_samples, EVERYTHING)
     chosen = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, ("run_id", "claimed_speedup", "outcome")))
     assert chosen.rows.column_names == ["run_id", "claimed_speedup", "claimed_caveat", "outcome"]
     assert set(chosen.rows["claimed_caveat"].to_pylist()) == {"micro-benchmark only", None}

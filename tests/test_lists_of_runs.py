@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from app.cli.main import cli
 from app.queries import screens as screen_queries
 from app.queries.filters.chosen import choose
+from app.queries.read_transaction import read_transaction
 from app.queries.screens import ORDERS
 from app.reports.results import CLAIMS_SHOWN, FINDINGS_SHOWN, RUNS_KEPT, RUNS_SHOWN
 from app.text import cost_grids, grid_columns
@@ -101,14 +102,16 @@ def test_a_run_that_never_started_says_so(listed: Store, screens: Callable[..., 
     assert [info.value for info in page.info] == ["This run never started: no cost, no API time, no model usage."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_runs_before_and_after_are_those_of_the_list(order: str, listed: Store) -> None:
-    for filters in (choose({}), choose({"min-cost": "0.1"})):
-        ids = screen_queries.runs(listed, filters, order, 10)["run_id"].to_pylist()
-        for place, run_id in enumerate(ids):
-            found = screen_queries.neighbours(listed, filters, order, run_id)
-            assert found == (ids[place - 1] if place else None, ids[place + 1] if place + 1 < len(ids) else None, place + 1, len(ids))
-    assert screen_queries.neighbours(listed, choose({"min-cost": "9"}), order, "aaaa0001-1234-5678") is None
+    with read_transaction(listed) as store:
+        for filters in (choose({}), choose({"min-cost": "0.1"})):
+            ids = screen_queries.runs(store, filters, order, 10)["run_id"].to_pylist()
+            for place, run_id in enumerate(ids):
+                found = screen_queries.neighbours(store, filters, order, run_id)
+                assert found == (ids[place - 1] if place else None, ids[place + 1] if place + 1 < len(ids) else None, place + 1, len(ids))
+        assert screen_queries.neighbours(store, choose({"min-cost": "9"}), order, "aaaa0001-1234-5678") is None
 
 
 def test_a_page_knows_its_place_in_the_list_it_was_opened_from(listed: Store, screens: Callable[..., AppTest]) -> None:

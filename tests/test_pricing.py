@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -121,17 +121,23 @@ tokens = st.integers(0, 10**12)
 amounts = st.decimals(0, 900, places=15, allow_nan=False)
 
 
+@pytest.fixture(scope="module")
+def arithmetic() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Where costs are added up: to start DuckDB takes longer than an example."""
+    with duckdb.connect() as connection:
+        run_step(connection, "pricing/01_costs_at")
+        yield connection
+
+
 @examples(15)
-@given(st.lists(st.tuples(*[tokens] * 5, st.integers(0, 10**6), *[amounts] * 6), min_size=1, max_size=20))
-def test_sql_multiplies_as_python_does(cases: list[tuple[Any, ...]]) -> None:
+@given(cases=st.lists(st.tuples(*[tokens] * 5, st.integers(0, 10**6), *[amounts] * 6), min_size=1, max_size=20))
+def test_sql_multiplies_as_python_does(arithmetic: duckdb.DuckDBPyConnection, cases: list[tuple[Any, ...]]) -> None:
     """Every sum exact, rounded once, half up; NULL beyond what the column holds."""
     words = [*list(RATE_WORDS)[:5], "searches"]
     own = pa.array([dict(zip(words, case[:6], strict=True)) for case in cases])
     table = pa.table({"no": range(len(cases)), "own": own, "rates": rates_array([Rates(*case[6:]) for case in cases])})
-    connection = duckdb.connect()
-    run_step(connection, "pricing/01_costs_at")
-    connection.register("cases", table)
-    found = [cost for (cost,) in connection.execute("select costs_at(own, rates) from cases order by no").fetchall()]
+    arithmetic.register("cases", table)
+    found = [cost for (cost,) in arithmetic.execute("select costs_at(own, rates) from cases order by no").fetchall()]
     exact = [sum((count * rate for count, rate in zip(case[:6], case[6:], strict=True)), Decimal(0)) for case in cases]
     nano = [cost.quantize(Decimal("1e-9"), ROUND_HALF_UP) if cost < 10**12 else cost for cost in exact]
     assert found == [cost if cost < 10**9 else None for cost in nano]

@@ -56,27 +56,27 @@ def printed(app: AppTest, store: Store) -> str:
     return command.removesuffix(f" --db {store.location}")
 
 
-def test_the_preview_has_the_totals_of_the_file(sample_store: Store, screen: Open) -> None:
-    app = screen(sample_store)
+def test_the_preview_has_the_totals_of_the_file(read_samples: Store, screen: Open) -> None:
+    app = screen(read_samples)
     assert Decimal(totals(app)["Reported cost"].lstrip("$")) == Decimal(TOTAL_COST)
     assert [heading.value for heading in app.header][:4] == ["Preview", "Totals", "By main model", "Models"]
     assert "Includes all 3 runs." in app.caption[0].value
-    assert printed(app, sample_store) == "tachograph report --by model -o cost-report-by-model.html"
+    assert printed(app, read_samples) == "tachograph report --by model -o cost-report-by-model.html"
     assert app.get("download_button")
 
 
-def test_it_covers_the_filtered_runs_and_says_so(sample_store: Store, screen: Open) -> None:
-    [name] = run_queries.runs(sample_store, Filters(), 1)["model"].to_pylist()
-    [runs] = run_queries.summary(sample_store, choose({"model": name, "max-cost": "1"}), (), ("runs",))["runs"].to_pylist()
+def test_it_covers_the_filtered_runs_and_says_so(read_samples: Store, screen: Open) -> None:
+    [name] = run_queries.runs(read_samples, Filters(), 1)["model"].to_pylist()
+    [runs] = run_queries.summary(read_samples, choose({"model": name, "max-cost": "1"}), (), ("runs",))["runs"].to_pylist()
     assert 0 < runs < 3
-    app = screen(sample_store, **{"model": name, "max-cost": "1", "format": "csv"})
+    app = screen(read_samples, **{"model": name, "max-cost": "1", "format": "csv"})
     assert totals(app)["Runs"] == str(runs)
     assert f"Includes {runs} of 3 runs (current filters)." in app.caption[0].value
-    assert printed(app, sample_store) == f"tachograph report --by model --model {name} --max-cost 1 -o cost-report-by-model.csv"
+    assert printed(app, read_samples) == f"tachograph report --by model --model {name} --max-cost 1 -o cost-report-by-model.csv"
 
 
-def test_a_model_without_a_price_is_told_and_can_be_corrected(sample_store: Store, screen: Open) -> None:
-    app = screen(sample_store, reprice="claude-haiku-9-9")
+def test_a_model_without_a_price_is_told_and_can_be_corrected(read_samples: Store, screen: Open) -> None:
+    app = screen(read_samples, reprice="claude-haiku-9-9")
     assert "no list price for 'claude-haiku-9-9'" in app.error[0].value.replace("\\", "")
     app.selectbox(key="reprice").set_value("claude-opus-4-5").run()
     assert not app.exception
@@ -85,10 +85,10 @@ def test_a_model_without_a_price_is_told_and_can_be_corrected(sample_store: Stor
 
 
 def test_title_owner_and_budget_are_on_the_first_page_and_in_the_command(
-    sample_store: Store, screen: Open, tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    read_samples: Store, screen: Open, tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TACHOGRAPH_BUDGETS", "max-total-usd=3 max-run-usd=0.5")
-    app = screen(sample_store, owner="Finance")
+    app = screen(read_samples, owner="Finance")
     assert app.number_input(key="budget").value == 3
     app.text_input(key="report-title").set_value("Agents -- it's March").run()
     app.number_input(key="budget").set_value(2.5).run()
@@ -104,13 +104,13 @@ def test_title_owner_and_budget_are_on_the_first_page_and_in_the_command(
     assert "−$0.3251" in page
 
 
-def test_groupings_are_two_at_most_and_none_is_fine(sample_store: Store, screen: Open) -> None:
-    app = screen(sample_store)
+def test_groupings_are_two_at_most_and_none_is_fine(read_samples: Store, screen: Open) -> None:
+    app = screen(read_samples)
     app.multiselect(key="grouping").set_value([]).run()
     assert not app.exception
-    assert printed(app, sample_store) == "tachograph report -o cost-report.html"
+    assert printed(app, read_samples) == "tachograph report -o cost-report.html"
     app.multiselect(key="grouping").set_value(["repo", "day"]).run()
-    assert printed(app, sample_store).endswith("--by repo,day -o cost-report-by-repo-and-day.html")
+    assert printed(app, read_samples).endswith("--by repo,day -o cost-report-by-repo-and-day.html")
 
 
 @pytest.mark.slow
@@ -142,9 +142,9 @@ def test_a_file_has_a_plain_name_whatever_a_label_is_called(word: str) -> None:
     assert len(name) < 80
 
 
-def test_a_long_section_is_cut_and_says_so(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_section_is_cut_and_says_so(read_samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_grids, "MOST_ROWS", 2)
-    section = report(sample_store, Request(by=("run",))).section("groups")
+    section = report(read_samples, Request(by=("run",))).section("groups")
     assert report_grids.section_grid(section).rows.num_rows == 2
     assert report_grids.cut_note(section) == "The first 2 of 3 rows; the file has all."
 
@@ -154,9 +154,9 @@ def test_a_format_lists_as_many_runs_as_it_has_room_for() -> None:
     assert of_format(request, EXPORTS["xlsx"]) == Request(HAIKU, ("model",), (), "Asia/Tokyo", 10_000, "m")
 
 
-def test_over_very_many_runs_the_preview_waits_to_be_asked_for(sample_store: Store, screen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_over_very_many_runs_the_preview_waits_to_be_asked_for(read_samples: Store, screen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.reports.report_grids.AT_ONCE", 2)
-    app = screen(sample_store)
+    app = screen(read_samples)
     assert not app.dataframe
     app.toggle(key="preview").set_value(True).run()
     assert totals(app)["Runs"] == "3"
