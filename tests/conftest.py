@@ -108,6 +108,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         asked = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
         fills = "store" in asked and "sample_store" not in asked  # a new store: an ingest; that of the samples is a copy
+        fills |= "store_once" in asked and "samples_read" not in asked  # one for its module, which is filled for the first test
         if fills or asked & SLOW or ATTACKS in item.path.parents:
             item.add_marker(pytest.mark.slow)
 

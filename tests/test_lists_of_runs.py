@@ -102,7 +102,6 @@ def test_a_run_that_never_started_says_so(listed: Store, screens: Callable[..., 
     assert [info.value for info in page.info] == ["This run never started: no cost, no API time, no model usage."]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_runs_before_and_after_are_those_of_the_list(order: str, listed: Store) -> None:
     with read_transaction(listed) as store:

@@ -52,7 +52,6 @@ CASES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("text", "place", "excerpt"), CASES)
 def test_a_run_is_found_by_each_of_its_texts(text: str, place: str | None, excerpt: str, searched: Store) -> None:
     done = CliRunner().invoke(cli, ["runs", "--search", text, "--format", "json", "--db", searched.location])
