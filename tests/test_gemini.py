@@ -274,6 +274,13 @@ def test_logs_of_one_session_in_any_order_and_number_are_one_run(tmp_path: Path)
     assert (run["outcome"], counts(run)) == ("completed", (1042, 60, 165)), "the log with the most tokens: it counts helper models too"
 
 
+def test_an_event_of_an_unknown_type_is_passed_over() -> None:
+    begun, rest = stream(result(6)).split("\n", 1)
+    newer = json.dumps(json.loads(begun) | {"type": "checkpoint"})
+    [run], rejects = runs_in(f"{begun}\n{newer}\n{rest}".encode())
+    assert (run.outcome, rejects) == ("completed", [])
+
+
 def test_streams_of_other_agents_in_the_same_file_stay_theirs(store: Store, tmp_path: Path) -> None:
     codex = lines(
         {"type": "thread.started", "thread_id": "t"},
