@@ -29,10 +29,11 @@ RESULT_START = '{"type":"result"'
 RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.record_fields)})"')
 """A field of a record in the text of an object."""
 
-FOREIGN_MARK = re.compile(
-    rf'"(?:{"|".join(name for agent in AGENTS.values() if agent is not CLAUDE_CODE for name in agent.marks.record_fields)})"'
+_FOREIGN = tuple(
+    (re.compile(rf'"(?:{"|".join(agent.marks.record_fields)})"'), agent.marks.names)
+    for agent in AGENTS.values()
+    if agent is not CLAUDE_CODE and agent.marks.record_fields
 )
-"""A field of another agent's record in the text of an object: what stands inside is no record of Claude Code, whatever it looks like."""
 
 EVENT_START = re.compile(r'\{"type"\s*:')
 """The beginning of an event."""
@@ -71,6 +72,11 @@ _EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(map(re.esc
 def is_agents_object(value: dict[str, Any]) -> bool:
     """Whether an object is a log of an agent, read or not, or a benchmark's file: then nothing inside it is a record of its own."""
     return any(names <= value.keys() for names in _NAMES) or is_roll_up(value) or unread_log(value) is not None
+
+
+def foreign_names(text: str, end: int) -> tuple[frozenset[str], ...] | None:
+    """The names of records of the agent, not Claude Code, whose marks are in a text up to `end`; None where there are no such marks."""
+    return next((names for fields, names in _FOREIGN if fields.search(text, 0, end)), None)
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:

@@ -263,6 +263,13 @@ def test_of_the_logs_of_a_session_the_one_with_the_most_tokens_counts(store: Sto
     assert (run["outcome"], counts(run)) == ("completed", (1042, 60, 165))
 
 
+def test_an_event_of_an_unknown_type_is_passed_over() -> None:
+    begun, rest = stream(result(6)).split("\n", 1)
+    newer = json.dumps(json.loads(begun) | {"type": "checkpoint"})
+    [run], rejects = runs_in(f"{begun}\n{newer}\n{rest}".encode())
+    assert (run.outcome, rejects) == ("completed", [])
+
+
 def test_streams_of_other_agents_in_the_same_file_stay_theirs() -> None:
     codex = lines(
         {"type": "thread.started", "thread_id": "t"},

@@ -30,7 +30,7 @@ from ingest.documents.broken_json import (
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
 from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record
 from schemas.errors import RejectReason
-from schemas.marks import EVENT_START, FOREIGN_MARK, RECORD_MARK, RESULT_START, has_marks
+from schemas.marks import EVENT_START, RECORD_MARK, RESULT_START, foreign_names, has_marks
 
 LONGEST_OBJECT = 256 << 20
 """Bytes. A longer object is refused."""
@@ -64,10 +64,6 @@ _DEEP_NESTING_SKIPPED = 4096
 _ALLOWED_BYTES = 1 << 24
 _EVENT = re.compile(EVENT_START.pattern.encode())
 _LINE_START = re.compile(rb"(?<=\n)\{")
-
-_LINE_SEARCHED = 1 << 16
-_OUTSIDE = re.compile(rb"\n(?=[^ \t\r\n][^\n{}]{0,1000}[{}]|[{}])")
-"""The line feed before a line that is not indented and has a brace near its beginning."""
 
 MOST_BROKEN = 100_000
 """Broken objects of a source that are examined one by one. After that only objects that are whole lines are read."""
@@ -140,6 +136,7 @@ class Scanner:
         self._examined_again = 0
         self._repair = JsonRepair(window)
         self._line_without_object = -1
+        self._torn: tuple[frozenset[str], ...] | None = None
 
     def spans(self) -> Iterator[Span | EventLines]:
         """Whole and broken objects, in order; `start` and `end` count from the beginning of the stream."""
@@ -182,7 +179,7 @@ class Scanner:
             return at
         at, line = first, window.line_at(first)
         while (events := self._events_at(at, line)).texts:
-            self.blank = False
+            self.blank, self._torn = False, None
             self.objects += len(events.texts)
             at = events.starts[-1] - window.base + len(events.texts[-1]) + 1
             line += len(events.texts)
@@ -240,7 +237,7 @@ class Scanner:
         for brace in _HIDDEN_START.finditer(self._window.data, at, until):
             start = brace.start()
             of_key = _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start)
-            if not of_key and (found := self._repair.repair_hidden(start, self._line_before(start))):
+            if not of_key and not self._is_inside(start) and (found := self._repair.repair_hidden(start, self._line_before(start))):
                 return found
         return None
 
@@ -276,10 +273,13 @@ class Scanner:
         """The place to go on from, and the object at `start`: good, repaired or broken; None for plain text."""
         was_blank, self.blank = self.blank, False
         begins_line = self._begins_line(start)
+        self._torn = None if begins_line else self._torn
         if begins_line and (span := self._on_a_line(start)):
             return span.end - self._window.base, span
         if not begins_line and _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start):
             return self._plain_text(start + 1)
+        if not begins_line and self._is_inside(start):
+            return self._part_of_torn(start)
         found = self._decoded(start)
         go_on, span = (found.end - self._window.base, found) if isinstance(found, Span) else self._broken(start, found, was_blank)
         return go_on, span if begins_line or span is None else span._replace(line_before=self._line_before(start))
@@ -358,9 +358,10 @@ class Scanner:
         text, at = failure.text, failure.at
         stopped = start + max(1, bytes_of(text[:at]))
         begins_line = self._begins_line(start)
-        if begins_line and "\n" in text[:at] and FOREIGN_MARK.search(text, 0, at):
+        if begins_line and "\n" in text[:at] and (names := foreign_names(text, at)) is not None:
+            self._torn = names
             torn = self._complaint(start, failure)
-            return self._behind_torn(start, stopped), torn
+            return self._behind_break(start, stopped), torn
         certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
         reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
         behind = self._last_on_line(start, failure) if reported or text.endswith('{"', 0, at) else 0
@@ -370,20 +371,32 @@ class Scanner:
         self.first_broken = self.first_broken or span
         return self._plain_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
 
-    def _behind_torn(self, start: int, stopped: int) -> int:
-        """The place behind a broken document of another agent, which was written over many lines: nothing inside it is a record.
-
-        It ends where another object ends the line of the break, or before the next line that is not indented and has a brace.
-        """
+    def _behind_break(self, start: int, stopped: int) -> int:
+        """The place to go on from after an indented object: the line behind its first one, or an object behind the break, on its line."""
         window = self._window
         line = window.data.rfind(b"\n", start, stopped) + 1
         end = window.line_end(line, LONGEST_LINE)
         if end >= 0 and (behind := last_object_of_line(window.data[line:end])):
+            self._torn = None
             return line + behind
-        at = stopped
-        while not (found := _OUTSIDE.search(window.data, max(0, at - 1))) and not window.ended:
-            at = window.move(max(at, len(window.data) - _LINE_SEARCHED))
-        return found.end() if found else len(window.data)
+        return self._after_line(start, stopped)
+
+    def _is_inside(self, start: int) -> bool:
+        """Whether an object stands inside the broken document before it, which was written over many lines: it is indented then."""
+        if self._torn is None:
+            return False
+        before = self._line_before(start)
+        if len(before) < LOOK_BACK and not before.startswith((b" ", b"\t")):
+            self._torn = None
+        return self._torn is not None
+
+    def _part_of_torn(self, start: int) -> tuple[int, Span | None]:
+        """An object inside a broken document of another agent: a record of that agent, or nothing, whatever it looks like."""
+        found = self._decoded(start)
+        if isinstance(found, Failure):
+            return self._plain_text(self._after_line(start, start + max(1, bytes_of(found.text[: found.at]))))
+        is_record = any(names <= found.value.keys() for names in self._torn or ())
+        return found.end - self._window.base, found if is_record else None
 
     def _complaint(self, start: int, failure: Failure) -> Span:
         reason, error = reject_reason(failure)
