@@ -280,7 +280,7 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, vi
     expect(page.get_by_test_id("stDataFrame").locator(".dvn-scroller")).to_be_visible()
     wait_until_drawn(page)
     reached = []
-    for _ in range(26):
+    for _ in range(30):
         page.keyboard.press("Tab")
         reached.append(page.evaluate(FOCUSED))
     names = " ".join(name for _, name, _ in reached)

@@ -30,7 +30,7 @@ def of_trial(rows: Rows) -> Rows:
     """
     run = rows.run
     trial = run.trial_id
-    if trial is None:
+    if not isinstance(trial, str):  # a wrong value is refused with its column
         return rows
     if run.parent_run_id not in (None, run.run_id):
         return alone(rows)

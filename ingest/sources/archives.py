@@ -133,14 +133,14 @@ class _Archive:
                 apart = [entry for entry in apart if entry not in joined]
             for number, entry in enumerate(apart):
                 if self.allowance.exhausted:
-                    yield from self._unread(name, [entry.filename for entry in apart[number:]], _BEHIND_A_BOMB)
+                    yield from self._unread(name, [_inner(name, entry.filename) for entry in apart[number:]], _BEHIND_A_BOMB)
                     break
                 inner = _inner(name, entry.filename)
                 if entry.flag_bits & _ENCRYPTED:
                     yield self._unreadable(inner, "it is encrypted")
                 else:
                     yield from self._member(partial(opened_member, archive, stream, entry), inner, _zip_time(entry), depth)
-            yield from self._unread(name, [entry.filename for entry in overlapping], _SHARES_BYTES)
+            yield from self._unread(name, [_inner(name, entry.filename) for entry in overlapping], _SHARES_BYTES)
 
     def _joined(self, archive: zipfile.ZipFile, stream: BinaryIO, parts: Sequence[zipfile.ZipInfo], name: str) -> Iterator[Member]:
         """Members that are one log, one behind the other as one source; those that cannot be unpacked are left out of it."""
@@ -155,7 +155,7 @@ class _Archive:
     ) -> Iterator[bytes]:
         for number, entry in enumerate(parts):
             if self.allowance.exhausted:
-                refused.extend(self._unread(name, [entry.filename for entry in parts[number:]], _BEHIND_A_BOMB))
+                refused.extend(self._unread(name, [_inner(name, entry.filename) for entry in parts[number:]], _BEHIND_A_BOMB))
                 return
             inner = _inner(name, entry.filename)
             if entry.flag_bits & _ENCRYPTED:
@@ -186,7 +186,7 @@ class _Archive:
             yield self._unreadable(source.name, "the archive is damaged or incomplete", error)
         if self.allowance.exhausted:
             behind = names(source, kind, Allowance(source.size))[seen:]
-            yield from self._unread(source.name, [name for name in behind if self.only(_inner(source.name, name))], _BEHIND_A_BOMB)
+            yield from self._unread(source.name, [name for name in behind if self.only(name)], _BEHIND_A_BOMB)
 
     def _tar_entry(self, archive: tarfile.TarFile, entry: tarfile.TarInfo, of: str, depth: int) -> Iterator[Member]:
         name = _inner(of, entry.name)
@@ -198,11 +198,11 @@ class _Archive:
             yield from self._member(partial(_given, file), name, _tar_time(entry), depth)
 
     def _unread(self, archive: str, names: Sequence[str], why: str) -> Iterator[Unreadable]:
-        """Members that are not read: the first ones by name, the others counted."""
+        """Members of an archive that are not read, by their names as sources: the first ones named, the others counted."""
         room = max(0, MOST_NAMED - self.named)
         self.named += len(names[:room])
         for name in names[:room]:
-            yield self._unreadable(_inner(archive, name), f"skipped: {why}", reason=RejectReason.TOO_MUCH)
+            yield self._unreadable(name, f"skipped: {why}", reason=RejectReason.TOO_MUCH)
         if further := len(names[room:]):
             said = f"{further:,} more members skipped, not listed here: {why}"
             yield self._unreadable(archive, said, reason=RejectReason.TOO_MUCH)
