@@ -108,6 +108,20 @@ def test_a_log_without_tokens_leaves_them_to_the_harness(store: Store, tmp_path:
     assert (run["outcome"], run["score"], run["session_id"]) == ("limit_reached", 1.0, "0199a213-81c0-7800-8aa1-bbab2a035a53")
 
 
+def test_the_harness_says_how_a_run_ended_whose_log_is_cut(store: Store, tmp_path: Path) -> None:
+    usage = {"input_tokens": 98_218, "cached_input_tokens": 91_834, "output_tokens": 700}
+    cut = lines(
+        {"type": "thread.started", "thread_id": "0199a213-81c0-7800-8aa1-bbab2a035a53"},
+        {"type": "turn.started"},
+        {"type": "turn.completed", "usage": usage},
+        {"type": "turn.started"},
+    )
+    ingest_paths(store, folder(tmp_path / "trial", (RESULT, OWN), cut, **raised("AgentTimeoutError")))
+    [run] = runs_in_store(store)
+    assert (run["record_kind"], run["outcome"], run["terminal_reason"]) == ("stream", "limit_reached", "AgentTimeoutError")
+    assert (run["errors"], run["num_turns"]) == ("It took too long.", 2)
+
+
 def test_a_cost_that_only_the_harness_tells_is_the_runs(store: Store, tmp_path: Path) -> None:
     usage = {"input_tokens": 98_218, "cached_input_tokens": 91_834, "output_tokens": 700}
     log = lines(
@@ -185,3 +199,15 @@ def test_a_log_that_lies_elsewhere_is_a_run_of_its_own(store: Store, tmp_path: P
     (tmp_path / "result.json").write_text(json.dumps({"answer": 42}))
     ingest_paths(store, tmp_path / "agent/log.txt")
     assert [run["run_id"] == TRIAL for run in runs_in_store(store)] == [False]
+
+
+def test_an_earlier_part_of_a_run_does_not_say_how_the_later_one_ended(store: Store, tmp_path: Path) -> None:
+    """A resumed thread that was cut is interrupted, although its first stream was completed."""
+    begun = {"type": "thread.started", "thread_id": "0199a213-81c0-7800-8aa1-bbab2a035a53"}
+    first = [begun, {"type": "turn.started"}, {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 1}}]
+    resumed = [begun, {"type": "turn.started"}, {"type": "turn.completed", "usage": {"input_tokens": 90, "output_tokens": 9}}]
+    (tmp_path / "first.jsonl").write_text(lines(*first))
+    (tmp_path / "resumed.jsonl").write_text(lines(*resumed, {"type": "turn.started"}))
+    ingest_paths(store, tmp_path)
+    [run] = runs_in_store(store)
+    assert (run["outcome"], run["input_tokens"]) == ("interrupted", 90)

@@ -25,7 +25,8 @@ _OWN_COLUMNS = ("source_id", "labels", "repo", "task", "experiment", "context_ra
 """Columns of the context that `run_records` has of every record."""
 
 _FIGURES = (
-    "agent", "session_id", "title", "outcome", "score", "duration_ms", "num_turns", "cost_reported_usd", "tokens_basis", *TOKEN_CLASSES
+    "agent", "session_id", "title", "outcome", "score", "duration_ms", "num_turns", "cost_reported_usd", "terminal_reason", "errors",
+    "tokens_basis", *TOKEN_CLASSES,
 )  # fmt: skip
 """Columns of a run that are no context, of which each record keeps its own."""
 

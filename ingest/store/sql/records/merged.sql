@@ -1,10 +1,12 @@
 -- Figures of the runs in `merging`, from all their records: each from the kept record, else from the fullest one that tells it. A benchmark
--- harness tells the score. How a run ended is told by a record that goes to its end. Times come from the best origin. The cost of
+-- harness tells the score. Time, turns, cost and end of a run come from another record only where both are of one trial: any other may be of
+-- an earlier part of the run. How a trial ended, and why, is told by a record that goes to its end. Times come from the best origin. The cost of
 -- another record stands in where the kept one has none; `repriced`: the runs whose cost changed by that.
 create or replace temp table merged as
 with told as (
     select
         run_id, source_id, record_kind, repo, task, experiment, json_merge_patch(context, told) as told,
+        record_kind = 'trial' or context ->> '$.trial_id' is not null as is_of_trial,
         row_number() over (
             partition by run_id order by is_kept desc, record_rank desc, context_rank desc, source_id, ordinal, ingest_id nulls first
         ) as place
@@ -14,39 +16,46 @@ with told as (
 ),
 named as (
     select
-        run_id, source_id, place, record_kind, told ->> '$.prompt' is not null as has_prompt,
+        run_id, source_id, place, record_kind, is_of_trial, told ->> '$.prompt' is not null as has_prompt,
         unnest([
-            'agent', 'session_id', 'title', 'outcome', 'score', 'duration_ms', 'num_turns', 'cost_reported_usd', 'prompt', 'agent_version',
+            'agent', 'session_id', 'title', 'score', 'duration_ms', 'num_turns', 'cost_reported_usd', 'prompt', 'agent_version',
             'requested_model', 'cwd', 'branch', 'permission_mode', 'base_commit', 'head_commit', 'task_status', 'first_edit_ms'
         ]) as name,
         unnest(json_extract_string(told, [
-            '$.agent', '$.session_id', '$.title', '$.outcome', '$.score', '$.duration_ms', '$.num_turns', '$.cost_reported_usd', '$.prompt',
+            '$.agent', '$.session_id', '$.title', '$.score', '$.duration_ms', '$.num_turns', '$.cost_reported_usd', '$.prompt',
             '$.agent_version', '$.requested_model', '$.cwd', '$.branch', '$.permission_mode', '$.base_commit', '$.head_commit',
             '$.task_status', '$.first_edit_ms'
         ])) as value
     from told
     union all
     select
-        run_id, source_id, place, record_kind, false, 'times',
+        run_id, source_id, place, record_kind, is_of_trial, false, 'times',
         json_object('time_source', told -> '$.time_source', 'started_at', told -> '$.started_at', 'ended_at', told -> '$.ended_at')::varchar
     from told
     where told ->> '$.time_source' is not null
     union all
+    select
+        run_id, source_id, place, record_kind, is_of_trial, false, 'outcome',
+        json_object('outcome', told -> '$.outcome', 'reason', told -> '$.terminal_reason', 'errors', told -> '$.errors')::varchar
+    from told
+    union all
     -- columns that `records/labels.sql` merges: here only for where they come from
-    select run_id, source_id, place, record_kind, false, unnest(['repo', 'task', 'experiment']), unnest([repo, task, experiment])
+    select run_id, source_id, place, record_kind, is_of_trial, false, unnest(['repo', 'task', 'experiment']), unnest([repo, task, experiment])
     from told
 ),
 chosen as (
     select *
     from named
-    where value is not null and not (name = 'agent' and value = 'unknown' and place > 1)
+    where
+        value is not null and not (name = 'agent' and value = 'unknown' and place > 1)
+        and (place = 1 or is_of_trial or name not in ('duration_ms', 'num_turns', 'cost_reported_usd', 'outcome'))
     qualify row_number() over (
         partition by run_id, name
         order by
             case name
                 when 'agent' then (value = 'unknown')::int
                 when 'score' then (record_kind <> 'trial')::int
-                when 'outcome' then coalesce(list_position(['interrupted', 'unknown'], value), 0)
+                when 'outcome' then coalesce(list_position(['interrupted', 'unknown'], json_extract_string(value, '$.outcome')), 0)
                 when 'title' then (not has_prompt)::int
                 when 'times' then list_position(
                     ['stream', 'sidecar', 'record', 'path', 'trusted_file', 'file'], json_extract_string(value, '$.time_source')
@@ -62,7 +71,7 @@ select
     max(value) filter (name = 'session_id') as session_id,
     max(value) filter (name = 'title') as title,
     max(value) filter (name = 'prompt') as prompt,
-    max(value) filter (name = 'outcome') as outcome,
+    max(value) filter (name = 'outcome') as ending,
     max(value) filter (name = 'score')::double as score,
     max(value) filter (name = 'duration_ms')::bigint as duration_ms,
     max(value) filter (name = 'num_turns')::bigint as num_turns,
@@ -88,7 +97,9 @@ set
     session_id = merged.session_id,
     title = merged.title,
     prompt = merged.prompt,
-    outcome = merged.outcome,
+    outcome = json_extract_string(merged.ending, '$.outcome'),
+    terminal_reason = json_extract_string(merged.ending, '$.reason'),
+    errors = json_extract_string(merged.ending, '$.errors'),
     score = merged.score,
     duration_ms = merged.duration_ms,
     num_turns = merged.num_turns,
