@@ -203,7 +203,7 @@ def test_a_log_that_lies_elsewhere_is_a_run_of_its_own(store: Store, tmp_path: P
 
 def test_an_earlier_part_of_a_run_does_not_say_how_the_later_one_ended(store: Store, tmp_path: Path) -> None:
     """A resumed thread that was cut is interrupted, although its first stream was completed."""
-    begun = {"type": "thread.started", "thread_id": "0199a213-81c0-7800-8aa1-bbab2a035a53"}
+    begun: dict[str, Any] = {"type": "thread.started", "thread_id": "0199a213-81c0-7800-8aa1-bbab2a035a53"}
     first = [begun, {"type": "turn.started"}, {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 1}}]
     resumed = [begun, {"type": "turn.started"}, {"type": "turn.completed", "usage": {"input_tokens": 90, "output_tokens": 9}}]
     (tmp_path / "first.jsonl").write_text(lines(*first))
