@@ -193,6 +193,14 @@ def test_the_report_of_swe_bench_is_the_score_of_the_log_beside_it(under_its_nam
     assert (rebuild(store).rejects, len(runs_in_store(store))) == (0, 2)
 
 
+def test_the_grade_counts_for_a_log_that_comes_behind_it_in_the_folder(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "django__django-1").mkdir()
+    (tmp_path / "django__django-1/report.json").write_text(json.dumps({"patch_exists": True, "patch_is_None": False, "resolved": True}))
+    (tmp_path / "django__django-1/run.traj.json").write_text(json.dumps(mini_record(reply())))
+    ingest_paths(store, tmp_path)
+    assert [run["score"] for run in runs_in_store(store)] == [1.0]
+
+
 def test_a_log_that_lies_elsewhere_is_a_run_of_its_own(store: Store, tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent/log.txt").write_text(own_log())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from ingest.context.sidecars import JOURNAL, SIDECAR_NAMES, split
+from ingest.context.sidecars import JOURNAL, SIDECAR_NAMES
+from ingest.context.small_files import split
 from ingest.sources.files import Source
 from schemas.errors import InputUnreadable
 from schemas.marks import RECORD_MARK, TEXT_STARTS
@@ -75,13 +76,17 @@ class Items:
         if self._folders and (result.kind is FileKind.LOG or result.known):
             self._recorded.add(split(result.name)[0])
 
-    def held(self) -> Iterator[tuple[Source, Callable[[], str | None] | None]]:
-        """The journals that wait, each with the error of its item; None instead of the function where the item has a record."""
-        for name, modified_at in self._journals:
+    def held(self, folders: Container[str]) -> Iterator[tuple[Source, Callable[[], str | None] | None]]:
+        """The journals in some folders, which wait no longer, each with the error of its item.
+
+        None instead of the function where the item has a record.
+        """
+        waited, self._journals = self._journals, [one for one in self._journals if split(one[0])[0] not in folders]
+        for name, modified_at in waited:
             folder, file = split(name)
-            journal = Source(name, path=self._folders[folder] / file, modified_at=modified_at, temporary=True)
-            yield journal, None if folder in self._recorded else partial(self._errors.get, folder)
-        self._journals.clear()
+            if folder in folders:
+                journal = Source(name, path=self._folders[folder] / file, modified_at=modified_at, temporary=True)
+                yield journal, None if folder in self._recorded else partial(self._errors.get, folder)
 
 
 def _end_of(source: Source) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -16,12 +15,10 @@ from typing import Any
 
 from ingest.agents.prompts import prompt_in
 from ingest.context.patches import FileChange, Patch, read_patch
-from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, harness_facts, tells_of_files
+from ingest.context.small_files import LARGEST_READ, json_object, split
+from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts
 from ingest.documents.times import lenient_time, shifted, unix_time
 from schemas.wire.harnesses.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
-
-LARGEST_READ = 64 << 20
-"""Bytes of the largest sidecar that is read."""
 
 JOURNAL, SUMMARY, PATCH, PREDICTION, TASK = NAMES = (
     "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt",
@@ -97,9 +94,11 @@ class Sidecars:
         if not path and not self._unpacked:
             return NO_HARNESS_FACTS
         whole = os.path.abspath(path) if path else name  # noqa: PTH100  # as above
-        folder = split(whole)[0]
-        if folder != self._harness_folder or tells_of_files(whole):
-            self._harness_folder, self._harness = folder, harness_facts(whole, str if path else self._actual)
+        actual = str if path else self._actual
+        if differs_in_folder(whole):
+            return harness_facts(whole, actual)
+        if (folder := split(whole)[0]) != self._harness_folder:
+            self._harness_folder, self._harness = folder, harness_facts(whole, actual)
         return self._harness
 
     def _actual(self, folder: str) -> str | None:
@@ -115,12 +114,6 @@ class Sidecars:
 
     def _folder_of(self, name: str) -> str:
         return str(self._unpacked.get(split(name)[0], "")) if self._unpacked else ""
-
-
-def split(name: str) -> tuple[str, str]:
-    """`logs.zip!item-3/journal.json` → `logs.zip!item-3/`, `journal.json`."""
-    end = max(name.rfind("/"), name.rfind("!")) + 1
-    return name[:end], name[end:]
 
 
 def is_sidecar(path: Path) -> bool:
@@ -217,19 +210,19 @@ def _milliseconds(*seconds: float | None) -> int | None:
 
 
 def _journal(path: Path) -> Journal | None:
-    value = _json(path)
+    value = json_object(path)
     is_one = isinstance(value.get("commits"), dict) and isinstance(value.get("status"), str) and "task_id" in value
     return Journal.model_validate(value) if is_one and value.get("type") != "result" else None
 
 
 def _summary(path: Path) -> RunSummary | None:
-    value = _json(path)
+    value = json_object(path)
     is_one = isinstance(value.get("meta"), dict) and (isinstance(value.get("commits"), dict) or isinstance(value.get("agent"), dict))
     return RunSummary.model_validate(value) if is_one and value.get("type") != "result" else None
 
 
 def _prediction(path: Path) -> Prediction | None:
-    value = _json(path, first_line=True)
+    value = json_object(path, first_line=True)
     return Prediction.model_validate(value) if isinstance(value.get("instance_id"), str) and "model_patch" in value else None
 
 
@@ -248,22 +241,13 @@ def _is_patch(path: Path) -> bool:
     return False
 
 
-def _json(path: Path, *, first_line: bool = False) -> dict[str, Any]:
-    """The object a file holds, or none."""
-    with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-        value = json.loads(file.readline(LARGEST_READ) if first_line else file.read(LARGEST_READ))
-        if isinstance(value, dict):
-            return value
-    return {}
-
-
 _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     JOURNAL: lambda path: _journal(path) is not None,
     SUMMARY: lambda path: _summary(path) is not None,
     PREDICTION: lambda path: _prediction(path) is not None,
     PATCH: _is_patch,
-    "prompt.json": lambda path: {"task", "target_files", "commits"} <= _json(path).keys(),
-    "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= _json(path).keys(),
+    "prompt.json": lambda path: {"task", "target_files", "commits"} <= json_object(path).keys(),
+    "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= json_object(path).keys(),
 }
 """Name → whether the content is that of the sidecar. Nothing is kept of the last two."""
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ingest.context.sidecars import LARGEST_READ, SIDECAR_NAMES, Unpacked, split
+from ingest.context.sidecars import SIDECAR_NAMES, Unpacked
+from ingest.context.small_files import LARGEST_READ, split
 from ingest.context.trials import named_by_harness
 from ingest.sources.files import Source
 from ingest.system.temporary import temporary_folder

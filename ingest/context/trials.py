@@ -8,18 +8,13 @@
 
 from __future__ import annotations
 
-import json
-import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ingest.agents.harbor.terminal_bench import run_of_logs as run_of_terminal_bench
 from ingest.agents.harbor.trial import run_of_logs as run_of_harbor
-
-LARGEST_READ = 64 << 20
-"""Bytes of the largest file of a harness that is read."""
+from ingest.context.small_files import json_object, split
 
 RESULTS, METADATA, GRADE = "results.json", "run_metadata.json", "report.json"
 
@@ -51,34 +46,29 @@ NO_HARNESS_FACTS = HarnessFacts()
 def named_by_harness(names: Iterable[str]) -> Iterator[str]:
     """The names of files that tell something of other files among `names`; only their content shows whether they do."""
     for name in names:
-        if _split(name)[1] in (METADATA, GRADE):
+        if split(name)[1] in (METADATA, GRADE):
             yield name
         for beside, logs in _places(name):
             yield beside + _LAYOUTS[logs][0]
 
 
-def tells_of_files(name: str) -> bool:
+def differs_in_folder(name: str) -> bool:
     """Whether the facts of a file may differ from those of the others in its folder."""
     return name.endswith((RESULTS, METADATA, GRADE)) or f"/{_TRAJECTORIES}" in name
 
 
 def harness_facts(name: str, actual: Actual) -> HarnessFacts:
     """What the harness says of a file. `name`: as a source, on disk the absolute path. Raises nothing."""
-    folder, file = _split(name)
+    folder, file = split(name)
     agent, model = _metadata(folder, actual) if file == RESULTS else (None, None)
     return HarnessFacts(_trial(folder, actual), agent, model, _score(folder, file, actual))
 
 
-def _split(name: str) -> tuple[str, str]:
-    end = max(name.rfind("/"), name.rfind("!")) + 1
-    return name[:end], name[end:]
-
-
 def _places(name: str) -> Iterator[tuple[str, str]]:
     """(folder that holds the folder of the logs, name of the folder of the logs), the nearest first."""
-    folder = _split(name)[0]
+    folder = split(name)[0]
     while folder:
-        above, logs = _split(folder[:-1])
+        above, logs = split(folder[:-1])
         if logs in _LAYOUTS and folder.endswith("/"):
             yield above, logs
         folder = above
@@ -94,7 +84,7 @@ def _trial(folder: str, actual: Actual) -> str | None:
 
 def _metadata(folder: str, actual: Actual) -> tuple[str | None, str | None]:
     """(agent, model) of the run whose results lie in the folder."""
-    for above in (folder, _split(_split(folder[:-1])[0][:-1])[0]):
+    for above in (folder, split(split(folder[:-1])[0][:-1])[0]):
         value = _json(above, METADATA, actual)
         if "agent_name" in value and "run_id" in value:
             return _text(value["agent_name"]), _text(value.get("model_name"))
@@ -103,7 +93,7 @@ def _metadata(folder: str, actual: Actual) -> tuple[str | None, str | None]:
 
 def _score(folder: str, file: str, actual: Actual) -> float | None:
     """1.0 or 0.0: whether the task is resolved."""
-    above, last = _split(folder[:-1])
+    above, last = split(folder[:-1])
     if f"{last}/" == _TRAJECTORIES:
         task = file.split(".traj", maxsplit=1)[0].removesuffix(".json")
         return _graded(_json(f"{above}{_GRADES}{task}/", GRADE, actual), task)
@@ -123,11 +113,5 @@ def _text(value: object) -> str | None:
 
 
 def _json(folder: str, name: str, actual: Actual) -> dict[str, Any]:
-    """The object in a file, empty where there is none. A pipe is not opened: it would wait."""
-    with suppress(OSError, ValueError, RecursionError):
-        place = actual(folder)
-        path = Path(place, name) if place is not None else None
-        if path and stat.S_ISREG((found := path.stat()).st_mode) and found.st_size <= LARGEST_READ:
-            value = json.loads(path.read_bytes())
-            return value if isinstance(value, dict) else {}
-    return {}
+    place = actual(folder)
+    return json_object(Path(place, name)) if place is not None else {}

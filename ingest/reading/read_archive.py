@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -49,9 +49,9 @@ def read_archive(
     items, held = Items(folders), list[ReadResult]()
     inside = replace(settings, sidecars=Sidecars(folders))
 
-    def read_held() -> None:
-        for number, (journal, error) in enumerate(items.held()):
-            held.append(read_item(journal, PortionKey(f"{name}.journal-{number}"), inside, spool, item_error=error))
+    def read_held(folders: Container[str]) -> None:
+        for journal, error in items.held(folders):
+            held.append(read_item(journal, PortionKey(f"{name}.journal-{len(held)}"), inside, spool, item_error=error))
 
     around = partial(_sidecars_in, folders, Allowance(source.size), read_held)
     allowance = Allowance(source.size)
@@ -69,10 +69,12 @@ def read_archive(
 
 
 @contextmanager
-def _sidecars_in(folders: dict[str, Path], allowance: Allowance, at_end: Callable[[], None], archive: Source, kind: str) -> Iterator[None]:
+def _sidecars_in(
+    folders: dict[str, Path], allowance: Allowance, at_end: Callable[[Container[str]], None], archive: Source, kind: str
+) -> Iterator[None]:
     """Unpack the members named as sidecars into `folders`, since a sidecar may come after its record. Most archives have none.
 
-    `at_end` is called after the last member, while the sidecars are there.
+    `at_end` is called with these folders after the last member of this archive, while the sidecars are there.
     """
     named = named_as_sidecars(contents.names(archive, kind, allowance))
     if not named:
@@ -82,4 +84,4 @@ def _sidecars_in(folders: dict[str, Path], allowance: Allowance, at_end: Callabl
     with unpacked(member for member in found if isinstance(member, Source)) as more:
         folders.update(more)
         yield
-        at_end()
+        at_end(more)
