@@ -21,9 +21,9 @@ from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report
 from app.text import cost_grids, grid_columns, presentation
 from app.text.answers import Answer
-from app.text.cohort_words import as_words
 from app.text.columns import columns
 from app.text.grid_columns import Listing
+from app.text.words.cohorts import as_words
 from ingest.store.database import Store
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.columns import CHECKS, COMPARED, GROUPS, RUNS, compared

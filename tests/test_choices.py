@@ -12,7 +12,7 @@ from app.charts import distributions, findings
 from app.queries import screens as screen_queries
 from app.queries.cost import groups, times
 from app.queries.filters.chosen import Filters, choose
-from app.text.cost_words import groups_finding, groups_note
+from app.text.words.costs import groups_finding, groups_note
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
 from ingest.store.database import Store

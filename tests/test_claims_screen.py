@@ -22,8 +22,8 @@ from app.queries.filters.chosen import Filters, choose
 from app.queries.sentences import sentence, sentence_span
 from app.text import grid_columns
 from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
-from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
 from app.text.summary_html import summary_html
+from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
 from ingest.claims import extract
 from ingest.documents.contents import Source
 from ingest.findings.summary_facts import headline as headline_of

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ingest.agents.base import Context, Rows
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.text_repair import repair
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.text_repair import repair
 from ingest.documents.contents import Source
 from ingest.documents.document import Document
 from ingest.pipeline import ingest

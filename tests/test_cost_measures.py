@@ -19,11 +19,13 @@ from app.reports import results
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
-from app.text import cost_grids, cost_words, measure_words
+from app.text import cost_grids
 from app.text.formatting import human
 from app.text.grid_columns import RUNS, grid
 from app.text.presentation import run_cards
 from app.text.untold import untold_note
+from app.text.words import costs as cost_words
+from app.text.words import measures as measure_words
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store

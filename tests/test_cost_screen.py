@@ -17,7 +17,8 @@ from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
 from app.queries.cost import PARTS, RECEIVED, TIME, Groups
 from app.queries.filters.chosen import Filters, choose
-from app.text import cost_grids, cost_words, grid_columns
+from app.text import cost_grids, grid_columns
+from app.text.words import costs as cost_words
 from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store

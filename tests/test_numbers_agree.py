@@ -28,9 +28,9 @@ from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
-from app.text import cost_words
 from app.text.grid_columns import RUNS, grid
 from app.text.text_tables import for_people
+from app.text.words import costs as cost_words
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.agents.base import RunFacts
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, StreamContext
-from ingest.agents.tool_counts import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT
+from ingest.agents.shared.tool_counts import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT
 from schemas.wire.agents.claude_code_events import InitEvent
 from tests.examples import examples
 

@@ -11,7 +11,7 @@ import pytest
 from app.charts.base import INKS
 from app.charts.claims import INK_ON_EVIDENCE
 from app.charts.palette import ON_COLOUR, ON_DEEP, PALETTE, SEVERITIES
-from app.text.claim_words import EVIDENCE
+from app.text.words.claims import EVIDENCE
 from tests.conftest import ROOT
 from tests.test_charts import luminance
 

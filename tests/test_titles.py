@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries.runs import fetch
-from ingest.agents.prompts import LONGEST_PROMPT, prompt_of
+from ingest.agents.shared.prompts import LONGEST_PROMPT, prompt_of
 from ingest.documents.contents import Source
 from ingest.findings.titles import LONGEST_TITLE, title_of
 from ingest.pipeline import Options, ingest

@@ -17,8 +17,8 @@ import pyarrow as pa
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, nothing, run_line, safe, tick_name
 from app.charts.palette import EVIDENCE_SIZES, SCOPES, Looks, name
-from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, words
 from app.text.formatting import exact, human
+from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, words
 from schemas.catalogue.columns import RUNS
 from schemas.text import plural
 from schemas.unit_names import Unit

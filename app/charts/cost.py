@@ -14,7 +14,7 @@ from app.charts.base import HEIGHT, figure, hover, inked, nothing, safe, tick_na
 from app.charts.palette import OTHER_LOOK, OTHERS, TOKENS, Look, Looks, name
 from app.charts.periods import filled, labels
 from app.queries.cost import Groups
-from app.text.cost_words import TOKEN_CLASSES, group_names
+from app.text.words.costs import TOKEN_CLASSES, group_names
 from schemas.catalogue.columns import GROUPS, RUNS
 from schemas.catalogue.cost_measures import COST_MEASURES, REPORTED, CostMeasure
 from schemas.unit_names import Unit

@@ -14,8 +14,8 @@ from app.charts.base import figure, figures_of, hover, inked, nothing, tick_name
 from app.charts.palette import ON_COLOUR, OTHER_LOOK, PLAIN, SEVERITIES, Looks
 from app.charts.periods import filled, labels
 from app.queries.cost import Groups
-from app.text.cost_words import comparable, group_names
 from app.text.formatting import human
+from app.text.words.costs import comparable, group_names
 from schemas.catalogue.columns import GROUPS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.unit_names import Unit

@@ -14,8 +14,8 @@ import pyarrow as pa
 from app.charts.axes import axis_layout, axis_of, is_wide
 from app.charts.base import Words, chart, figure, hover, nothing, run_line, safe, tick_name
 from app.charts.palette import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
-from app.text.cost_words import TOKEN_CLASSES, percent
 from app.text.formatting import exact, human
+from app.text.words.costs import TOKEN_CLASSES, percent
 from schemas.catalogue.columns import GROUPS, RUNS
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.text import plural

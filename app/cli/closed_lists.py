@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Sequence
 
 from app.queries.filters.chosen import Filters
-from app.text.claim_words import EVIDENCE_NAMES
+from app.text.words.claims import EVIDENCE_NAMES
 from schemas.errors import UsageError
 from schemas.text import did_you_mean
 

@@ -29,10 +29,10 @@ from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
-from app.text import measure_words
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
 from app.text.formatting import human, known_of
 from app.text.untold import untold_groups_note, untold_note
+from app.text.words import measures as measure_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure

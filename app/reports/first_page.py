@@ -19,10 +19,10 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budget_file import Budgets
 from app.reports.budgets import Verdict, verdicts
 from app.reports.period import Period, period_of
-from app.text import measure_words
 from app.text.answers import excluded_words, undated_words
-from app.text.cost_words import base_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
+from app.text.words import measures as measure_words
+from app.text.words.costs import base_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure

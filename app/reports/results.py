@@ -12,9 +12,9 @@ from app.queries import runs as run_queries
 from app.queries.cost import COST_FACTS, usual_measure
 from app.queries.filters.chosen import Filters
 from app.queries.read_transaction import read_transaction
-from app.text import measure_words
 from app.text.answers import Answer, heading, unattributed_words
 from app.text.untold import untold_note
+from app.text.words import measures as measure_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from app.screens import cache
-from app.text.label_words import changed_labels, label_list, read_labels, unreadable_words
 from app.text.presentation import facts_html, plain
+from app.text.words.labels import changed_labels, label_list, read_labels, unreadable_words
 from ingest.store.history.annotations import Change
 from schemas.errors import UsageError
 from schemas.text import plural, visible

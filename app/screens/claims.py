@@ -10,8 +10,8 @@ from app.queries.filters.registry import CLAIM_FILTERS, FILTERS
 from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
-from app.text.claim_words import partial_words
 from app.text.presentation import cards, code_span
+from app.text.words.claims import partial_words
 from schemas.rows.claim import ClaimKind
 
 MEDIAN = "claimed_speedup_median"

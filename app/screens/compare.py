@@ -8,9 +8,10 @@ from app.queries.comparisons import cohorts
 from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters.registry import FILTERS
 from app.screens import cache, filter_bar, widgets
-from app.text import cohort_words, grid_columns
+from app.text import grid_columns
 from app.text.columns import agent_name, untold
 from app.text.presentation import code_span, fact_words, plain
+from app.text.words import cohorts as cohort_words
 from schemas.catalogue.columns import MEASURES, compared
 from schemas.text import visible
 

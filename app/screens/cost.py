@@ -17,10 +17,11 @@ from app.reports.budget_file import from_environment
 from app.reports.budgets import verdicts
 from app.reports.first_page import TOTAL_BUDGET
 from app.screens import cache, filter_bar, widgets
-from app.text import cost_grids, cost_words
+from app.text import cost_grids
 from app.text.grid_columns import grid
 from app.text.presentation import code_span, plain
 from app.text.untold import untold_groups_note, untold_note
+from app.text.words import costs as cost_words
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.cost_measures import REPORTED
 from schemas.catalogue.dimensions import LABEL_PREFIX

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from app.text.claim_marks import around
-from app.text.claim_words import claim_title
 from app.text.presentation import plain
 from app.text.summary_html import summary_html
+from app.text.words.claims import claim_title
 
 CLAIM_NO = "claim"
 """The parameter of the address that names a claim of the run, by its number."""

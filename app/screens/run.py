@@ -8,7 +8,6 @@ from app.queries import run_ids
 from app.queries import runs as run_queries
 from app.screens import annotate, cache, evidence, filter_bar, widgets
 from app.text import claim_marks, grid_columns
-from app.text.claim_words import headline
 from app.text.formatting import short_id
 from app.text.presentation import (
     RUN_COST,
@@ -25,6 +24,7 @@ from app.text.presentation import (
     shown_record,
 )
 from app.text.summary_html import summary_html
+from app.text.words.claims import headline
 from schemas.text import one_line
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read

@@ -7,9 +7,9 @@ from app.queries.filters.registry import SEARCH
 from app.reports.results import by_measure
 from app.screens import annotate, cache, filter_bar, widgets
 from app.text import grid_columns
-from app.text.measure_words import bounded_runs
 from app.text.presentation import plain
 from app.text.untold import untold_note
+from app.text.words.measures import bounded_runs
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.cost_measures import LIST
 from schemas.text import plural

@@ -14,7 +14,7 @@ from app.server.uploads import Arrived, not_received, problem_words
 from app.text import file_kinds, grid_columns
 from app.text.formatting import human, short_id
 from app.text.presentation import code_span, plain
-from app.text.undo_words import about_ingest, came_in, took_back
+from app.text.words.undo import about_ingest, came_in, took_back
 from schemas.text import plural
 from schemas.unit_names import Unit
 

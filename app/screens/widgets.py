@@ -25,8 +25,6 @@ from app.queries.grouping import group
 from app.queries.screens import AXES, ORDERS
 from app.reports.exports import EXPORTS
 from app.screens import cache, evidence
-from app.text import measure_words
-from app.text.claim_words import overview_line
 from app.text.columns import Column
 from app.text.grid_columns import (
     TEXT_WIDTHS,
@@ -41,6 +39,8 @@ from app.text.grid_columns import (
     with_percentages,
 )
 from app.text.presentation import Card, Shown, fact_words, plain
+from app.text.words import measures as measure_words
+from app.text.words.claims import overview_line
 from schemas.catalogue.columns import FACTS, RUNS
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, CostMeasure
 from schemas.catalogue.dimensions import LABEL_PREFIX

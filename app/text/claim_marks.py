@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.queries.sentences import sentence_span
-from app.text.claim_words import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, expectation, statement
 from app.text.highlights import Mark
 from app.text.presentation import plain
+from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, expectation, statement
 from schemas.text import visible
 
 Row = Mapping[str, Any]

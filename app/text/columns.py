@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.claim_words import evidence_words
 from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
+from app.text.words.claims import evidence_words
 from schemas.agents import AGENTS
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry

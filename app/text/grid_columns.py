@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.queries.filters.registry import SEARCHED
-from app.text.claim_words import ORIGIN_NAMES, evidence_words, words
 from app.text.columns import Column, columns, with_starts
 from app.text.formatting import UNKNOWN_NAME, sortable_duration
 from app.text.presentation import fact_words, upload_words
+from app.text.words.claims import ORIGIN_NAMES, evidence_words, words
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.entry import Columns, Figure
 from schemas.catalogue.figures import MORE, listed

@@ -14,10 +14,10 @@ import simplejson
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text import file_kinds
-from app.text.claim_words import evidence_words
 from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_words, untold
 from app.text.formatting import human, known_of, short_id
-from app.text.measure_words import bounds_note, one_bound
+from app.text.words.claims import evidence_words
+from app.text.words.measures import bounds_note, one_bound
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
 from schemas.catalogue.columns import RUNS

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 
 from app.queries.run_page import RunPage
 from app.text.answers import Answer
-from app.text.claim_words import claim_title, expectation, statement
 from app.text.columns import NEVER_STARTED
 from app.text.formatting import human
 from app.text.presentation import (
@@ -26,6 +25,7 @@ from app.text.presentation import (
     run_cards,
 )
 from app.text.text_tables import SPELLED, draw
+from app.text.words.claims import claim_title, expectation, statement
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, RUNS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, visible

@@ -13,14 +13,14 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.disjoint_tokens import unrecorded
-from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import ended, found, kept
-from ingest.agents.prompts import prompt_of
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.uuid_times import is_uuid
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.disjoint_tokens import unrecorded
+from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.prompts import prompt_of
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.uuid_times import is_uuid
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable

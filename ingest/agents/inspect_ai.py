@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.known_sums import known_sum
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.known_sums import known_sum
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable

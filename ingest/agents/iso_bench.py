@@ -6,7 +6,7 @@ from typing import Any
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import UNKNOWN, found, kept
-from ingest.agents.record_id import canonical_hash
+from ingest.agents.shared.record_id import canonical_hash
 from ingest.documents.document import Document
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.harnesses.iso_bench import AgentProcess, Journal

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found, Rows, RunFacts, columns_of
-from ingest.agents.known_sums import in_range, known_sum
-from ingest.agents.litellm_models import provider_of
-from ingest.agents.prompts import LONGEST_PROMPT
-from ingest.agents.text_repair import repair
+from ingest.agents.shared.known_sums import in_range, known_sum
+from ingest.agents.shared.litellm_models import provider_of
+from ingest.agents.shared.prompts import LONGEST_PROMPT
+from ingest.agents.shared.text_repair import repair
 from ingest.agents.trial_records import rank_in_trial
 from ingest.documents.document import Document
 from ingest.prices.model_ids import parse_model_id

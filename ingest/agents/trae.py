@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.disjoint_tokens import Tokens
-from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import found, kept
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.disjoint_tokens import Tokens
+from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import TRAE
 from schemas.rows.run import Outcome, RecordKind, TokensBasis

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ingest.agents.prompts import prompt_in
+from ingest.agents.shared.prompts import prompt_in
 from ingest.context.patches import FileChange, Patch, read_patch
 from ingest.context.small_files import LARGEST_READ, json_object, split
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts

@@ -1,6 +1,6 @@
 """Token counts of one call as litellm and OpenRouter pass them on: in the shape of OpenAI's chat or Responses API, or of Anthropic's.
 
-`ingest.agents.litellm_tokens` has what is inside what.
+`ingest.agents.shared.litellm_tokens` has what is inside what.
 """
 
 from __future__ import annotations

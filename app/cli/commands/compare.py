@@ -37,7 +37,7 @@ def compare(first: str, second: str, output: Output, store: CheckedStore) -> Non
     from app.cli.output import deliver
     from app.queries.comparisons.cohorts import as_figures, compare_cohorts
     from app.text.answers import Answer
-    from app.text.cohort_words import as_words
+    from app.text.words.cohorts import as_words
     from schemas.catalogue.columns import COMPARED, compared
 
     filters = with_whole_ids(store, with_known_words(parse(first))), with_whole_ids(store, with_known_words(parse(second)))

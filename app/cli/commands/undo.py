@@ -36,7 +36,7 @@ def undo(number: int | None, store: Store, *, listed: bool, yes: bool) -> None:
     The store then holds what the other ingests alone would have brought. Runs that another ingest also brought stay; so do labels,
     notes, stars and exclusions that people gave.
     """
-    from app.text.undo_words import about_ingest, takes_back, took_back
+    from app.text.words.undo import about_ingest, takes_back, took_back
     from ingest.store.history.undo import preview
     from ingest.store.history.undo import undo as take_back
 

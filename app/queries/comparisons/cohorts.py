@@ -1,4 +1,4 @@
-"""Two cohorts of runs, each chosen by filters, compared measure by measure. `app.text.cohort_words` says it in words."""
+"""Two cohorts of runs, each chosen by filters, compared measure by measure. `app.text.words.cohorts` says it in words."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 from ingest.agents.aider.tokens import INCLUSIVE, UNTOLD_START
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.kept_run import ended
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.run_times import milliseconds_between
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.disjoint_tokens import Tokens
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable

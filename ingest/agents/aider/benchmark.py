@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from ingest.agents.aider.tokens import INCLUSIVE
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.kept_run import found, kept
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import AIDER
 from schemas.rows.run import Outcome, RecordKind, TokensBasis

@@ -15,10 +15,10 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.disjoint_tokens import Tokens
 from ingest.agents.kept_run import ended
-from ingest.agents.prompts import LONGEST_PROMPT
-from ingest.agents.record_id import canonical_hash
+from ingest.agents.shared.disjoint_tokens import Tokens
+from ingest.agents.shared.prompts import LONGEST_PROMPT
+from ingest.agents.shared.record_id import canonical_hash
 from ingest.documents.document import Document
 from ingest.documents.text_document import TextDocument
 from ingest.sources.files import Unreadable

@@ -14,9 +14,9 @@ from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFac
 from ingest.agents.claude_code.outcome import outcome
 from ingest.agents.claude_code.stream import StreamContext
 from ingest.agents.kept_run import complaints
-from ingest.agents.known_sums import in_range, known_sum
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.text_repair import repair
+from ingest.agents.shared.known_sums import in_range, known_sum
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.text_repair import repair
 from ingest.documents.document import Document
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.files import Unreadable

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from ingest.agents.base import NO_FACTS, RunFacts
-from ingest.agents.prompts import prompt_of
-from ingest.agents.tool_counts import LONGEST_NAME, TOOLS_KEPT, ToolCounts, merged
+from ingest.agents.shared.prompts import prompt_of
+from ingest.agents.shared.tool_counts import LONGEST_NAME, TOOLS_KEPT, ToolCounts, merged
 from ingest.documents.times import event_time
 from schemas.marks import EVENT_TYPES
 from schemas.text import paired

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.disjoint_tokens import unrecorded
-from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import ended
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.uuid_times import is_uuid, time_of_uuid
+from ingest.agents.shared.disjoint_tokens import unrecorded
+from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.uuid_times import is_uuid, time_of_uuid
 from ingest.documents.document import Document
 from ingest.documents.text_document import TextDocument
 from ingest.sources.files import Unreadable

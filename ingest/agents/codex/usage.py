@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingest.agents.disjoint_tokens import Tokens
+from ingest.agents.shared.disjoint_tokens import Tokens
 from schemas.wire.agents.codex import CodexUsage
 
 

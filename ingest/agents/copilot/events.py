@@ -15,13 +15,13 @@ from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.copilot.totals import PREMIUM_REQUESTS, Totals
-from ingest.agents.disjoint_tokens import unrecorded
-from ingest.agents.error_words import outcome_of_error
 from ingest.agents.kept_run import complaints, ended, found, kept
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.run_times import milliseconds_between
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.uuid_times import is_uuid
+from ingest.agents.shared.disjoint_tokens import unrecorded
+from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.uuid_times import is_uuid
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.copilot.events import run_id
 from ingest.agents.kept_run import found, kept
-from ingest.agents.run_times import milliseconds_between
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import COPILOT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ingest.agents.disjoint_tokens import Tokens
+from ingest.agents.shared.disjoint_tokens import Tokens
 from schemas.wire.agents.copilot import CopilotData, CopilotUsage
 
 PREMIUM_REQUESTS, AI_UNITS = "premium requests", "AI units"

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.gemini.errors import outcome_of, words_of
-from ingest.agents.google_tokens import calls_of, latency_of, models_of
 from ingest.agents.kept_run import found, kept
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.uuid_times import is_uuid
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.google_tokens import calls_of, latency_of, models_of
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.uuid_times import is_uuid
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import GEMINI
 from schemas.rows.run import Outcome, RecordKind

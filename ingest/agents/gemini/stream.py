@@ -12,15 +12,15 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.gemini.errors import outcome_of, words_of
-from ingest.agents.google_tokens import as_model, tokens_of_total
 from ingest.agents.kept_run import ended
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.run_times import milliseconds_between
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.uuid_times import is_uuid
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
+from ingest.agents.shared.google_tokens import as_model, tokens_of_total
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.uuid_times import is_uuid
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, NamedTuple
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, found, kept
-from ingest.agents.known_sums import known_sum
-from ingest.agents.litellm_models import provider_of
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.run_times import milliseconds_between
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.uuid_times import is_uuid
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.known_sums import known_sum
+from ingest.agents.shared.litellm_models import provider_of
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.uuid_times import is_uuid
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import HARBOR

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, complaints, ended
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.run_times import milliseconds_between
-from ingest.agents.uuid_times import is_uuid
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.uuid_times import is_uuid
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable

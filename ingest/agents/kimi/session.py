@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ingest.agents.disjoint_tokens import Tokens, unrecorded
-from ingest.agents.error_words import outcome_of_error
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.run_times import milliseconds_between
-from ingest.agents.tool_counts import ToolCounts, merged
+from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
+from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import KIMI

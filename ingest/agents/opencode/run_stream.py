@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
-from ingest.agents.run_times import milliseconds_between
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.wire_records import wire_record
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ingest.agents.error_words import outcome_of_error
-from ingest.agents.tool_counts import ToolCounts
+from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.tool_counts import ToolCounts
 from ingest.documents.times import event_time
 from schemas.rows.run import Outcome
 from schemas.wire.agents.openhands import ConversationState, SdkEvent, Stats

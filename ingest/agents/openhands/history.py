@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ingest.agents.tool_counts import ToolCounts
+from ingest.agents.shared.tool_counts import ToolCounts
 from schemas.wire.agents.openhands import LlmMetrics
 
 _NO_TOOLS = frozenset(

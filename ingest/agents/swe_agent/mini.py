@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
-from ingest.agents.litellm_models import provider_of
-from ingest.agents.litellm_tokens import tokens_of
-from ingest.agents.record_id import canonical_hash
-from ingest.agents.run_times import milliseconds_between
+from ingest.agents.shared.litellm_models import provider_of
+from ingest.agents.shared.litellm_tokens import tokens_of
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.run_times import milliseconds_between
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.wire_records import wire_record
 from ingest.agents.swe_agent.instances import repo_of
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import unix_time
 from ingest.sources.files import Unreadable

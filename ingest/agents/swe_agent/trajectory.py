@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
-from ingest.agents.litellm_models import provider_of
-from ingest.agents.record_id import canonical_hash
+from ingest.agents.shared.litellm_models import provider_of
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.wire_records import wire_record
 from ingest.agents.swe_agent.instances import repo_of
-from ingest.agents.tool_counts import ToolCounts, merged
-from ingest.agents.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import SWE_AGENT
 from schemas.rows.run import Outcome, RecordKind, TokensBasis

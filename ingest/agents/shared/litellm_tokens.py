@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ingest.agents.known_sums import known_sum
+from ingest.agents.shared.known_sums import known_sum
 from schemas.rows.run import TokensBasis
 from schemas.wire.litellm import CallUsage, InputDetails, OutputDetails
 

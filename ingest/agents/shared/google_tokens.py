@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ingest.agents.disjoint_tokens import Tokens, unrecorded
+from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from schemas.rows.run import TokensBasis
 from schemas.wire.agents.google_metrics import ModelMetrics, SessionMetrics
 

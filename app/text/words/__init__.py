@@ -1,0 +1,1 @@
+"""Sentences for people, by what they are about."""
