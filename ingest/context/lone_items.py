@@ -67,8 +67,8 @@ class Items:
         if is_lone_journal(self._folders[folder] / name):
             self._journals.append((member.name, member.modified_at))
             return True
-        if name.endswith(_ERRORS):
-            self._errors.setdefault(folder, _end_of(member))
+        if name.endswith(_ERRORS) and folder not in self._errors and (text := _end_of(member)):
+            self._errors[folder] = text
         return False
 
     def note(self, result: Result) -> None:
