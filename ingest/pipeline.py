@@ -97,6 +97,7 @@ class SourceReport:
     duplicates: int = 0
     rejected: int = 0
     ignored: int = 0
+    measurements: int = 0
     known: bool = False
     kind: FileKind = FileKind.LOG
     run_ids: tuple[str, ...] = ()
@@ -126,13 +127,23 @@ class IngestReport:
         return bool(self.total("accepted") or self.total("duplicates"))
 
     @property
+    def measured_files(self) -> int:
+        """How many of the sources are results of benchmarks, new or known."""
+        return sum(source.kind is FileKind.MEASUREMENT for source in self.sources)
+
+    @property
+    def has_results(self) -> bool:
+        """Whether any run or any result of a benchmark is in the sources."""
+        return self.has_runs or bool(self.measured_files)
+
+    @property
     def no_logs(self) -> Counter[FileKind]:
         """How many of the sources are no logs, by kind."""
         return Counter(source.kind for source in self.sources if source.kind in NO_LOGS)
 
     def as_dict(self) -> dict[str, float]:
         """The figures `tachograph ingest --json` prints."""
-        return _counts(self.sources) | {"seconds": round(self.seconds, 3)}
+        return _counts(self.sources) | {"measurements": self.total("measurements"), "seconds": round(self.seconds, 3)}
 
 
 def _total(sources: Sequence[SourceReport], count: str) -> int:
@@ -266,6 +277,7 @@ def _report(parts: list[ReadResult], accepted: int, stored: dict[str, dict[str, 
         duplicates=records - accepted,
         rejected=sum(result.rejected for result in parts),
         ignored=sum(result.ignored for result in parts),
+        measurements=sum(result.measurements for result in parts),
         kind=first.kind,
         run_ids=tuple(run_id for result in parts for run_id in result.run_ids)[:SHOWN],
         rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for result in parts for row in result.rejects)[:SHOWN],

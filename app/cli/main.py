@@ -107,7 +107,7 @@ def cli() -> None:
     is_flag=True,
     help="Re-ingest files with rejects, e.g. after an upgrade. Repeat --label and --path-template for the new runs.",
 )
-@click.option("--strict", is_flag=True, help="Exit 1 if anything was rejected or no run was found.")
+@click.option("--strict", is_flag=True, help="Exit 1 if anything was rejected or nothing was found.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON summary.")
 def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, **how: Any) -> int:
     """Ingest logs into the store, in one transaction.
@@ -126,7 +126,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
             terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
     if report.unreadable:
         return ExitCode.INPUT_UNREADABLE
-    return ExitCode.CHECK_FAILED if strict and (report.total("rejected") or not report.has_runs) else ExitCode.OK
+    return ExitCode.CHECK_FAILED if strict and (report.total("rejected") or not report.has_results) else ExitCode.OK
 
 
 @cli.command(

@@ -200,12 +200,14 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     note(f"Ingested {plural(len(report.sources), 'file')}{before} in {report.seconds:.1f} s into {one_line(location)}")
     parts = " + ".join([*counts, file_kinds.no_results(report.total("ignored"))])
     note(f"{plural(report.total('documents'), 'document')} = {parts}")
-    if report.no_logs:
-        note(file_kinds.no_logs(report.no_logs))
+    for said in filter(
+        None, (file_kinds.measured(report.total("measurements"), report.measured_files), file_kinds.no_logs(report.no_logs))
+    ):
+        note(said)
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
     if earlier := sum(source.rejected for source in report.sources if source.known):
         note(f"{plural(earlier, 'earlier reject')}. List them: {one_line(command_line('rejects', location))}")
-    if not report.has_runs:
+    if not report.has_results:
         _tell_nothing_found(report)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from schemas.agents import AGENTS
 from schemas.rows.source import FileKind
+from schemas.text import plural
 
 WORDS = {
     FileKind.TEXT: "text",
@@ -31,6 +32,11 @@ def no_results(count: int) -> str:
     """`13,963 events and other JSON without a result of their own`: documents that are no result record. Nothing is lost with them."""
     said = "event or other JSON without a result of its own" if count == 1 else "events and other JSON without a result of their own"
     return f"{count:,} {said}"
+
+
+def measured(values: int, files: int) -> str:
+    """`1,204 measured values in 31 benchmark results`; empty where there are none."""
+    return f"{plural(values, 'measured value')} in {plural(files, 'benchmark result')}" if values else ""
 
 
 def counted(kinds: Mapping[FileKind, int]) -> str:

@@ -22,6 +22,7 @@ from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document, Events
 from ingest.findings.summary_facts import complete
 from ingest.reading.read_archive import read_archive
+from ingest.reading.read_measurements import read_as_measurements
 from ingest.reading.settings import Settings
 from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
@@ -161,8 +162,10 @@ class _SourceReader:
         self._add_all(of_trial)
         if portion or self._has_records or self._result.rejected or without_run:
             self._as_log([] if portion else without_run)
+        elif self._has_roll_ups:
+            self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
-            self._result.kind, self._result.ignored = FileKind.SIDECAR if self._has_roll_ups else found.file_kind, 1
+            read_as_measurements(source, found.file_kind, self._result, self._spool, allowance)
 
     def _as_log(self, without_run: list[Unreadable]) -> None:
         """Reject the doubtful parts, since the source is a log; and events without a run, where nothing else was found."""

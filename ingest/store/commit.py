@@ -157,6 +157,12 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
             f"insert into rejects by name select {placed}, chosen.source_id, first_ordinal + document as ordinal"
             " from spool_rejects as spooled join chosen using (reading) join portions using (reading, portion)"
         )
+    if "measurements" in spooled:
+        columns = _columns("measurements", "source_id")
+        connection.execute(
+            f"insert into measurements by name select {columns}, chosen.source_id"
+            " from spool_measurements as spooled join chosen using (reading)"
+        )
     for table in filter(spooled.__contains__, CHILD_TABLES):
         connection.execute(f"insert into {table} by name select {_columns(table)} {_from_winners(table)}")
     if "runs" in spooled:

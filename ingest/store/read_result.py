@@ -23,7 +23,7 @@ class PortionKey:
 
 @dataclass
 class ReadResult:
-    """The result for one source, or for one portion of it. documents = records + rejected + ignored.
+    """The result for one source, or for one portion of it. documents = records + rejected + ignored. `measurements`: measured rows.
 
     `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids of
     earlier sources that are a beginning of it. `checksum`: of a portion.
@@ -39,6 +39,7 @@ class ReadResult:
     records: int = 0
     rejected: int = 0
     ignored: int = 0
+    measurements: int = 0
     known: bool = False
     begins_with: tuple[str, ...] = ()
     checksum: int = 0

@@ -22,6 +22,7 @@ from ingest.store.read_result import ReadResult
 from ingest.store.record_rows import checked_tables
 from ingest.system.held_folder import held_folder
 from schemas.errors import StoreError
+from schemas.rows.measurement import MeasurementRow
 from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
 
@@ -31,7 +32,7 @@ CHUNK_ROWS = 4096
 CHUNK_CHARACTERS = 1 << 25
 """Most characters of raw records in memory before they are written."""
 
-SPOOLED = ("runs", *CHILD_TABLES, "rejects")
+SPOOLED = ("runs", *CHILD_TABLES, "rejects", "measurements")
 """The tables that pass through the spool."""
 
 KEYS = ("reading", "portion", "document")
@@ -77,6 +78,8 @@ class SpoolWriter:
         self._records: list[_Record] = []
         self._rejects: list[RejectRow] = []
         self._reject_keys: list[DocumentKey] = []
+        self._measurements: list[MeasurementRow] = []
+        self._measurement_keys: list[DocumentKey] = []
         self._characters = 0
 
     def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
@@ -92,12 +95,23 @@ class SpoolWriter:
         if len(self._rejects) >= CHUNK_ROWS:
             self.flush()
 
+    def measure(self, result: ReadResult, rows: Sequence[MeasurementRow]) -> None:
+        """Add the measurements of a file. Raises WrongValue for a value that its column does not take; nothing is added then."""
+        arrow_table(MeasurementRow, rows)
+        result.measurements += len(rows)
+        self._measurements += rows
+        self._measurement_keys += [(result.key.reading, result.key.portion, 0)] * len(rows)
+        if len(self._measurements) >= CHUNK_ROWS:
+            self.flush()
+
     def flush(self) -> None:
         """Write all rows in memory. Records with wrong rows become rejects."""
         if self._records:
             self._write_records()
         if self._rejects:
             self._write("rejects", arrow_table(RejectRow, self._rejects), self._reject_keys)
+        if self._measurements:
+            self._write("measurements", arrow_table(MeasurementRow, self._measurements), self._measurement_keys)
         self._files += 1
         if self._characters >= CHUNK_CHARACTERS:
             self._empty()

@@ -14,7 +14,7 @@ from schemas.rows.units import ArrowType, Bytes, Count, LongText, Offset, Text, 
 
 
 class FileKind(StrEnum):
-    """What a source is. All but the first three are no logs, and count as one ignored document each."""
+    """What a source is. All but the first four are no logs. All but the first two count as one ignored document each."""
 
     LOG = "log"
     """It has records or events of runs, or parts that look like them."""
@@ -24,6 +24,9 @@ class FileKind(StrEnum):
 
     SIDECAR = "sidecar"
     """A file with facts about the record beside it, or one of a benchmark that only sums up runs or grades them."""
+
+    MEASUREMENT = "measurement"
+    """It has measured results of a benchmark."""
 
     TEXT = "text"
     SOURCE = "source"
@@ -35,11 +38,11 @@ class FileKind(StrEnum):
     EMPTY = "empty"
 
 
-NO_LOGS = tuple(kind for kind in FileKind if kind not in (FileKind.LOG, FileKind.ARCHIVE, FileKind.SIDECAR))
-"""Kinds of files in which nothing looked like a run."""
+NO_LOGS = tuple(kind for kind in FileKind if kind not in (FileKind.LOG, FileKind.ARCHIVE, FileKind.SIDECAR, FileKind.MEASUREMENT))
+"""Kinds of files in which nothing looked like a run or a measured result."""
 
-MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON)
-"""Kinds of files that a later version may find a run in, of an agent that is not known yet."""
+MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON, FileKind.CSV)
+"""Kinds of files that a later version may find a run or a measured result in, of an agent or a tool that is not known yet."""
 
 
 class SourceRow(Row):
@@ -50,7 +53,7 @@ class SourceRow(Row):
     bytes: Bytes = Field(title="Size", description="Size in bytes.")
     kind: Annotated[FileKind, ArrowType(pa.string())] = Field(
         title="Kind",
-        description="File kind: log, archive or sidecar; or ignored as no log: text, source, patch, json, csv, picture, binary or empty.",
+        description="log, archive, sidecar or measurement; or, ignored: text, source, patch, json, csv, picture, binary or empty.",
     )
     container: Text = Field(
         title="Container type", description="How the records are stored in the file: object, array, jsonl, concatenated, mixed or none."

@@ -18,6 +18,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
 from schemas.rows.ingest import IngestRow, RunRecordRow, SourceLabelsRow, SupersededRejectRow, SupersededSourceRow
+from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
@@ -27,7 +28,7 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 from schemas.unit_names import Unit
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
 writes a new store from the records of the old one."""
 
@@ -43,10 +44,12 @@ TABLES: dict[str, type[Row]] = {
     "statements": StatementRow,
     "findings": FindingRow,
     "rejects": RejectRow,
+    "measurements": MeasurementRow,
     "price_files": PriceFileRow,
     "ingests": IngestRow,
     "run_records": RunRecordRow,
     "source_labels": SourceLabelsRow,
+    "source_measures": SourceMeasuresRow,
     "superseded_sources": SupersededSourceRow,
     "superseded_rejects": SupersededRejectRow,
     "annotations": AnnotationRow,

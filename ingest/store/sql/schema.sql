@@ -1,4 +1,4 @@
--- The tables of the store, version 7. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 8. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -31,7 +31,7 @@ comment on table sources is 'One file, upload or stream that was read. documents
 comment on column sources."source_id" is 'sha256 of the file''s bytes.';
 comment on column sources."name" is 'Path or file name.';
 comment on column sources."bytes" is 'Size in bytes.';
-comment on column sources."kind" is 'File kind: log, archive or sidecar; or ignored as no log: text, source, patch, json, csv, picture, binary or empty.';
+comment on column sources."kind" is 'log, archive, sidecar or measurement; or, ignored: text, source, patch, json, csv, picture, binary or empty.';
 comment on column sources."container" is 'How the records are stored in the file: object, array, jsonl, concatenated, mixed or none.';
 comment on column sources."received_at" is 'When the file was first ingested (UTC).';
 comment on column sources."documents" is 'Records and other events found in the file.';
@@ -425,6 +425,96 @@ comment on column rejects."reason" is 'Reason code.';
 comment on column rejects."detail" is 'What was wrong, and in which field.';
 comment on column rejects."excerpt" is 'Beginning of the rejected record.';
 
+create table measurements (
+    "source_id" varchar not null,
+    "measurement_no" bigint not null,
+    "format" varchar not null,
+    "measured_by" varchar,
+    "repo" varchar,
+    "task" varchar,
+    "commit_full" varchar,
+    "parent_full" varchar,
+    "instance" varchar,
+    "variant" varchar,
+    "agent" varchar,
+    "model" varchar,
+    "run_path" varchar,
+    "run_id" varchar,
+    "patch_sha256" varchar,
+    "patch_applied" varchar not null,
+    "benchmark" varchar,
+    "params" varchar using compression zstd,
+    "command" varchar using compression zstd,
+    "workload_fp" varchar,
+    "bench_model" varchar,
+    "machine" varchar,
+    "batch" varchar,
+    "scope" varchar not null,
+    "metric" varchar,
+    "statistic" varchar,
+    "unit" varchar,
+    "unit_raw" varchar,
+    "better" varchar not null,
+    "value" double,
+    "value_raw" double,
+    "ratio_base" varchar,
+    "n" bigint,
+    "spread_kind" varchar not null,
+    "spread_lo" double,
+    "spread_hi" double,
+    "samples" double[] not null,
+    "status" varchar not null,
+    "failure" varchar,
+    "failure_detail" varchar using compression zstd,
+    "measured_at" timestamptz,
+    "tz_known" boolean not null,
+    "flags" varchar[] not null
+);
+comment on table measurements is 'One measured value, or one failure to measure. Values are in the stored units of `schemas.measured_units`.';
+comment on column measurements."source_id" is 'The file (sources.source_id).';
+comment on column measurements."measurement_no" is 'Number of the row within its file, from 1.';
+comment on column measurements."format" is 'The tool that wrote the file.';
+comment on column measurements."measured_by" is 'Who ran the benchmark, as far as the file says.';
+comment on column measurements."repo" is 'Repository that was measured.';
+comment on column measurements."task" is 'Task that the measured change belongs to.';
+comment on column measurements."commit_full" is 'Commit that names the task, such as that of the reference: in full, or its beginning.';
+comment on column measurements."parent_full" is 'Commit of the baseline: in full, or its beginning.';
+comment on column measurements."instance" is 'Id of the task instance in the benchmark.';
+comment on column measurements."variant" is 'baseline, reference or candidate. Empty: the file does not say it.';
+comment on column measurements."agent" is 'Agent that made the candidate, as written.';
+comment on column measurements."model" is 'Model of that agent, as written.';
+comment on column measurements."run_path" is 'Folder of the measured run, as the file names it.';
+comment on column measurements."run_id" is 'Id of the measured run, where the file has it.';
+comment on column measurements."patch_sha256" is 'sha256 of the measured patch.';
+comment on column measurements."patch_applied" is 'yes, no, partial or unknown.';
+comment on column measurements."benchmark" is 'Name of the benchmark or of one of its tests.';
+comment on column measurements."params" is 'Parameters of the benchmark, as JSON with sorted keys.';
+comment on column measurements."command" is 'Command that ran the benchmark.';
+comment on column measurements."workload_fp" is 'Fingerprint of parameters and command. Empty: unknown.';
+comment on column measurements."bench_model" is 'Model that the benchmark served or ran.';
+comment on column measurements."machine" is 'Machine or accelerator.';
+comment on column measurements."batch" is 'Measurements of one batch were made together, on one set-up. Empty: unknown.';
+comment on column measurements."scope" is 'How much of the software the benchmark covers.';
+comment on column measurements."metric" is 'What was measured. Empty: nothing was.';
+comment on column measurements."statistic" is 'mean, median, p99, min, max, total or rate.';
+comment on column measurements."unit" is 'Unit of the value: ms, B, tok/s, req/s, op/s, B/s, count, ratio. Empty: unknown.';
+comment on column measurements."unit_raw" is 'Unit of the value in the file.';
+comment on column measurements."better" is 'lower, higher or unknown.';
+comment on column measurements."value" is 'The measured value.';
+comment on column measurements."value_raw" is 'The value in the file, in its own unit.';
+comment on column measurements."ratio_base" is 'Of a value that is a ratio already: the variant it was divided by.';
+comment on column measurements."n" is 'Number of runs that the value sums up.';
+comment on column measurements."spread_kind" is 'std, sem, ci, iqr, mad, samples or none.';
+comment on column measurements."spread_lo" is 'Lower end, in the unit of the value.';
+comment on column measurements."spread_hi" is 'Upper end, in the unit of the value.';
+comment on column measurements."samples" is 'The value of every run, in the unit of the value.';
+comment on column measurements."status" is 'ok, failed or not_run.';
+comment on column measurements."failure" is 'patch, crash, timeout, infra, incorrect or unknown.';
+comment on column measurements."failure_detail" is 'The error, as written.';
+comment on column measurements."measured_at" is 'When it was measured (UTC).';
+comment on column measurements."tz_known" is 'Whether the file says the time zone of that time.';
+comment on column measurements."flags" is 'What is doubtful about the value (schemas.measured_flags).';
+
 create table price_files (
     "name" varchar not null,
     "text" varchar not null using compression zstd,
@@ -515,6 +605,16 @@ comment on column source_labels."ingest_id" is 'The ingest that gave them.';
 comment on column source_labels."source_id" is 'Id of the file.';
 comment on column source_labels."labels" is 'The labels.';
 
+create table source_measures (
+    "ingest_id" bigint not null,
+    "source_id" varchar not null,
+    "given" map(varchar, varchar) not null
+);
+comment on table source_measures is 'What people say about all measurements of a file, where the file does not say it itself.';
+comment on column source_measures."ingest_id" is 'The ingest that said it.';
+comment on column source_measures."source_id" is 'Id of the file.';
+comment on column source_measures."given" is 'Column of measurements -> value.';
+
 create table superseded_sources (
     "source_id" varchar not null,
     "name" varchar not null,
@@ -534,7 +634,7 @@ comment on table superseded_sources is 'A file as it was before a later ingest r
 comment on column superseded_sources."source_id" is 'sha256 of the file''s bytes.';
 comment on column superseded_sources."name" is 'Path or file name.';
 comment on column superseded_sources."bytes" is 'Size in bytes.';
-comment on column superseded_sources."kind" is 'File kind: log, archive or sidecar; or ignored as no log: text, source, patch, json, csv, picture, binary or empty.';
+comment on column superseded_sources."kind" is 'log, archive, sidecar or measurement; or, ignored: text, source, patch, json, csv, picture, binary or empty.';
 comment on column superseded_sources."container" is 'How the records are stored in the file: object, array, jsonl, concatenated, mixed or none.';
 comment on column superseded_sources."received_at" is 'When the file was first ingested (UTC).';
 comment on column superseded_sources."documents" is 'Records and other events found in the file.';

@@ -1,0 +1,76 @@
+"""Documents → measured rows: one file per measuring tool, and the list of all.
+
+A file is read as measurements where no run of an agent was found in it. Content decides, not its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ingest.measurements import hyperfine
+from ingest.measurements.base import MeasuredFile, Tool
+from schemas.rows.measurement import MeasurementRow
+
+TOOLS: tuple[Tool, ...] = (hyperfine.TOOL,)
+"""Every measuring tool. The first that recognises a file reads it."""
+
+_CUT = "it is no valid JSON, and may be cut off"
+
+LARGEST_BYTES = 64 << 20
+"""Bytes of the largest file that is read as measurements."""
+
+MARKED_CHARACTERS = 1 << 20
+"""The marks of a tool are within this beginning of a file."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The measurements of a file. `refused`: why its own tool could not read it; there are no rows then."""
+
+    tool: str
+    rows: tuple[MeasurementRow, ...] = ()
+    refused: str = ""
+
+
+def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
+    """The measurements in a file; None where no tool recognises it. Raises nothing: a defect is a refusal too."""
+    beginning = file.text[:MARKED_CHARACTERS]
+    for tool in TOOLS:
+        if all(mark in beginning for mark in tool.marks):
+            reading = _read(tool, file, source_id)
+            if reading:
+                return reading
+    return None
+
+
+def _read(tool: Tool, file: MeasuredFile, source_id: str) -> Reading | None:
+    if not _recognises(tool, file):
+        return Reading(tool.name, refused=_CUT) if _is_cut(file) else None
+    try:
+        found = tuple(one.row(source_id, number, tool.name) for number, one in enumerate(tool.read(file), 1))
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:
+        return Reading(tool.name, refused=_reason(error))
+    return Reading(tool.name, found) if found else Reading(tool.name, refused="it holds no values")
+
+
+def _recognises(tool: Tool, file: MeasuredFile) -> bool:
+    """Whether the file is the tool's own. One of an unexpected form is not."""
+    with suppress(ValueError, TypeError, KeyError, AttributeError, IndexError):
+        return tool.recognises(file)
+    return False
+
+
+def _is_cut(file: MeasuredFile) -> bool:
+    """Whether a file with the tool's marks begins like JSON and is none."""
+    return file.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") and not file.documents
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if type(error) is ValueError and str(error) else f"a value has an unexpected form ({type(error).__name__}: {error})"
+
+
+def tool_names() -> Iterable[str]:
+    """The values of `measurements.format`."""
+    return (tool.name for tool in TOOLS)

@@ -1,0 +1,183 @@
+"""One measured value as a tool's file says it → the row of `measurements`, by the same rules for all tools."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from schemas.measured_flags import Flagged
+from schemas.measured_units import Better, StoredUnit, stored_unit
+from schemas.rows.claim import Scope
+from schemas.rows.measurement import Failure, MeasuredStatus, MeasurementRow, PatchApplied, SpreadKind, Variant
+
+_FULL_HASH = re.compile(r"[0-9a-f]{7,64}")
+
+Parameter = str | float | int | bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """How far single runs lie apart. `low`, `high`: in the unit of the value as written; of `std`, `sem` and `mad` only the distance."""
+
+    kind: SpreadKind
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def around(cls, value: float | None, distance: float | None, kind: SpreadKind = SpreadKind.STD) -> Spread | None:
+        """`distance` on both sides of the value; None where it is unknown, as with a single run."""
+        return None if value is None or distance is None else cls(kind=kind, low=value - distance, high=value + distance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """What all values of one run of a benchmark have in common. Every field is the column of `measurements` of that name.
+
+    `commit`: column `commit_full`; `parent`: `parent_full`. A hash may be short; anything that is no hash is dropped.
+    """
+
+    variant: Variant | None = None
+    repo: str | None = None
+    task: str | None = None
+    commit: str | None = None
+    parent: str | None = None
+    instance: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    run_path: str | None = None
+    run_id: str | None = None
+    patch_sha256: str | None = None
+    patch_applied: PatchApplied = PatchApplied.UNKNOWN
+    measured_by: str | None = None
+    benchmark: str | None = None
+    params: Mapping[str, Parameter] = field(default_factory=dict)
+    command: str | None = None
+    bench_model: str | None = None
+    machine: str | None = None
+    batch: str | None = None
+    scope: Scope = Scope.UNSPECIFIED
+    measured_at: datetime | None = None
+    """With a time zone where the file says it; without one it is taken as UTC, and `tz_known` is false."""
+    flags: tuple[Flagged, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One value of a file, or one failure.
+
+    `unit` as written; None: the file does not say it. `better`: only where the tool says it, else it follows from the unit.
+    `spread`, `samples`: in the same unit as the value. `n`: runs that the value sums up, not requests within a run.
+    """
+
+    origin: Origin
+    metric: str | None = None
+    statistic: str | None = None
+    value: float | None = None
+    unit: str | None = None
+    better: Better | None = None
+    n: int | None = None
+    spread: Spread | None = None
+    samples: Sequence[float] = ()
+    ratio_base: Variant | None = None
+    status: MeasuredStatus = MeasuredStatus.OK
+    failure: Failure | None = None
+    detail: str | None = None
+    flags: tuple[Flagged, ...] = ()
+
+    def row(self, source_id: str, number: int, tool: str) -> MeasurementRow:
+        """The row, checked only when it is written. A value that is not finite is no value: the row is a failure then."""
+        origin, unit = self.origin, stored_unit(self.unit)
+        value = self.value if self.value is not None and math.isfinite(self.value) else None
+        status, flags = self.status, [*origin.flags, *self.flags]
+        if status is MeasuredStatus.OK and value is None:
+            status = MeasuredStatus.FAILED
+        if value == 0:
+            flags.append(Flagged.ZERO)
+        return MeasurementRow.unchecked(
+            source_id=source_id,
+            measurement_no=number,
+            format=tool,
+            measured_by=origin.measured_by,
+            repo=origin.repo,
+            task=origin.task,
+            commit_full=_hash(origin.commit),
+            parent_full=_hash(origin.parent),
+            instance=origin.instance,
+            variant=origin.variant,
+            agent=origin.agent,
+            model=origin.model,
+            run_path=origin.run_path,
+            run_id=origin.run_id,
+            patch_sha256=origin.patch_sha256,
+            patch_applied=origin.patch_applied,
+            benchmark=origin.benchmark,
+            params=_params(origin.params),
+            command=origin.command,
+            workload_fp=workload(origin.params, origin.command),
+            bench_model=origin.bench_model,
+            machine=origin.machine,
+            batch=origin.batch,
+            scope=origin.scope,
+            metric=self.metric,
+            statistic=self.statistic,
+            unit=unit.unit if unit else None,
+            unit_raw=self.unit,
+            better=self.better or (unit.better if unit else Better.UNKNOWN),
+            value=_stored(value, unit),
+            value_raw=value,
+            ratio_base=self.ratio_base,
+            n=self.n,
+            **self._spread(unit),
+            status=status,
+            failure=self.failure if status is not MeasuredStatus.FAILED else self.failure or Failure.UNKNOWN,
+            failure_detail=self.detail,
+            measured_at=origin.measured_at and _in_utc(origin.measured_at),
+            tz_known=origin.measured_at is not None and origin.measured_at.tzinfo is not None,
+            flags=tuple(dict.fromkeys(map(str, flags))),
+        )
+
+    def _spread(self, unit: StoredUnit | None) -> dict[str, object]:
+        """The columns of the spread and the samples."""
+        samples = tuple(float(one) for one in self.samples if math.isfinite(one))
+        spread = self.spread or Spread(kind=SpreadKind.SAMPLES if len(samples) > 1 else SpreadKind.NONE)
+        return {
+            "spread_kind": spread.kind,
+            "spread_lo": _stored(spread.low, unit),
+            "spread_hi": _stored(spread.high, unit),
+            "samples": tuple(float(one) * (unit.factor if unit else 1.0) for one in samples),
+        }
+
+
+def workload(params: Mapping[str, Parameter], command: str | None) -> str | None:
+    """A fingerprint of what the benchmark did: 16 hex digits of its parameters and its command, without spaces that mean nothing.
+
+    None where neither is known.
+    """
+    told = _params(params), " ".join(command.split()) if command else None
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16] if any(told) else None
+
+
+def _params(params: Mapping[str, Parameter]) -> str | None:
+    known = {name: value for name, value in params.items() if value is not None}
+    return json.dumps(known, sort_keys=True, default=str) if known else None
+
+
+def _hash(written: str | None) -> str | None:
+    """A hash in lower case; None for anything else, such as a branch."""
+    found = written.strip().lower() if written else ""
+    return found if _FULL_HASH.fullmatch(found) else None
+
+
+def _stored(value: float | None, unit: StoredUnit | None) -> float | None:
+    if value is None or not math.isfinite(value):
+        return None
+    return float(value) * (unit.factor if unit else 1.0)
+
+
+def _in_utc(time: datetime) -> datetime:
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,51 @@
+"""A source without a run of an agent → its measurements in the spool, or its kind where it has none."""
+
+from __future__ import annotations
+
+from ingest.documents.contents import Source, Unreadable
+from ingest.measurements import LARGEST_BYTES, read_measurements
+from ingest.measurements.base import MeasuredFile
+from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
+from ingest.store.read_result import ReadResult
+from ingest.store.spool import SpoolWriter
+from schemas.errors import RejectReason
+from schemas.rows.source import FileKind
+from schemas.rows.tables import WrongValue
+
+_MAY_MEASURE = frozenset((FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE))
+"""Kinds of files that may hold measurements; `data.js` of github-action-benchmark is source code."""
+
+
+def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, allowance: Allowance | None) -> None:
+    """Note what a file without a run is. A file of a tool that cannot be read becomes a reject. Raises OSError, InputUnreadable."""
+    text = _text(source, allowance) if kind in _MAY_MEASURE else ""
+    reading = read_measurements(MeasuredFile(result.name, text), result.source_id) if text else None
+    if reading is None:
+        result.kind, result.ignored = kind, 1
+        return
+    result.kind = FileKind.MEASUREMENT
+    refused = reading.refused
+    try:
+        spool.measure(result, reading.rows)
+    except WrongValue as error:
+        refused = str(error)
+    if refused:
+        detail = f"a result of {reading.tool} that cannot be read: {refused}"
+        spool.reject(result, Unreadable(0, "line 1, byte 0", RejectReason.INVALID_RECORD, detail, text[:300]))
+    else:
+        result.ignored = 1
+
+
+def _text(source: Source, allowance: Allowance | None) -> str:
+    """The text of a file, decompressed; empty where it is too large or cannot be read."""
+    if source.size > LARGEST_BYTES:
+        return ""
+    with source.open() as stream:
+        try:
+            text = Utf8(Opened(stream, allowance or Allowance(source.size)))
+            data = bytearray()
+            while len(data) <= LARGEST_BYTES and (block := text.read(1 << 20)):
+                data += block
+        except Broken:
+            return ""
+    return data.decode("utf-8", "replace") if len(data) <= LARGEST_BYTES else ""

@@ -1,0 +1,57 @@
+"""Units of measured values: how files write them, the unit they are stored in, and which way is better."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Better(StrEnum):
+    """Which way a measured quantity improves."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+    UNKNOWN = "unknown"
+
+
+class StoredUnit(NamedTuple):
+    """The unit that values are stored in. `factor`: stored value = written value x factor."""
+
+    unit: str
+    factor: float
+    better: Better
+
+
+def _units(unit: str, better: Better, **factors: float) -> dict[str, StoredUnit]:
+    return {name.replace("_per_", "/"): StoredUnit(unit, factor, better) for name, factor in factors.items()}
+
+
+_LOWER, _HIGHER, _UNKNOWN = Better.LOWER, Better.HIGHER, Better.UNKNOWN
+_KIB = 1024.0
+
+UNITS: dict[str, StoredUnit] = {
+    **_units("ms", _LOWER, h=3.6e6, min=6e4, minutes=6e4, s=1e3, sec=1e3, secs=1e3, second=1e3, seconds=1e3),
+    **_units("ms", _LOWER, ms=1, msec=1, millisecond=1, milliseconds=1, us=1e-3, usec=1e-3, microsecond=1e-3, microseconds=1e-3),
+    **_units("ms", _LOWER, ns=1e-6, nsec=1e-6, nanosecond=1e-6, nanoseconds=1e-6, ps=1e-9),
+    **_units("ms", _LOWER, ns_per_op=1e-6, us_per_op=1e-3, ms_per_op=1, s_per_op=1e3, ns_per_iter=1e-6),
+    "µs": StoredUnit("ms", 1e-3, _LOWER),  # U+00B5, and U+03BC below
+    "μs": StoredUnit("ms", 1e-3, _LOWER),
+    **_units("B", _LOWER, b=1, byte=1, bytes=1, b_per_op=1, kib=_KIB, mib=_KIB**2, gib=_KIB**3, kb=1e3, mb=1e6, gb=1e9),
+    **_units("count", _LOWER, allocs=1, allocs_per_op=1, allocations=1),
+    **_units("B/s", _HIGHER, b_per_s=1, bytes_per_s=1, kb_per_s=1e3, mb_per_s=1e6, gb_per_s=1e9, mib_per_s=_KIB**2, gib_per_s=_KIB**3),
+    **_units("tok/s", _HIGHER, tok_per_s=1, toks_per_s=1, token_per_s=1, tokens_per_s=1, tokens_per_sec=1, tps=1),
+    **_units("req/s", _HIGHER, req_per_s=1, reqs_per_s=1, request_per_s=1, requests_per_s=1, rps=1, qps=1),
+    **_units("op/s", _HIGHER, op_per_s=1, ops_per_s=1, ops_per_sec=1, ops=1, iter_per_s=1, items_per_s=1, hz=1),
+    **_units("ratio", _HIGHER, ratio=1, x=1, speedup=1),
+    "%": StoredUnit("%", 1, _UNKNOWN),
+    "% failed": StoredUnit("%", 1, _LOWER),
+}
+"""Unit as written, in lower case -> unit as stored. Names without an entry are kept as they are, and no way is better."""
+
+
+def stored_unit(written: str | None) -> StoredUnit | None:
+    """The unit that a written one is stored in. A name with another case or spaces is the same unit. None: not given."""
+    if written is None or not written.strip():
+        return None
+    name = written.strip()
+    return UNITS.get(" ".join(name.lower().split())) or UNITS.get(name.lower().replace(" ", "")) or StoredUnit(name, 1.0, Better.UNKNOWN)

@@ -1,0 +1,151 @@
+"""Measured results of benchmarks, as they are stored: one row per variant, metric, statistic and run of the benchmark."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import pyarrow as pa
+from pydantic import Field
+
+from schemas.measured_units import Better
+from schemas.rows.claim import ScopeName
+from schemas.rows.row import Row, optional
+from schemas.rows.units import ArrowType, Count, Flag, Labels, LongText, Names, Quantity, Text, UtcTime
+
+
+class Variant(StrEnum):
+    """Which code was measured."""
+
+    BASELINE = "baseline"
+    """The code before the change."""
+
+    REFERENCE = "reference"
+    """A known good change, such as the one that people made."""
+
+    CANDIDATE = "candidate"
+    """The change of an agent."""
+
+
+class MeasuredStatus(StrEnum):
+    """Whether the benchmark gave a value."""
+
+    OK = "ok"
+    FAILED = "failed"
+    NOT_RUN = "not_run"
+
+
+class Failure(StrEnum):
+    """Why a benchmark gave no value."""
+
+    PATCH = "patch"
+    """The patch could not be applied."""
+
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    INFRASTRUCTURE = "infra"
+    """The benchmark did not start, or a model, a machine or memory was missing: not the fault of the change."""
+
+    INCORRECT = "incorrect"
+    """The result of the changed code is wrong."""
+
+    UNKNOWN = "unknown"
+
+
+class PatchApplied(StrEnum):
+    """Whether the patch was in the code that was measured."""
+
+    YES = "yes"
+    NO = "no"
+    PARTIAL = "partial"
+    UNKNOWN = "unknown"
+
+
+class SpreadKind(StrEnum):
+    """What `spread_lo` and `spread_hi` are around the value."""
+
+    STD = "std"
+    """One standard deviation of single runs."""
+
+    SEM = "sem"
+    """One standard error of the mean."""
+
+    CI = "ci"
+    """A published confidence interval."""
+
+    IQR = "iqr"
+    """The quartiles of single runs."""
+
+    MAD = "mad"
+    """The median absolute deviation of single runs."""
+
+    SAMPLES = "samples"
+    """Every run has its value in `samples`."""
+
+    NONE = "none"
+
+
+class MeasurementRow(Row):
+    """One measured value, or one failure to measure. Values are in the stored units of `schemas.measured_units`."""
+
+    source_id: Text = Field(title="Source id", description="The file (sources.source_id).")
+    measurement_no: Count = Field(title="Measurement number", description="Number of the row within its file, from 1.")
+    format: Text = Field(title="Format", description="The tool that wrote the file.")
+    measured_by: Text | None = optional("Measured by", "Who ran the benchmark, as far as the file says.")
+    repo: Text | None = optional("Repository", "Repository that was measured.")
+    task: Text | None = optional("Task", "Task that the measured change belongs to.")
+    commit_full: Text | None = optional("Commit", "Commit that names the task, such as that of the reference: in full, or its beginning.")
+    parent_full: Text | None = optional("Parent commit", "Commit of the baseline: in full, or its beginning.")
+    instance: Text | None = optional("Instance", "Id of the task instance in the benchmark.")
+    variant: Annotated[Variant, ArrowType(pa.string())] | None = optional(
+        "Variant", "baseline, reference or candidate. Empty: the file does not say it."
+    )
+    agent: Text | None = optional("Agent", "Agent that made the candidate, as written.")
+    model: Text | None = optional("Model", "Model of that agent, as written.")
+    run_path: Text | None = optional("Run folder", "Folder of the measured run, as the file names it.")
+    run_id: Text | None = optional("Run", "Id of the measured run, where the file has it.")
+    patch_sha256: Text | None = optional("Patch", "sha256 of the measured patch.")
+    patch_applied: Annotated[PatchApplied, ArrowType(pa.string())] = Field(
+        default=PatchApplied.UNKNOWN, title="Patch applied", description="yes, no, partial or unknown."
+    )
+    benchmark: Text | None = optional("Benchmark", "Name of the benchmark or of one of its tests.")
+    params: LongText | None = optional("Parameters", "Parameters of the benchmark, as JSON with sorted keys.")
+    command: LongText | None = optional("Command", "Command that ran the benchmark.")
+    workload_fp: Text | None = optional("Workload", "Fingerprint of parameters and command. Empty: unknown.")
+    bench_model: Text | None = optional("Benchmark's model", "Model that the benchmark served or ran.")
+    machine: Text | None = optional("Machine", "Machine or accelerator.")
+    batch: Text | None = optional("Batch", "Measurements of one batch were made together, on one set-up. Empty: unknown.")
+    scope: ScopeName = Field(title="Scope", description="How much of the software the benchmark covers.")
+    metric: Text | None = optional("Metric", "What was measured. Empty: nothing was.")
+    statistic: Text | None = optional("Statistic", "mean, median, p99, min, max, total or rate.")
+    unit: Text | None = optional("Unit", "Unit of the value: ms, B, tok/s, req/s, op/s, B/s, count, ratio. Empty: unknown.")
+    unit_raw: Text | None = optional("Unit as written", "Unit of the value in the file.")
+    better: Annotated[Better, ArrowType(pa.string())] = Field(title="Better", description="lower, higher or unknown.")
+    value: Quantity | None = optional("Value", "The measured value.")
+    value_raw: Quantity | None = optional("Value as written", "The value in the file, in its own unit.")
+    ratio_base: Annotated[Variant, ArrowType(pa.string())] | None = optional(
+        "Ratio against", "Of a value that is a ratio already: the variant it was divided by."
+    )
+    n: Count | None = optional("Runs", "Number of runs that the value sums up.")
+    spread_kind: Annotated[SpreadKind, ArrowType(pa.string())] = Field(
+        default=SpreadKind.NONE, title="Spread", description="std, sem, ci, iqr, mad, samples or none."
+    )
+    spread_lo: Quantity | None = optional("Spread from", "Lower end, in the unit of the value.")
+    spread_hi: Quantity | None = optional("Spread to", "Upper end, in the unit of the value.")
+    samples: Annotated[tuple[float, ...], ArrowType(pa.list_(pa.float64()))] = Field(
+        default=(), title="Samples", description="The value of every run, in the unit of the value."
+    )
+    status: Annotated[MeasuredStatus, ArrowType(pa.string())] = Field(title="Status", description="ok, failed or not_run.")
+    failure: Annotated[Failure, ArrowType(pa.string())] | None = optional("Failure", "patch, crash, timeout, infra, incorrect or unknown.")
+    failure_detail: LongText | None = optional("What failed", "The error, as written.")
+    measured_at: UtcTime | None = optional("Measured at", "When it was measured (UTC).")
+    tz_known: Flag = Field(default=False, title="Zone known", description="Whether the file says the time zone of that time.")
+    flags: Names = Field(default=(), title="Flags", description="What is doubtful about the value (schemas.measured_flags).")
+
+
+class SourceMeasuresRow(Row):
+    """What people say about all measurements of a file, where the file does not say it itself."""
+
+    ingest_id: Count = Field(description="The ingest that said it.")
+    source_id: Text = Field(description="Id of the file.")
+    given: Labels = Field(description="Column of measurements -> value.")
