@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
 from schemas.measured_flags import Flagged
@@ -65,6 +65,23 @@ class Origin:
     """With a time zone where the file says it; without one it is taken as UTC, and `tz_known` is false."""
     flags: tuple[Flagged, ...] = ()
 
+    def columns(self) -> dict[str, object]:
+        """The columns of `measurements` that follow from it."""
+        same = {name: getattr(self, name) for name in _SAME}
+        return same | {
+            "commit_full": _hash(self.commit),
+            "parent_full": _hash(self.parent),
+            "params": _params(self.params),
+            "workload_fp": workload(self.params, self.command),
+            "measured_at": self.measured_at and _in_utc(self.measured_at),
+            "tz_known": self.measured_at is not None and self.measured_at.tzinfo is not None,
+        }
+
+
+_OTHER_COLUMNS = ("commit", "parent", "params", "measured_at", "flags")
+_SAME = tuple(each.name for each in fields(Origin) if each.name not in _OTHER_COLUMNS)
+"""Fields of an origin that are columns as they are."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
@@ -91,54 +108,30 @@ class Measured:
 
     def row(self, source_id: str, number: int, tool: str) -> MeasurementRow:
         """The row, checked only when it is written. A value that is not finite is no value: the row is a failure then."""
-        origin, unit = self.origin, stored_unit(self.unit)
+        unit = stored_unit(self.unit)
         value = self.value if self.value is not None and math.isfinite(self.value) else None
-        status, flags = self.status, [*origin.flags, *self.flags]
-        if status is MeasuredStatus.OK and value is None:
-            status = MeasuredStatus.FAILED
-        if value == 0:
-            flags.append(Flagged.ZERO)
+        is_missing = self.status is MeasuredStatus.OK and value is None
+        status = MeasuredStatus.FAILED if is_missing else self.status
+        doubts = (*self.origin.flags, *self.flags, *((Flagged.ZERO,) if value == 0 else ()))
         return MeasurementRow.unchecked(
             source_id=source_id,
             measurement_no=number,
             format=tool,
-            measured_by=origin.measured_by,
-            repo=origin.repo,
-            task=origin.task,
-            commit_full=_hash(origin.commit),
-            parent_full=_hash(origin.parent),
-            instance=origin.instance,
-            variant=origin.variant,
-            agent=origin.agent,
-            model=origin.model,
-            run_path=origin.run_path,
-            run_id=origin.run_id,
-            patch_sha256=origin.patch_sha256,
-            patch_applied=origin.patch_applied,
-            benchmark=origin.benchmark,
-            params=_params(origin.params),
-            command=origin.command,
-            workload_fp=workload(origin.params, origin.command),
-            bench_model=origin.bench_model,
-            machine=origin.machine,
-            batch=origin.batch,
-            scope=origin.scope,
+            **self.origin.columns(),
             metric=self.metric,
             statistic=self.statistic,
             unit=unit.unit if unit else None,
             unit_raw=self.unit,
             better=self.better or (unit.better if unit else Better.UNKNOWN),
             value=_stored(value, unit),
-            value_raw=value,
+            value_raw=None if value is None else float(value),
             ratio_base=self.ratio_base,
             n=self.n,
             **self._spread(unit),
             status=status,
-            failure=self.failure if status is not MeasuredStatus.FAILED else self.failure or Failure.UNKNOWN,
+            failure=self.failure or Failure.UNKNOWN if status is MeasuredStatus.FAILED else self.failure,
             failure_detail=self.detail,
-            measured_at=origin.measured_at and _in_utc(origin.measured_at),
-            tz_known=origin.measured_at is not None and origin.measured_at.tzinfo is not None,
-            flags=tuple(dict.fromkeys(map(str, flags))),
+            flags=tuple(dict.fromkeys(map(str, doubts))),
         )
 
     def _spread(self, unit: StoredUnit | None) -> dict[str, object]:
