@@ -100,6 +100,8 @@ class Measured:
     n: int | None = None
     spread: Spread | None = None
     samples: Sequence[float] = ()
+    label: str | None = None
+    """A published judgement: the metric is then `hard` (beats, similar, worse) or `target` (same_target …), the statistic `label`."""
     ratio_base: Variant | None = None
     status: MeasuredStatus = MeasuredStatus.OK
     failure: Failure | None = None
@@ -110,7 +112,7 @@ class Measured:
         """The row, checked only when it is written. A value that is not finite is no value: the row is a failure then."""
         unit = stored_unit(self.unit)
         value = self.value if self.value is not None and math.isfinite(self.value) else None
-        is_missing = self.status is MeasuredStatus.OK and value is None
+        is_missing = self.status is MeasuredStatus.OK and value is None and self.label is None
         status = MeasuredStatus.FAILED if is_missing else self.status
         doubts = (*self.origin.flags, *self.flags, *((Flagged.ZERO,) if value == 0 else ()))
         return MeasurementRow.unchecked(
@@ -125,6 +127,7 @@ class Measured:
             better=self.better or (unit.better if unit else Better.UNKNOWN),
             value=_stored(value, unit),
             value_raw=None if value is None else float(value),
+            label=self.label,
             ratio_base=self.ratio_base,
             n=self.n,
             **self._spread(unit),

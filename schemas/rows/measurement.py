@@ -123,6 +123,7 @@ class MeasurementRow(Row):
     better: Annotated[Better, ArrowType(pa.string())] = Field(title="Better", description="lower, higher or unknown.")
     value: Quantity | None = optional("Value", "The measured value.")
     value_raw: Quantity | None = optional("Value as written", "The value in the file, in its own unit.")
+    label: Text | None = optional("Judgement", "A published judgement in place of a value, such as beats or same_target.")
     ratio_base: Annotated[Variant, ArrowType(pa.string())] | None = optional(
         "Ratio against", "Of a value that is a ratio already: the variant it was divided by."
     )

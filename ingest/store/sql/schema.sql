@@ -457,6 +457,7 @@ create table measurements (
     "better" varchar not null,
     "value" double,
     "value_raw" double,
+    "label" varchar,
     "ratio_base" varchar,
     "n" bigint,
     "spread_kind" varchar not null,
@@ -502,6 +503,7 @@ comment on column measurements."unit_raw" is 'Unit of the value in the file.';
 comment on column measurements."better" is 'lower, higher or unknown.';
 comment on column measurements."value" is 'The measured value.';
 comment on column measurements."value_raw" is 'The value in the file, in its own unit.';
+comment on column measurements."label" is 'A published judgement in place of a value, such as beats or same_target.';
 comment on column measurements."ratio_base" is 'Of a value that is a ratio already: the variant it was divided by.';
 comment on column measurements."n" is 'Number of runs that the value sums up.';
 comment on column measurements."spread_kind" is 'std, sem, ci, iqr, mad, samples or none.';
