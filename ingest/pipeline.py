@@ -21,6 +21,7 @@ from typing import Any
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
+from ingest.measurements.given import SaidBeside
 from ingest.reading.known_sources import known_sources
 from ingest.reading.retries import Superseded, drop_superseded
 from ingest.reading.settings import Settings
@@ -29,6 +30,7 @@ from ingest.reading.workers import Task, work_here, work_in_processes
 from ingest.store.commit import commit
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin, ingest_row, next_ingest, note_ingest
+from ingest.store.history.measures import note_measures
 from ingest.store.read_result import SHOWN, ReadResult
 from ingest.store.spool import spool_folder
 from ingest.system.temporary import temporary_folder
@@ -46,7 +48,8 @@ class Options:
 
     `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`). `origin`: who ingests, and by what.
     `trust_file_times`: the modification time of a file is the date of a run without another one. `path_zone`: the IANA name of the zone of
-    times in paths; empty: that of the earlier ingest of a file, else UTC.
+    times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: what is said about all measurements of the ingest
+    (`ingest.measurements.given`).
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -57,6 +60,7 @@ class Options:
     unpacked: Unpacked = field(default_factory=dict)
     trust_file_times: bool = False
     path_zone: str = ""
+    measure: Mapping[str, str] = field(default_factory=dict)
     origin: Origin = field(default_factory=Origin)
 
     @property
@@ -181,8 +185,9 @@ def ingest(
     with suppress(OSError):  # removes temporary folders of killed processes; without one, only a source that needs it fails
         temporary_folder()
     results: list[ReadResult] = []
+    beside = _Beside(options.measure)
     with spool_folder(store) as spool, TaskPlanner(settings) as plan:
-        for done in _read(_readable(sources, store, unreadable), plan, settings, spool, options.processes):
+        for done in _read(beside.noted(_readable(sources, store, unreadable)), plan, settings, spool, options.processes):
             results += done
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
@@ -192,7 +197,7 @@ def ingest(
         }  # a file with one unreadable portion is unreadable
         unreadable += broken.values()
         results = [result for result in results if result.key.reading not in broken]
-        written = _written(store, spool, results, options, started_at) if results else _Written()
+        written = _written(store, spool, results, options, started_at, beside.said(results)) if results else _Written()
     return IngestReport(written.sources, tuple(unreadable), time.monotonic() - started, written.superseded, written.ingest_id)
 
 
@@ -231,16 +236,41 @@ def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spoo
         yield from work_in_processes(chain(first, tasks), settings, spool, processes)
 
 
-def _written(store: Store, spool: Path, results: list[ReadResult], options: Options, started_at: datetime) -> _Written:
+class _Beside:
+    """What is said about measurements, on the command line and in files beside them."""
+
+    def __init__(self, everywhere: Mapping[str, str]) -> None:
+        self._everywhere = everywhere
+        self._files = SaidBeside()
+        self._by_name: dict[str, dict[str, str]] = {}
+
+    def noted(self, sources: Iterator[Source]) -> Iterator[Source]:
+        """The same sources; notes what the files beside them say. Raises UsageError."""
+        for source in sources:
+            if source.path and not source.temporary and (said := self._files.of(source.path)):
+                self._by_name[source.name] = said
+            yield source
+
+    def said(self, results: Sequence[ReadResult]) -> dict[str, dict[str, str]]:
+        """source_id → what is said about it by key. What is said beside an archive holds for its members."""
+        everywhere = dict(self._everywhere)
+        by_source = {result.source_id: self._by_name.get(result.name.partition("!")[0], {}) | everywhere for result in results}
+        return {source_id: said for source_id, said in by_source.items() if said}
+
+
+def _written(
+    store: Store, spool: Path, results: list[ReadResult], options: Options, started_at: datetime, measures: Mapping[str, Mapping[str, str]]
+) -> _Written:
     """Commit the spool and the row of the ingest. An ingest that changed nothing has no row."""
     labels, template = dict(options.labels), options.template.text if options.template else None
     with store.writing() as writer:
         number = next_ingest(writer.connection)
         done = commit(writer, spool, results, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
+        is_measured = note_measures(writer.connection, measures, number)
         superseded = drop_superseded(writer, results, number, retried=options.retry_rejects)
         stored = writer.source_counts([result.source_id for result in results if result.known])
         reports = _reports(results, done.accepted, stored)
-        has_changed = done.changed or bool(superseded.changed or superseded.grown)
+        has_changed = done.changed or is_measured or bool(superseded.changed or superseded.grown)
         if has_changed:
             prices = options.prices.text if options.prices and done.has_new_prices else None
             note_ingest(

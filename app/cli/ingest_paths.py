@@ -14,6 +14,7 @@ from ingest import pipeline
 from ingest.context.path_template import PathTemplate
 from ingest.documents import contents
 from ingest.documents.contents import Source
+from ingest.measurements.given import parse_given
 from ingest.pipeline import IngestReport, Options
 from ingest.prices.price_file import read_price_file
 from ingest.reading.retries import retried
@@ -34,6 +35,7 @@ class How(NamedTuple):
     retry_rejects: bool = False
     trust_file_times: bool = False
     path_zone: str = ""
+    measures: Sequence[str] = ()
 
     def options(self) -> Options:
         """As the pipeline takes them. Raises UsageError."""
@@ -45,6 +47,7 @@ class How(NamedTuple):
             read_price_file(self.prices) if self.prices else None,
             trust_file_times=self.trust_file_times,
             path_zone=self.path_zone,
+            measure=parse_given(self.measures),
             origin=Origin(command=_command()),
         )
 

@@ -80,6 +80,7 @@ def cli() -> None:
         "ingest runs/ --path-template 'runs/{repo}/{agent}/{timestamp}/{task}/*'",
         "ingest nightly/ --path-tz America/New_York",
         "ingest logs.tar.gz --json",
+        "ingest after.json --measure variant=candidate,run=6f9c2b",
         "ingest --retry-rejects --label branch=main",
     )
 )
@@ -98,6 +99,14 @@ def cli() -> None:
     metavar="ZONE",
     callback=known_zone_name,
     help="IANA time zone of times in file and folder names.  [default: UTC]",
+)
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="KEY=VALUE,...",
+    callback=utf8,
+    help="What benchmark results do not say themselves: variant, unit, better, task, commit, agent, run ... See docs/measured.md.",
 )
 @click.option("--trust-file-times", is_flag=True, help="Date runs without another date by their file: the agent wrote it there, as in CI.")
 @click.option("--jobs", type=Whole(min=0), default=0, metavar="N", help="Number of worker processes.  [default: CPU count]")

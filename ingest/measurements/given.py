@@ -1,0 +1,84 @@
+"""What people say about measurements, where the file does not say it itself: `--measure KEY=VALUE,…` or `measure.toml` beside the file.
+
+`measure.toml` holds the same keys; a table of it holds those for files whose name matches the table's own name, such as
+`["*_before.json"]`. What the command line says goes before the table, and the table before the top of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from ingest.system.toml_files import parse, read_text
+from schemas.errors import UsageError
+from schemas.measured_units import Better
+from schemas.rows.claim import Scope
+from schemas.rows.measurement import Variant
+from schemas.text import did_you_mean
+
+FILE_NAME = "measure.toml"
+
+_TEXT = (
+    "repo", "task", "commit", "agent", "model", "run", "metric", "unit", "benchmark", "bench_model", "machine", "batch",
+    "baseline", "reference", "candidate",
+)  # fmt: skip
+_WORDS: dict[str, tuple[str, ...]] = {
+    "variant": tuple(Variant),
+    "better": tuple(word for word in Better if word is not Better.UNKNOWN),
+    "scope": tuple(Scope),
+}
+
+KEYS = (*_WORDS, *_TEXT)
+"""What can be said. `run`: the id of the measured run, or the end of its folder. `baseline`, `reference`, `candidate`: the name of the
+benchmark in the file that measures this variant, as where one file compares two commands."""
+
+_EXAMPLE = "For example: --measure variant=candidate,better=lower,unit=ms"
+
+
+def parse_given(texts: Iterable[str]) -> dict[str, str]:
+    """`variant=baseline,unit=ms` → what is said by key. Raises UsageError."""
+    given: dict[str, str] = {}
+    for text in texts:
+        for part in text.split(","):
+            key, sign, value = part.partition("=")
+            if not sign or not value.strip():
+                raise UsageError(f"--measure takes key=value, not {part.strip()!r}.", f"{_EXAMPLE}.")
+            given[key.strip()] = _checked("--measure", key.strip(), value.strip())
+    return given
+
+
+def _checked(where: str, key: str, value: str) -> str:
+    if key not in KEYS:
+        raise UsageError(f"{where} has no key {key!r}.", f"{did_you_mean(key, KEYS)}Choose from: {', '.join(KEYS)}.")
+    words = _WORDS.get(key)
+    if words and value not in words:
+        raise UsageError(f"{where}: {key} cannot be {value!r}.", f"{did_you_mean(value, words)}Choose from: {', '.join(words)}.")
+    return value
+
+
+class SaidBeside:
+    """What `measure.toml` in the folder of a file says about it. Each folder is looked at once."""
+
+    def __init__(self) -> None:
+        self._folders: dict[Path, list[tuple[str, dict[str, str]]]] = {}
+
+    def of(self, path: Path) -> dict[str, str]:
+        """What is said about a file; nothing where there is no `measure.toml`. Raises UsageError for one that makes no sense."""
+        folder = path.parent
+        if folder not in self._folders:
+            self._folders[folder] = _tables(folder / FILE_NAME)
+        return {key: value for pattern, table in self._folders[folder] if fnmatchcase(path.name, pattern) for key, value in table.items()}
+
+
+def _tables(place: Path) -> list[tuple[str, dict[str, str]]]:
+    """(pattern of names, what is said) of a `measure.toml`: the top of the file first."""
+    try:
+        told = parse(read_text(place))
+    except OSError:
+        return []
+    except ValueError as error:
+        raise UsageError(f"{place} cannot be read: {error}.", "Correct it, or remove it.") from error
+    common = {key: value for key, value in told.items() if not isinstance(value, dict)}
+    tables = [("*", common), *((pattern, table) for pattern, table in told.items() if isinstance(table, dict))]
+    return [(pattern, {key: _checked(str(place), key, str(value)) for key, value in table.items()}) for pattern, table in tables]
