@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ingest.system.toml_files import parse, read_text
 from schemas.errors import UsageError
-from schemas.measured_units import Better
+from schemas.measured_units import Better, stored_unit
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
 from schemas.text import did_you_mean
@@ -44,17 +44,20 @@ def parse_given(texts: Iterable[str]) -> dict[str, str]:
             key, sign, value = part.partition("=")
             if not sign or not value.strip():
                 raise UsageError(f"--measure takes key=value, not {part.strip()!r}.", f"{_EXAMPLE}.")
-            given[key.strip()] = _checked("--measure", key.strip(), value.strip())
+            given |= _checked("--measure", key.strip(), value.strip())
     return given
 
 
-def _checked(where: str, key: str, value: str) -> str:
+def _checked(where: str, key: str, value: str) -> dict[str, str]:
+    """What is kept of one thing that is said. A unit is kept as the stored one, with the factor to it and its better direction."""
     if key not in KEYS:
         raise UsageError(f"{where} has no key {key!r}.", f"{did_you_mean(key, KEYS)}Choose from: {', '.join(KEYS)}.")
     words = _WORDS.get(key)
     if words and value not in words:
         raise UsageError(f"{where}: {key} cannot be {value!r}.", f"{did_you_mean(value, words)}Choose from: {', '.join(words)}.")
-    return value
+    if key == "unit" and (unit := stored_unit(value)):
+        return {"unit": unit.unit, "unit_factor": str(unit.factor), "unit_better": str(unit.better)}
+    return {key: value}
 
 
 class SaidBeside:
@@ -81,4 +84,8 @@ def _tables(place: Path) -> list[tuple[str, dict[str, str]]]:
         raise UsageError(f"{place} cannot be read: {error}.", "Correct it, or remove it.") from error
     common = {key: value for key, value in told.items() if not isinstance(value, dict)}
     tables = [("*", common), *((pattern, table) for pattern, table in told.items() if isinstance(table, dict))]
-    return [(pattern, {key: _checked(str(place), key, str(value)) for key, value in table.items()}) for pattern, table in tables]
+    return [(pattern, _table(place, table)) for pattern, table in tables]
+
+
+def _table(place: Path, told: Mapping[str, object]) -> dict[str, str]:
+    return {kept: said for key, value in told.items() for kept, said in _checked(str(place), key, str(value)).items()}

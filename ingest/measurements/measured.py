@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
+from ingest.measurements.spread import Spread, log_error
 from schemas.measured_flags import Flagged
 from schemas.measured_units import Better, StoredUnit, stored_unit
 from schemas.rows.claim import Scope
@@ -18,20 +19,6 @@ from schemas.rows.measurement import Failure, MeasuredStatus, MeasurementRow, Pa
 _FULL_HASH = re.compile(r"[0-9a-f]{7,64}")
 
 Parameter = str | float | int | bool | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spread:
-    """How far single runs lie apart. `low`, `high`: in the unit of the value as written; of `std`, `sem` and `mad` only the distance."""
-
-    kind: SpreadKind
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def around(cls, value: float | None, distance: float | None, kind: SpreadKind = SpreadKind.STD) -> Spread | None:
-        """`distance` on both sides of the value; None where it is unknown, as with a single run."""
-        return None if value is None or distance is None else cls(kind=kind, low=value - distance, high=value + distance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +32,8 @@ class Origin:
     repo: str | None = None
     task: str | None = None
     commit: str | None = None
+    commit_names_task: bool = False
+    """Whether every variant of a task carries `commit`; otherwise it is the commit that was measured."""
     parent: str | None = None
     instance: str | None = None
     agent: str | None = None
@@ -93,6 +82,7 @@ class Measured:
 
     origin: Origin
     metric: str | None = None
+    is_primary: bool = False
     statistic: str | None = None
     value: float | None = None
     unit: str | None = None
@@ -121,6 +111,7 @@ class Measured:
             format=tool,
             **self.origin.columns(),
             metric=self.metric,
+            is_primary=self.is_primary,
             statistic=self.statistic,
             unit=unit.unit if unit else None,
             unit_raw=self.unit,
@@ -141,7 +132,10 @@ class Measured:
         """The columns of the spread and the samples."""
         samples = tuple(float(one) for one in self.samples if math.isfinite(one))
         spread = self.spread or Spread(kind=SpreadKind.SAMPLES if len(samples) > 1 else SpreadKind.NONE)
+        error = log_error(self.value, spread, samples, self.n)
         return {
+            "log_error": error and error.error,
+            "log_df": error and error.df,
             "spread_kind": spread.kind,
             "spread_lo": _stored(spread.low, unit),
             "spread_hi": _stored(spread.high, unit),

@@ -267,6 +267,10 @@ class Writer:
                 self.connection.execute(f"insert into {table} by name select * from {name}")
 
 
+VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_verdicts")
+"""The files of `sql/views/`, each behind those that it reads."""
+
+
 def _finish(connection: duckdb.DuckDBPyConnection) -> None:
     """Write everything into the file of the new store. Detaching does that too, but without an error where the disk is full."""
     connection.execute(f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
@@ -275,8 +279,8 @@ def _finish(connection: duckdb.DuckDBPyConnection) -> None:
 def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
     """Make tables, comments and views, and the row of `store_meta`."""
     run_step(connection, "schema")
-    for view in sorted((_SQL / "views").iterdir(), key=lambda file: file.name):
-        connection.execute(view.read_text())
+    for view in VIEWS:
+        run_step(connection, f"views/{view}")
     meta = StoreMetaRow(schema_version=SCHEMA_VERSION, created_by=version("tachograph"), created_at=datetime.now(UTC))
     Writer(connection).insert("store_meta", [meta])
 

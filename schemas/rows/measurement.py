@@ -95,6 +95,9 @@ class MeasurementRow(Row):
     repo: Text | None = optional("Repository", "Repository that was measured.")
     task: Text | None = optional("Task", "Task that the measured change belongs to.")
     commit_full: Text | None = optional("Commit", "Commit that names the task, such as that of the reference: in full, or its beginning.")
+    commit_names_task: Flag = Field(
+        default=False, title="Commit names task", description="Whether all variants of a task carry this commit, as in ISO-Bench."
+    )
     parent_full: Text | None = optional("Parent commit", "Commit of the baseline: in full, or its beginning.")
     instance: Text | None = optional("Instance", "Id of the task instance in the benchmark.")
     variant: Annotated[Variant, ArrowType(pa.string())] | None = optional(
@@ -117,6 +120,7 @@ class MeasurementRow(Row):
     batch: Text | None = optional("Batch", "Measurements of one batch were made together, on one set-up. Empty: unknown.")
     scope: ScopeName = Field(title="Scope", description="How much of the software the benchmark covers.")
     metric: Text | None = optional("Metric", "What was measured. Empty: nothing was.")
+    is_primary: Flag = Field(default=False, title="Primary", description="Whether the benchmark judges by this metric.")
     statistic: Text | None = optional("Statistic", "mean, median, p99, min, max, total or rate.")
     unit: Text | None = optional("Unit", "Unit of the value: ms, B, tok/s, req/s, op/s, B/s, count, ratio. Empty: unknown.")
     unit_raw: Text | None = optional("Unit as written", "Unit of the value in the file.")
@@ -136,6 +140,8 @@ class MeasurementRow(Row):
     samples: Annotated[tuple[float, ...], ArrowType(pa.list_(pa.float64()))] = Field(
         default=(), title="Samples", description="The value of every run, in the unit of the value."
     )
+    log_error: Quantity | None = optional("Log error", "Standard error of ln(value) from run to run. Empty: unknown, as with one run.")
+    log_df: Quantity | None = optional("Degrees of freedom", "Degrees of freedom of that error. Empty: of a published interval.")
     status: Annotated[MeasuredStatus, ArrowType(pa.string())] = Field(title="Status", description="ok, failed or not_run.")
     failure: Annotated[Failure, ArrowType(pa.string())] | None = optional("Failure", "patch, crash, timeout, infra, incorrect or unknown.")
     failure_detail: LongText | None = optional("What failed", "The error, as written.")

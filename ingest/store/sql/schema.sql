@@ -433,6 +433,7 @@ create table measurements (
     "repo" varchar,
     "task" varchar,
     "commit_full" varchar,
+    "commit_names_task" boolean not null,
     "parent_full" varchar,
     "instance" varchar,
     "variant" varchar,
@@ -451,6 +452,7 @@ create table measurements (
     "batch" varchar,
     "scope" varchar not null,
     "metric" varchar,
+    "is_primary" boolean not null,
     "statistic" varchar,
     "unit" varchar,
     "unit_raw" varchar,
@@ -464,6 +466,8 @@ create table measurements (
     "spread_lo" double,
     "spread_hi" double,
     "samples" double[] not null,
+    "log_error" double,
+    "log_df" double,
     "status" varchar not null,
     "failure" varchar,
     "failure_detail" varchar using compression zstd,
@@ -479,6 +483,7 @@ comment on column measurements."measured_by" is 'Who ran the benchmark, as far a
 comment on column measurements."repo" is 'Repository that was measured.';
 comment on column measurements."task" is 'Task that the measured change belongs to.';
 comment on column measurements."commit_full" is 'Commit that names the task, such as that of the reference: in full, or its beginning.';
+comment on column measurements."commit_names_task" is 'Whether all variants of a task carry this commit, as in ISO-Bench.';
 comment on column measurements."parent_full" is 'Commit of the baseline: in full, or its beginning.';
 comment on column measurements."instance" is 'Id of the task instance in the benchmark.';
 comment on column measurements."variant" is 'baseline, reference or candidate. Empty: the file does not say it.';
@@ -497,6 +502,7 @@ comment on column measurements."machine" is 'Machine or accelerator.';
 comment on column measurements."batch" is 'Measurements of one batch were made together, on one set-up. Empty: unknown.';
 comment on column measurements."scope" is 'How much of the software the benchmark covers.';
 comment on column measurements."metric" is 'What was measured. Empty: nothing was.';
+comment on column measurements."is_primary" is 'Whether the benchmark judges by this metric.';
 comment on column measurements."statistic" is 'mean, median, p99, min, max, total or rate.';
 comment on column measurements."unit" is 'Unit of the value: ms, B, tok/s, req/s, op/s, B/s, count, ratio. Empty: unknown.';
 comment on column measurements."unit_raw" is 'Unit of the value in the file.';
@@ -510,6 +516,8 @@ comment on column measurements."spread_kind" is 'std, sem, ci, iqr, mad, samples
 comment on column measurements."spread_lo" is 'Lower end, in the unit of the value.';
 comment on column measurements."spread_hi" is 'Upper end, in the unit of the value.';
 comment on column measurements."samples" is 'The value of every run, in the unit of the value.';
+comment on column measurements."log_error" is 'Standard error of ln(value) from run to run. Empty: unknown, as with one run.';
+comment on column measurements."log_df" is 'Degrees of freedom of that error. Empty: of a published interval.';
 comment on column measurements."status" is 'ok, failed or not_run.';
 comment on column measurements."failure" is 'patch, crash, timeout, infra, incorrect or unknown.';
 comment on column measurements."failure_detail" is 'The error, as written.';

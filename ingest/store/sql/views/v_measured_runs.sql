@@ -1,0 +1,109 @@
+-- For each subject of v_measurements that a candidate has: the run whose change was measured, or why there is none.
+-- The first of these that matches any run decides: the id of the run, its folder, its commit, its task; the last two with agent and
+-- model, where both sides know them. Of several runs, those that changed nothing are left out; several others are ambiguous.
+create or replace view v_measured_runs as
+with runs_known as (
+    select
+        run_id, agent, task, coalesce(patch_files, 1) > 0 as has_changes,
+        lower(coalesce(labels['commit'], head_commit)) as commit,
+        [lower(replace(name, '.', '-')) for name in list_append(models, requested_model) if name is not null] as model_names
+    from v_runs
+    where not excluded
+),
+folders as (
+    -- of all records of a run: a copy may lie in the folder that a measurement names
+    select distinct run_id, folder, regexp_extract(folder, '[^/]+$') as last_folder
+    from (
+        select run_id, replace(regexp_extract(name, '^(.*)[/!][^/!]*$', 1), '!', '/') as folder
+        from run_records
+        join sources using (source_id)
+        where run_id in (select run_id from runs_known)
+    )
+),
+candidates as (
+    select distinct
+        subject, run_id, run_path, commit_full as commit, left(commit_full, 7) as short, task, batch, agent,
+        -- a date or a version behind the name is no other model
+        '(^|[^a-z0-9])' || regexp_escape(lower(replace(model, '.', '-'))) || '([-@:](20[0-9]{2}|v[0-9]).*)?$' as model
+    from v_measurements
+    where variant = 'candidate'
+),
+batches as (
+    -- measurements of one batch are of the same runs: what one of them says about a task holds for the others
+    select batch, short, agent, min(run_path) as run_path
+    from candidates
+    where batch is not null and run_path is not null
+    group by all
+    having count(distinct run_path) = 1
+),
+wanted as (
+    select candidates.* exclude (run_path), coalesce(candidates.run_path, batches.run_path) as run_path
+    from candidates
+    left join batches
+        on batches.batch = candidates.batch and batches.short = candidates.short and batches.agent is not distinct from candidates.agent
+),
+matches as (
+    select subject, 1 as level, 'run id' as joined_by, runs_known.run_id
+    from wanted
+    join runs_known on starts_with(runs_known.run_id, wanted.run_id)
+    union all
+    select subject, 2, 'run folder', folders.run_id
+    from wanted
+    join folders on last_folder = regexp_extract(run_path, '[^/]+$') and ends_with('/' || folder, '/' || run_path)
+    union all
+    select subject, 3, 'commit', runs_known.run_id
+    from wanted
+    join runs_known
+        on short = left(runs_known.commit, 7)
+        and (starts_with(runs_known.commit, wanted.commit) or starts_with(wanted.commit, runs_known.commit))
+    where
+        coalesce(wanted.agent = runs_known.agent, true)
+        and (model is null or model_names = [] or len([name for name in model_names if regexp_matches(name, model)]) > 0)
+    union all
+    select subject, 4, 'task', runs_known.run_id
+    from wanted
+    join runs_known on runs_known.task = wanted.task
+    where
+        wanted.commit is null
+        and coalesce(wanted.agent = runs_known.agent, true)
+        and (model is null or model_names = [] or len([name for name in model_names if regexp_matches(name, model)]) > 0)
+),
+several_commits as (
+    select distinct hashes.commit
+    from (select distinct commit from wanted where length(commit) < 40) as hashes
+    join runs_known on starts_with(runs_known.commit, hashes.commit) and length(runs_known.commit) = 40
+    group by hashes.commit
+    having count(distinct runs_known.commit) > 1
+),
+found as (
+    select
+        subject, level, joined_by,
+        coalesce(list(distinct run_id order by run_id) filter (has_changes), list(distinct run_id order by run_id)) as run_ids
+    from matches
+    join runs_known using (run_id)
+    group by subject, level, joined_by
+    qualify row_number() over (partition by subject order by level) = 1
+),
+judged as (
+    select wanted.*, found.* exclude (subject), level = 3 and several_commits.commit is not null as is_short
+    from wanted
+    left join found using (subject)
+    left join several_commits on several_commits.commit = wanted.commit
+)
+select
+    subject,
+    case when len(run_ids) = 1 and not is_short then run_ids[1] end as run_id,
+    joined_by,
+    case
+        when is_short then 'the hash ' || commit || ' is short and that of several commits'
+        when len(run_ids) > 1
+            then len(run_ids) || ' runs match by ' || joined_by || ': ' || array_to_string([left(id, 8) for id in run_ids[:4]], ', ')
+        when run_ids is not null then null
+        when coalesce(run_id, run_path, commit, task) is null then 'it names no run, commit or task'
+        else
+            'no run has its ' || concat_ws(
+                ' or ', if(run_id is not null, 'id', null), if(run_path is not null, 'folder', null),
+                if(commit is not null, 'commit', null), if(task is not null and commit is null, 'task', null)
+            ) || coalesce(' and agent ' || agent, '')
+    end as unjoined
+from judged;

@@ -1,0 +1,145 @@
+-- Every measured value of a candidate beside those of the baseline and of the reference: one row each, with a ratio where the two are
+-- comparable, and the reason where they are not. A ratio above 1: the candidate is better.
+-- The variable `band` is the distance from 1 within which a ratio is called the same; by default 0.05.
+create or replace view v_speedups as
+with measured as (
+    select
+        v_measurements.*, runs.run_id as joined_run_id, joined_by,
+        -- rows of one task: of one commit where it names the task, else of one task or instance
+        case
+            when commit_names_task then left(commit_full, 7)
+            else coalesce(task, instance, '')
+        end as about
+    from v_measurements
+    left join v_measured_runs as runs using (subject)
+    where label is null
+),
+candidates as (
+    select * from measured where variant = 'candidate'
+),
+bases as (
+    select * from measured where variant in ('baseline', 'reference')
+),
+pairs as (
+    select
+        c.source_id, c.measurement_no, c.joined_run_id as run_id, c.joined_by, c.format, c.repo, c.task, c.commit_full, c.agent, c.model,
+        c.benchmark, c.metric, c.is_primary, c.statistic, c.unit, c.better, c.scope, c.value as candidate_value, c.status, c.failure,
+        c.failure_detail, c.n, c.flags, c.patch_applied, c.measured_at, c.about,
+        sides.base, b.source_id as base_source_id, b.measurement_no as base_measurement_no, b.value as base_value, b.n as base_n,
+        b.status as base_status, b.failure_detail as base_failure_detail,
+        if(c.source_id = b.source_id, 1, 0) as is_same_file,
+        [reason for reason in [
+            if(b.source_id is null, 'no ' || sides.base || ' was measured', null),
+            if(b.status <> 'ok', 'the ' || sides.base || ' failed', null),
+            if(c.workload_fp <> b.workload_fp, 'another workload', null),
+            if(c.bench_model <> b.bench_model, 'another model was served (' || b.bench_model || ', not ' || c.bench_model || ')', null),
+            if(c.machine <> b.machine, 'another machine', null),
+            if(c.batch <> b.batch, 'another set-up (' || b.batch || ')', null),
+            if(list_contains(c.flags, 'zero') or list_contains(b.flags, 'zero') or c.value <= 0 or b.value <= 0, 'a value is 0', null),
+            if(list_contains(c.flags, 'quantised') or list_contains(b.flags, 'quantised'), 'the values are multiples of one coarse step', null),
+            if(list_contains(c.flags, 'percent_of_two_kinds'), 'the column mixes two kinds of percent', null),
+            if(list_contains(c.flags, 'set_point'), 'the rate was set, not measured', null),
+            if(c.patch_applied = 'no', 'the patch was not applied', null),
+            if(c.better = 'unknown', 'which way is better is unknown: say it with --measure better=lower', null)
+        ] if reason is not null] as reasons,
+        [warning for warning in [
+            if(b.source_id is null, null, case
+                when c.workload_fp is null and b.workload_fp is null then 'workload unknown'
+                when c.workload_fp is null or b.workload_fp is null then 'workload known for one side only'
+            end),
+            if(b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null), 'served model known for one side only', null),
+            if(b.source_id is not null and (c.batch is null or b.batch is null), 'not known to be measured together', null),
+            if(c.patch_applied = 'partial', 'the patch was applied in part', null),
+            if(list_contains(c.flags, 'model_substituted') or list_contains(b.flags, 'model_substituted'), 'another model than planned', null),
+            if(list_contains(c.flags, 'errors') or list_contains(b.flags, 'errors'), 'the benchmark reports errors', null)
+        ] if warning is not null] as warnings,
+        case when c.better = 'lower' then b.value / c.value when c.better = 'higher' then c.value / b.value end as quotient,
+        sqrt(pow(c.log_error, 2) + pow(b.log_error, 2)) as log_error,
+        pow(pow(c.log_error, 2) + pow(b.log_error, 2), 2)
+        / nullif(coalesce(pow(c.log_error, 4) / c.log_df, 0) + coalesce(pow(b.log_error, 4) / b.log_df, 0), 0) as df
+    from candidates as c
+    cross join (values ('baseline'), ('reference')) as sides(base)
+    left join bases as b
+        on b.variant = sides.base and b.about = c.about and b.metric = c.metric and b.statistic is not distinct from c.statistic
+        and b.unit is not distinct from c.unit and b.benchmark is not distinct from c.benchmark and b.ratio_base is null
+    where c.ratio_base is null
+),
+identical as (
+    -- nothing was changed where every value, three at least, is that of the baseline
+    select source_id, base_source_id, about, benchmark, count(*) >= 3 and bool_and(candidate_value = base_value) as is_identical
+    from pairs
+    where base = 'baseline' and candidate_value is not null and base_value is not null
+    group by all
+),
+chosen as (
+    select
+        pairs.* exclude (reasons),
+        if(base = 'baseline' and coalesce(is_identical, false), list_append(reasons, 'every value is exactly that of the baseline'), reasons) as reasons
+    from pairs
+    left join identical using (source_id, base_source_id, about, benchmark)
+    qualify row_number() over (
+        partition by source_id, measurement_no, base
+        order by
+            base_source_id is null, len(reasons), is_same_file desc, len(warnings),
+            abs(epoch(measured_at)), base_source_id, base_measurement_no
+    ) = 1
+),
+-- a ratio that the file has instead of values
+given_ratios as (
+    select
+        source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, model, benchmark, metric,
+        is_primary, statistic, unit, better, scope, null::double as candidate_value, status, failure, failure_detail, n, flags,
+        patch_applied, measured_at, about, sides.base, if(sides.base = ratio_base, source_id, null) as base_source_id,
+        if(sides.base = ratio_base, measurement_no, null) as base_measurement_no, null::double as base_value, n as base_n, status as base_status, null::varchar as base_failure_detail, 1 as is_same_file,
+        [reason for reason in [
+            if(sides.base <> ratio_base, 'no ' || sides.base || ' was measured', null),
+            if(coalesce(value, 1) <= 0, 'a value is 0', null), if(patch_applied = 'no', 'the patch was not applied', null)
+        ] if reason is not null] as reasons,
+        ['a ratio without its values'] as warnings, if(sides.base = ratio_base, value, null) as quotient, log_error, log_df as df
+    from candidates
+    cross join (values ('baseline'), ('reference')) as sides(base)
+    where ratio_base is not null and unit = 'ratio'
+),
+compared as (
+    select * from chosen union all by name select * from given_ratios
+),
+quantiles as (
+    -- Student's t, 97.5 %, at 1, 2, … degrees of freedom
+    select [
+        12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216, 2.22814, 2.20099, 2.17881, 2.16037, 2.14479,
+        2.13145, 2.11991, 2.10982, 2.10092, 2.09302, 2.08596, 2.07961, 2.07387, 2.06866, 2.0639, 2.05954, 2.05553, 2.05183, 2.04841,
+        2.04523, 2.04227
+    ] as of_df
+),
+with_ratios as (
+    select
+        compared.*,
+        status = 'ok' and base_source_id is not null and len(reasons) = 0 and quotient is not null as is_comparable,
+        if(is_comparable, quotient, null) as ratio,
+        -- beyond 30 degrees of freedom: the expansion around the normal quantile (Abramowitz and Stegun 26.7.5)
+        if(is_comparable, log_error * case when df is null then 1.959964 when df < 31 then of_df[greatest(1, cast(floor(df) as integer))] else 1.959964 + 2.37227 / df + 2.8225 / df / df end, null) as log_half
+    from compared
+    cross join quantiles
+)
+select
+    * exclude (quotient, log_error, df, is_same_file, about),
+    ratio / exp(log_half) as ratio_low,
+    ratio * exp(log_half) as ratio_high,
+    case
+        when status <> 'ok' then case when status = 'not_run' then 'not_measured' else 'failed' end
+        when base_source_id is null then 'not_measured'
+        when not is_comparable then 'not_comparable'
+        when ratio > 1 + coalesce(getvariable('band'), 0.05) and coalesce(ratio_low > 1, true) then 'faster'
+        when ratio < 1 - coalesce(getvariable('band'), 0.05) and coalesce(ratio_high < 1, true) then 'slower'
+        else 'same'
+    end as verdict,
+    -- the rule of ISO-Bench: the change in percent of the reference's value, with a band of 5 %
+    case
+        when base <> 'reference' then null
+        when status <> 'ok' then 'worse'
+        when not is_comparable then null
+        when if(better = 'lower' and candidate_value is not null, 1 - 1 / ratio, ratio - 1) > coalesce(getvariable('band'), 0.05) then 'beats'
+        when if(better = 'lower' and candidate_value is not null, 1 - 1 / ratio, ratio - 1) < -coalesce(getvariable('band'), 0.05) then 'worse'
+        else 'similar'
+    end as hard
+from with_ratios;

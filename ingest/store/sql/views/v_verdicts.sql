@@ -1,0 +1,94 @@
+-- One row per run: what it claimed beside what was measured. The measured value that speaks for the run is one with a comparable baseline,
+-- then one with a comparable reference; of these, end to end before a part, the metric that the benchmark judges by, one of the kind
+-- that the run claims, then time to first token, throughput, latency; the latest of several.
+-- The variable `band`: see v_speedups.
+create or replace view v_verdicts as
+with joined as (
+    select v_speedups.*, claimed_metric
+    from v_speedups
+    join runs using (run_id)
+),
+sides as (
+    select
+        baseline.* exclude (hard),
+        reference.base_value as reference_value, reference.ratio as reference_ratio, reference.ratio_low as reference_low,
+        reference.ratio_high as reference_high, reference.verdict as reference_verdict, reference.hard,
+        reference.is_comparable as is_reference_comparable
+    from joined as baseline
+    join joined as reference using (source_id, measurement_no)
+    where baseline.base = 'baseline' and reference.base = 'reference'
+),
+headline as (
+    select *, count(*) over (partition by run_id) as values_measured, count_if(is_comparable) over (partition by run_id) as values_comparable
+    from sides
+    qualify row_number() over (
+        partition by run_id
+        order by
+            coalesce(is_comparable, false) desc, coalesce(is_reference_comparable, false) desc, status = 'ok' desc,
+            list_position(['end_to_end', 'component', 'micro', 'unspecified'], scope),
+            is_primary desc,
+            case claimed_metric when 'time' then unit = 'ms' when 'throughput' then contains(unit, '/s') when 'memory' then unit = 'B' end
+                desc nulls last,
+            list_position(
+                ['ttft', 'output_throughput', 'throughput', 'total_throughput', 'request_throughput', 'latency', 'e2el', 'time'], metric
+            ) nulls last,
+            list_position(['mean', 'total', 'rate', 'median', 'p90', 'p95', 'p99', 'min', 'max'], statistic) nulls first,
+            len(warnings), measured_at desc nulls last, source_id, measurement_no
+    ) = 1
+),
+labels as (
+    select
+        v_measured_runs.run_id,
+        max(label) filter (metric = 'hard') as hard,
+        max(label) filter (metric = 'target') as target,
+        max(label) filter (metric = 'quadrant') as quadrant
+    from v_measurements
+    join v_measured_runs using (subject)
+    where label is not null and v_measured_runs.run_id is not null
+    group by v_measured_runs.run_id
+),
+beside as (
+    select
+        v_runs.run_id, v_runs.agent, v_runs.model, v_runs.repo, v_runs.task, v_runs.title, v_runs.cost_own_usd, v_runs.cost_list_usd,
+        v_runs.excluded,
+        v_runs.claimed_speedup, v_runs.claimed_metric, v_runs.claimed_evidence, v_runs.claimed_scope, v_runs.claimed_quote,
+        headline.source_id as measurement_source_id, headline.measurement_no, headline.format, headline.benchmark, headline.metric,
+        headline.statistic, headline.unit, headline.scope as measured_scope,
+        headline.base_value as measured_baseline, headline.reference_value as measured_reference,
+        headline.candidate_value as measured_candidate,
+        headline.ratio as measured_speedup, headline.ratio_low as measured_low, headline.ratio_high as measured_high,
+        coalesce(headline.verdict, 'not_measured') as verdict,
+        headline.reference_ratio as measured_vs_reference, headline.reference_low as measured_vs_reference_low,
+        headline.reference_high as measured_vs_reference_high,
+        coalesce(headline.reference_verdict, 'not_measured') as reference_verdict,
+        coalesce(labels.hard, headline.hard) as hard, labels.hard as hard_published, labels.target, labels.quadrant as quadrant_published,
+        if(headline.verdict = 'failed', headline.failure, null) as failure,
+        if(headline.verdict = 'failed', headline.failure_detail, null) as failure_detail,
+        if(headline.verdict in ('not_comparable', 'not_measured'), array_to_string(headline.reasons, '; '), null) as not_comparable,
+        coalesce(headline.warnings, []) as warnings,
+        headline.ratio is not null and headline.ratio_low is null as is_single_run,
+        coalesce(headline.values_measured, 0) as values_measured, coalesce(headline.values_comparable, 0) as values_comparable,
+        -- a claim about a part of the software says nothing about the whole
+        coalesce(v_runs.claimed_scope <> headline.scope and v_runs.claimed_scope <> 'unspecified' and headline.scope <> 'unspecified', false)
+            as scope_differs
+    from v_runs
+    left join headline on headline.run_id = v_runs.run_id
+    left join labels on labels.run_id = v_runs.run_id
+)
+select
+    *,
+    case
+        when claimed_speedup is null then 'no_claim'
+        when measured_speedup is null then null
+        when claimed_speedup > 1 and verdict = 'slower' then 'wrong_sign'
+        when claimed_speedup / measured_speedup > 1 + coalesce(getvariable('band'), 0.05) then 'over_claimed'
+        when measured_speedup / claimed_speedup > 1 + coalesce(getvariable('band'), 0.05) then 'under_claimed'
+        else 'kept'
+    end as claim_verdict,
+    case when not scope_differs then claimed_speedup / measured_speedup end as overclaim_factor,
+    coalesce(quadrant_published, case
+        when hard is null or target is null then null
+        when hard in ('beats', 'similar') then if(target in ('same_target', 'related_target'), 'Q1', 'Q3')
+        else if(target in ('same_target', 'related_target'), 'Q2', 'Q4')
+    end) as quadrant
+from beside;
