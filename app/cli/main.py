@@ -19,6 +19,7 @@ from app.cli.commands.annotate import exclude, label, note, star
 from app.cli.commands.check import check
 from app.cli.commands.claims import claims, findings
 from app.cli.commands.compare import compare
+from app.cli.commands.measured import measurements, verdicts
 from app.cli.commands.reprice import prices_option, reprice
 from app.cli.commands.show import show
 from app.cli.commands.undo import ingests, undo
@@ -222,6 +223,8 @@ def models(cost: str, filters: Filters, output: Output, store: Store) -> None:
 
 cli.add_command(claims)
 cli.add_command(findings)
+cli.add_command(verdicts)
+cli.add_command(measurements)
 cli.add_command(check)
 cli.add_command(compare)
 cli.add_command(label)

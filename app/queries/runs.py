@@ -55,7 +55,7 @@ def summary(
     `by` are words of `app.queries.grouping`; days, weeks and months are those of the time zone, and follow one another. `measure` says
     which cost orders groups, where that is among the metrics.
     """
-    return _aggregate(store, filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics], measure)
+    return aggregate(store, filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics], measure)
 
 
 def models(
@@ -211,13 +211,18 @@ def sources(store: Store) -> pa.Table:
     return fetch(store, "select * from sources order by received_at desc, name")
 
 
-def _aggregate(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric], measure: CostMeasure) -> pa.Table:
-    """Groups are called g0, g1, … within the query: a word may hold any text."""
+def aggregate(
+    store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric], measure: CostMeasure = REPORTED, of: str = "v_runs"
+) -> pa.Table:
+    """Metrics of the rows of `of`, which has the columns of `v_runs`: one row per group, most expensive first.
+
+    Groups are called g0, g1, … within the query: a word may hold any text.
+    """
     condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
     keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
     figures = [part for metric in metrics for part in (f"{metric.sql} as {metric.key}", f"{metric.known} as {metric.key}{KNOWN_SUFFIX}")]
-    sql = f"select {', '.join(keys + figures)} from v_runs where {condition.sql}"
+    sql = f"select {', '.join(keys + figures)} from {of} where {condition.sql}"
     if by:
         sql += f" group by all order by {', '.join(_order(by, names, metrics, measure))}"
     bound = {name: value for group in by for name, value in group.parameters.items()}

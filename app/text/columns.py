@@ -16,6 +16,8 @@ import pyarrow as pa
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
 from app.text.words.claims import evidence_words
+from app.text.words.measured import NAMES as VERDICT_WORDS
+from app.text.words.measured import VERDICT_COLUMNS
 from schemas.agents import AGENTS
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
@@ -92,6 +94,8 @@ class Column:
             return cause_words(value)
         if self.name in EVIDENCE_COLUMNS:
             return evidence_words(value, row.get("kind") or "quantified")
+        if self.name in VERDICT_COLUMNS:
+            return VERDICT_WORDS.get(value, value)
         return agent_name(value) if self.name == "agent" else value
 
     def exact(self, row: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from schemas.rows.tables import stored_type
 from schemas.unit_names import Unit
 
 
-class _Groups(dict[str, Entry]):
+class Groups(dict[str, Entry]):
     """Columns of groups; any label is one, as `label:KEY`."""
 
     def __missing__(self, word: str) -> Entry:
@@ -35,7 +35,7 @@ class _Groups(dict[str, Entry]):
         return super().__contains__(word) or str(word).startswith(LABEL_PREFIX)
 
 
-def _entries(row: type[Row]) -> dict[str, Entry]:
+def entries_of(row: type[Row]) -> dict[str, Entry]:
     """The columns of a row model that people see: those with a title. Their unit is that of their type."""
     named = [(name, info.title, info.description or "") for name, info in row.model_fields.items() if info.title]
     return {name: Entry(name, title, stored_type(row, name).unit, meaning=meaning) for name, title, meaning in named}
@@ -43,11 +43,11 @@ def _entries(row: type[Row]) -> dict[str, Entry]:
 
 def _stored(key: str, word: str, better: Better) -> Figure:
     """A column of runs that is drawn as a distribution and compared."""
-    entry = _entries(RunRow)[key]
+    entry = entries_of(RunRow)[key]
     return Figure(key, entry.label, entry.unit, better, entry.meaning, word=word)
 
 
-_SOURCE = _entries(SourceRow)
+_SOURCE = entries_of(SourceRow)
 _SOURCE_NAME = Entry("source_name", "Source", meaning="File the run was read from.")
 
 _MEASURED = by_key(
@@ -71,8 +71,8 @@ TIMES = (*(word for word, figure in MEASURES.items() if figure.unit is Unit.MILL
 """The measures of the screen on durations."""
 
 RUNS: Columns = {
-    **_entries(RunRow),
-    **_entries(AnnotationRow),
+    **entries_of(RunRow),
+    **entries_of(AnnotationRow),
     **_MEASURED,
     **RUN_FIGURES,
     **by_key(
@@ -85,7 +85,7 @@ RUNS: Columns = {
 
 _OF_ITS_RUN = {key: RUNS[key] for key in ("title", "repo", "task", "experiment", "agent", "model", "outcome")}
 
-GROUPS: Columns = _Groups(
+GROUPS: Columns = Groups(
     {
         **DIMENSIONS,
         **RUN_METRICS,
@@ -101,7 +101,7 @@ GROUPS: Columns = _Groups(
 )  # fmt: skip
 """One group of runs, or all of them: dimensions and RUN_METRICS."""
 
-USES: Columns = {**_entries(ModelUsageRow), **MODEL_FIGURES}
+USES: Columns = {**entries_of(ModelUsageRow), **MODEL_FIGURES}
 """One model of one run: columns of `v_model_rows`."""
 
 MODELS: Columns = {
@@ -123,7 +123,7 @@ MODELS: Columns = {
 
 CLAIMS: Columns = {
     **_OF_ITS_RUN,
-    **_entries(ClaimRow),
+    **entries_of(ClaimRow),
     **by_key(
         RUNS["dated_at"],
         Entry("sentence", "Sentence", meaning="The sentence of the summary that makes the claim."),
@@ -133,9 +133,9 @@ CLAIMS: Columns = {
         ),
     ),
 }  # fmt: skip
-FINDINGS: Columns = {**_OF_ITS_RUN, **_entries(FindingRow), **by_key(RUNS["cost_own_usd"])}
+FINDINGS: Columns = {**_OF_ITS_RUN, **entries_of(FindingRow), **by_key(RUNS["cost_own_usd"])}
 RULES: Columns = {
-    **_entries(FindingRow),
+    **entries_of(FindingRow),
     **by_key(
         Entry("runs", "Runs", Unit.COUNT, meaning="Runs with a finding of this rule."),
         Entry("findings", "Findings", Unit.COUNT, meaning="Number of findings of this rule."),
@@ -146,8 +146,8 @@ RULES: Columns = {
 """One rule over its findings."""
 
 SOURCES: Columns = _SOURCE
-INGESTS: Columns = _entries(IngestRow)
-REJECTS: Columns = {**_entries(RejectRow), **by_key(_SOURCE_NAME)}
+INGESTS: Columns = entries_of(IngestRow)
+REJECTS: Columns = {**entries_of(RejectRow), **by_key(_SOURCE_NAME)}
 REASONS: Columns = by_key(
     REJECTS["reason"],
     Entry("rejected", "Rejected", Unit.COUNT, meaning="Records rejected for this reason."),
@@ -179,8 +179,8 @@ RECORDS: Columns = {
 }
 """One record of a run that has several, with what it tells."""
 
-TOOL_CALLS: Columns = _entries(ToolCallRow)
-FILE_CHANGES: Columns = _entries(FileChangeRow)
+TOOL_CALLS: Columns = entries_of(ToolCallRow)
+FILE_CHANGES: Columns = entries_of(FileChangeRow)
 FACTS: Columns = by_key(Entry("fact", "Field"), Entry("known", "Runs", Unit.COUNT), Entry("share", "Coverage", Unit.SHARE))
 """One field, and how many runs have it."""
 

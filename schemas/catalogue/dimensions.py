@@ -33,6 +33,7 @@ DIMENSIONS = by_key(
     _period("week", "Week", "%G-W%V", "The ISO week the run ended (starts on Monday). Unknown where only its file has a date."),
     _period("month", "Month", "%Y-%m", "The month the run ended. Unknown where only its file has a date."),
     _by("evidence", "Evidence", "claimed_evidence", _EVIDENCE),
+    _by("scope", "Claim scope", "claimed_scope", "How much of the software the run's top claim covers."),
     _CAUSE,
     _by("session", "Session", "session_id", "Session of the agent. Resumed runs share a session."),
     _by("source", "Source", "source_name", "File the run was read from."),

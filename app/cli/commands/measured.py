@@ -1,0 +1,57 @@
+"""`tachograph verdicts` and `tachograph measurements`: what was claimed beside what was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.options import Output, by_option, examples, with_filters, with_limit, with_output, with_store, zone_option
+from app.queries.filters.chosen import Filters
+
+if TYPE_CHECKING:
+    from ingest.store.database import Store
+
+
+@click.command(
+    epilog=examples("verdicts", "verdicts --by agent,model", "verdicts --by evidence -o verdicts.csv", "verdicts --all --repo vllm")
+)
+@by_option
+@zone_option("IANA time zone for days and times, also of --since and --until.")
+@click.option("--all", "every", is_flag=True, help="List runs that were not measured, too.")
+@with_filters
+@with_output
+@with_limit("runs")
+@with_store
+def verdicts(by: tuple[str, ...], zone: str, limit: int | None, filters: Filters, output: Output, store: Store, *, every: bool) -> None:
+    """Show what runs claimed beside what benchmarks measured, per run, or with --by per group.
+
+    Groups have the cost per verified speedup and how far claims hold. A ratio is only made between values of the same metric, workload,
+    model, machine and set-up; the note says why there is none.
+    """
+    from app.cli.output import deliver
+    from app.reports import measured_results
+
+    if by:
+        deliver(measured_results.groups(store, filters, by, zone), output)
+    else:
+        deliver(measured_results.verdicts(store, filters, limit, every=every), output)
+
+
+@click.command(epilog=examples("measurements", "measurements --unjoined", "measurements --task vllm_core-0000 -o values.csv"))
+@click.option("--unjoined", "lonely", is_flag=True, help="List measured values that belong to no run, and why.")
+@with_filters
+@with_output
+@with_limit("values")
+@with_store
+def measurements(limit: int | None, filters: Filters, output: Output, store: Store, *, lonely: bool) -> None:
+    """List measured values of benchmarks, and the runs whose changes they measured.
+
+    Results are ingested like logs: content decides. What a file does not say is told with `ingest --measure`.
+    """
+    from app.cli.output import deliver
+    from app.reports import measured_results
+
+    if lonely and filters:
+        raise click.UsageError("--unjoined lists values without a run, and filters choose runs. Use one of them.")
+    deliver(measured_results.unjoined(store) if lonely else measured_results.measurements(store, filters, limit), output)

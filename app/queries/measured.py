@@ -1,0 +1,109 @@
+"""Questions about measured results: verdicts per run and per group, measured values, and those that belong to no run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from app.queries.filters.chosen import Filters, where
+from app.queries.grouping import UTC_ZONE, groups
+from app.queries.runs import aggregate, fetch
+from ingest.store.database import Store
+from schemas.catalogue.metrics_measured import VERDICT_METRICS
+
+_OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_usd, cost_list_usd"
+_OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"
+_OF_VERDICT = (
+    "format", "benchmark", "metric", "statistic", "unit", "measured_scope", "measured_baseline", "measured_reference",
+    "measured_candidate", "measured_speedup", "measured_low", "measured_high", "verdict", "measured_vs_reference", "reference_verdict",
+    "hard", "hard_published", "target", "quadrant", "failure", "failure_detail", "not_comparable", "warnings", "is_single_run",
+    "values_measured", "values_comparable", "scope_differs", "claim_verdict", "overclaim_factor", "measurement_source_id",
+)  # fmt: skip
+"""What `v_verdicts` adds to a run."""
+
+_RUNS = f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from v_verdicts) as measured using (run_id)"
+
+_WHY = """concat_ws('; ',
+    failure_detail, not_comparable,
+    case when scope_differs
+        then 'scope differs: claimed ' || replace(claimed_scope, '_', ' ') || ', measured ' || replace(measured_scope, '_', ' ') end,
+    nullif(array_to_string(warnings, '; '), '')
+)"""
+
+VERDICT_ORDER = "list_position(['faster', 'slower', 'same', 'not_comparable', 'failed', 'not_measured'], verdict)"
+"""The order of a list of verdicts: what was compared first."""
+
+
+def verdicts(store: Store, filters: Filters, *, every: bool = False, limit: int | None = None) -> pa.Table:
+    """Runs with what they claimed and what was measured; those that were measured, or with `every` all of them."""
+    condition = where(filters)
+    measured = "" if every else " and values_measured > 0"
+    sql = f"""
+        select {_OF_RUN}, {_OF_CLAIM}, {", ".join(_OF_VERDICT[:-1])}, nullif({_WHY}, '') as why, sources.name as source_name
+        from (select * from {_RUNS} where {condition.sql}{measured}) left join
+            (select source_id as measurement_source_id, name from sources) as sources using (measurement_source_id)
+        order by {VERDICT_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id
+        {f"limit {int(limit)}" if limit is not None else ""}"""
+    return fetch(store, sql, condition.parameters)
+
+
+def summary(
+    store: Store, filters: Filters, by: Sequence[str] = (), metrics: Sequence[str] = tuple(VERDICT_METRICS), zone: str = UTC_ZONE
+) -> pa.Table:
+    """VERDICT_METRICS, one row per group, most expensive first; without `by` one row in all."""
+    return aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], of=_RUNS)
+
+
+def measurements(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
+    """Every measured value with the run it belongs to. Filters choose those of runs; without filters all are listed."""
+    condition = where(filters)
+    chosen = f"where joined_run_id in (select run_id from v_runs where {condition.sql})" if filters else ""
+    sql = f"""
+        select measured.* exclude (subject), name as source_name
+        from (
+            select v_measurements.*, found.run_id as joined_run_id, joined_by, unjoined
+            from v_measurements left join v_measured_runs as found using (subject)
+        ) as measured
+        join (select source_id, name from sources) as sources using (source_id)
+        {chosen}
+        order by source_name, measurement_no
+        {f"limit {int(limit)}" if limit is not None else ""}"""
+    return fetch(store, sql, condition.parameters if filters else {})
+
+
+def unjoined(store: Store) -> pa.Table:
+    """Values that belong to no run, one row per file and subject, and why: of candidates without a run, and of files without a variant."""
+    sql = """
+        select
+            sources.name as source_name, format, variant, agent, model, commit_full, v_measurements.task, run_path, count(*) as rows,
+            coalesce(
+                unjoined,
+                'the file does not say what it measured: say it with --measure variant=baseline, reference or candidate'
+            ) as unjoined
+        from v_measurements
+        left join v_measured_runs as found using (subject)
+        join sources using (source_id)
+        where (variant = 'candidate' and found.run_id is null) or variant is null
+        group by all
+        order by unjoined, source_name"""
+    return fetch(store, sql)
+
+
+def of_run(store: Store, run_id: str) -> pa.Table:
+    """Every measured value of a run beside those of the baseline and of the reference, comparable ones first."""
+    sql = """
+        select
+            base, benchmark, metric, statistic, unit, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict, format,
+            measured_at, sources.name as source_name,
+            nullif(concat_ws('; ', failure_detail, array_to_string(reasons, '; '), array_to_string(warnings, '; ')), '') as why
+        from v_speedups
+        join sources using (source_id)
+        where run_id = $run_id and (base_source_id is not null or (base = 'baseline' and status <> 'ok'))
+        order by is_comparable desc, base, is_primary desc, benchmark, metric, statistic, source_name"""
+    return fetch(store, sql, {"run_id": run_id})
+
+
+def count(store: Store) -> int:
+    """How many values were measured."""
+    return int(fetch(store, "select count(*) as rows from measurements")["rows"][0].as_py())

@@ -1,0 +1,98 @@
+"""What `tachograph verdicts` and `tachograph measurements` answer, as `app.reports.results` does for the other commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import pyarrow as pa
+
+from app.queries import measured as queries
+from app.queries.filters.chosen import Filters
+from app.queries.grouping import UTC_ZONE
+from app.queries.read_transaction import read_transaction
+from app.text.answers import Answer, heading
+from app.text.words.measured import BAND, cost_per
+from ingest.store.database import Store
+from schemas.catalogue.measured_columns import MEASUREMENTS, VERDICT_GROUPS, VERDICTS
+from schemas.catalogue.metrics_measured import MIN_PAIRS
+from schemas.text import plural
+
+VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict")
+VERDICTS_SHOWN = (
+    *VERDICTS_KEPT, "reference_verdict", "why", "cost_own_usd", "claimed_evidence", "measured_low", "measured_high", "overclaim_factor",
+    "metric", "model", "run_id", "quadrant",
+)  # fmt: skip
+GROUPS_SHOWN = (
+    "runs", "runs_measured", "runs_faster", "runs_same", "runs_slower", "cost_per_faster", "runs_compared", "cost_per_faster_compared", "runs_failed",
+    "runs_not_comparable", "runs_reached", "cost_per_reached", "pairs", "claimed_over_measured", "wrong_sign_share", "kept_share",
+    "cost_usd",
+)  # fmt: skip
+QUADRANTS_SHOWN = ("runs_q1", "runs_q2", "runs_q3", "runs_q4")
+MEASUREMENTS_SHOWN = (
+    "source_name", "variant", "metric", "statistic", "value", "unit", "benchmark", "joined_run_id", "n", "format", "agent", "commit_full",
+    "status", "unjoined",
+)  # fmt: skip
+UNJOINED_SHOWN = ("source_name", "unjoined", "rows", "variant", "agent", "model", "commit_full", "format")
+
+
+def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool = False) -> Answer:
+    """Runs that were measured, with what they claimed; with `every` also those that were not."""
+    with read_transaction(store) as transaction:
+        chosen = transaction.searched(filters)
+        [facts] = queries.summary(transaction, chosen, metrics=("runs", "runs_measured")).to_pylist()
+        table = queries.verdicts(transaction, chosen, every=every, limit=limit)
+    about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
+    return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=BAND if table.num_rows else NOTHING)
+
+
+NOTHING = "Nothing was measured. Ingest benchmark results beside the runs: docs/measured.md says which are read, and how they are joined."
+
+
+def groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE) -> Answer:
+    """Verdicts, cost per verified speedup and calibration by group."""
+    with read_transaction(store) as transaction:
+        chosen = transaction.searched(filters)
+        table = with_costs(queries.summary(transaction, chosen, by, zone=zone))
+        total = with_costs(queries.summary(transaction, chosen))
+    [facts] = total.to_pylist()
+    quadrants = QUADRANTS_SHOWN if any(facts[key] for key in QUADRANTS_SHOWN) else ()
+    shown = (*by, *GROUPS_SHOWN[:6], *quadrants, *GROUPS_SHOWN[6:])
+    about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
+    note = f"{BAND} Calibration of claims needs {MIN_PAIRS} runs that were claimed and measured." if facts["runs_measured"] else NOTHING
+    return Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *GROUPS_SHOWN[:6]), note)
+
+
+def with_costs(table: pa.Table) -> pa.Table:
+    """The table with costs per verified speedup and per reference reached in words, `none for $7.79` where there is none."""
+    rows = table.to_pylist()
+    for key, (count, cost, of_runs) in _COSTS.items():
+        words = [cost_per(row[f"{key}_usd"], row[cost], row[count], row[of_runs]) for row in rows]
+        table = table.append_column(key, pa.array(words, pa.string()))
+    return table
+
+
+_COSTS = {
+    "cost_per_faster": ("runs_faster", "cost_usd", "runs_compared"),
+    "cost_per_faster_compared": ("runs_faster", "cost_compared_runs_usd", "runs_compared"),
+    "cost_per_reached": ("runs_reached", "cost_usd", "runs_measured"),
+}
+"""Column in words → (runs that count, cost of all, runs that were judged)."""
+
+
+def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:
+    """Every measured value, with the run whose change was measured."""
+    with read_transaction(store) as transaction:
+        chosen = transaction.searched(filters)
+        table = queries.measurements(transaction, chosen, limit)
+        total = queries.count(transaction)
+    about = heading(plural(total, "measured value") if not filters else plural(table.num_rows, "measured value"), store.location, filters)
+    note = "" if table.num_rows else NOTHING
+    return Answer(table, about, MEASUREMENTS_SHOWN, of=MEASUREMENTS, kept=MEASUREMENTS_SHOWN[:6], note=note)
+
+
+def unjoined(store: Store) -> Answer:
+    """Measured values that belong to no run, and why."""
+    with read_transaction(store) as transaction:
+        table, total = queries.unjoined(transaction), queries.count(transaction)
+    values = sum(table["rows"].to_pylist())
+    about = heading(f"{values:,} of {plural(total, 'measured value')} belong to no run", store.location)
+    return Answer(table, about, UNJOINED_SHOWN, of=MEASUREMENTS, kept=UNJOINED_SHOWN[:3])
