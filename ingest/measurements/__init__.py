@@ -11,9 +11,30 @@ from dataclasses import dataclass
 
 from ingest.measurements import hyperfine
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.exchange import bencher, csv_table, github_action
+from ingest.measurements.load import k6, sglang, vllm, wrk
+from ingest.measurements.published import algotune, kernelbench, swefficiency
 from schemas.rows.measurement import MeasurementRow
 
-TOOLS: tuple[Tool, ...] = (hyperfine.TOOL,)
+TOOLS: tuple[Tool, ...] = (
+    algotune.BASELINE,
+    algotune.SUMMARY,
+    hyperfine.TOOL,
+    k6.TOOL,
+    kernelbench.TOOL,
+    sglang.OFFLINE,
+    sglang.ONE_BATCH,
+    sglang.SERVING,
+    swefficiency.TOOL,
+    vllm.LATENCY,
+    vllm.SERVE,
+    vllm.THROUGHPUT,
+    wrk.TOOL,
+    # whose marks are common words
+    bencher.TOOL,
+    github_action.TOOL,
+    csv_table.TOOL,
+)
 """Every measuring tool. The first that recognises a file reads it."""
 
 _CUT = "it is no valid JSON, and may be cut off"
@@ -47,7 +68,7 @@ def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
 
 def _read(tool: Tool, file: MeasuredFile, source_id: str) -> Reading | None:
     if not _recognises(tool, file):
-        return Reading(tool.name, refused=_CUT) if _is_cut(file) else None
+        return Reading(tool.name, refused=_CUT) if tool.marks_suffice and _is_cut(file) else None
     try:
         found = tuple(one.row(source_id, number, tool.name) for number, one in enumerate(tool.read(file), 1))
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:

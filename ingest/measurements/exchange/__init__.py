@@ -1,0 +1,1 @@
+"""Formats that carry the values of any benchmark: tables, and those of services that watch benchmarks."""

@@ -1,0 +1,266 @@
+"""Plain tables of measured values, with commas, semicolons or tabs, in one of two forms. Names of columns are free in case and spaces.
+
+Long: one value per row, in `value`, with its `metric` and its `variant` (baseline|before|base, reference|human|expert or
+candidate|agent|after|patched). Wide: a column `metric` or `name`, and one column of values for at least two variants.
+
+A unit stands in the column `unit`, or behind the name of a column or metric, as in `value (ms)`, `agent_ms`, `ttft_ms`. Optional columns
+are listed in `_TEXTS`, `_RUNS`, `_SPREADS` and `_STATUSES`. `lower` and `upper` are a confidence interval. Any other column is a
+parameter of the benchmark, unless its name says that it is a remark or follows from the values. What no column says stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
+
+from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.comma_separated import Line, columns, lines
+from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, snake_case, statistic_named, variant_named
+from schemas.measured_units import UNITS, Better
+from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
+
+_METRICS = ("metric", "metric_name", "measure")
+_NAMES = ("benchmark", "name", "test", "benchmark_name")
+_VARIANT, _VALUE = "variant", "value"
+
+_TEXTS = {
+    "repo": ("repo", "repository"),
+    "task": ("task", "task_id"),
+    "commit": ("commit", "commit_full", "commit_hash", "human_commit", "sha"),
+    "parent": ("parent", "parent_commit", "parent_full", "base_commit"),
+    "instance": ("instance", "instance_id"),
+    "agent": ("agent", "agent_name"),
+    "model": ("model", "agent_model"),
+    "run_id": ("run_id", "run"),
+    "run_path": ("run_path", "run_folder"),
+    "measured_by": ("measured_by",),
+    "command": ("command",),
+    "bench_model": ("bench_model", "served_model"),
+    "machine": ("machine", "hardware", "gpu", "host"),
+}
+"""Field of an origin -> the columns that may hold it."""
+
+_UNIT = ("unit", "units")
+_STATISTIC = ("statistic", "stat")
+_BETTER = ("better", "direction")
+_RUNS = ("n", "runs", "samples", "rounds")
+_SPREADS = {SpreadKind.STD: ("std", "stdev", "stddev"), SpreadKind.SEM: ("sem", "stderr"), SpreadKind.MAD: ("mad",)}
+_BOUNDS = {SpreadKind.CI: (("lower", "ci_lower", "ci_low"), ("upper", "ci_upper", "ci_high")), SpreadKind.IQR: (("q1",), ("q3",))}
+_STATUS, _DETAIL = ("status",), ("error", "failure_detail", "detail")
+_REMARKS = frozenset(
+    "author change comment comments date delta description diff file id improvement index link log note notes path percent pct ratio row "  # noqa: SIM905 - a list reads worse
+    "speedup time timestamp url user verdict winner".split()
+)
+_HEADED_UNITS = UNITS.keys() - {"min", "x", "h", "b", "ratio", "speedup", "percent"}
+"""Units behind the name of a column: `agent_min` is a minimum, and `agent_speedup` no value of the agent's code."""
+
+_SIDES = {
+    **dict.fromkeys(("lower", "smaller", "less"), Better.LOWER),
+    **dict.fromkeys(("higher", "bigger", "more"), Better.HIGHER),
+    "unknown": Better.UNKNOWN,
+}
+_STATUSES = {
+    **dict.fromkeys(("failed", "fail", "failure", "error"), (MeasuredStatus.FAILED, Failure.UNKNOWN)),
+    "patch": (MeasuredStatus.FAILED, Failure.PATCH),
+    "patch_failed": (MeasuredStatus.FAILED, Failure.PATCH),
+    "crash": (MeasuredStatus.FAILED, Failure.CRASH),
+    "crashed": (MeasuredStatus.FAILED, Failure.CRASH),
+    "timeout": (MeasuredStatus.FAILED, Failure.TIMEOUT),
+    "infra": (MeasuredStatus.FAILED, Failure.INFRASTRUCTURE),
+    "oom": (MeasuredStatus.FAILED, Failure.INFRASTRUCTURE),
+    "incorrect": (MeasuredStatus.FAILED, Failure.INCORRECT),
+    **dict.fromkeys(("not_run", "skipped"), (MeasuredStatus.NOT_RUN, None)),
+}
+"""What a cell says in place of a value, or in the column `status` -> what became of the measurement."""
+
+_NO_VALUE = frozenset(("", "-", "n/a", "na", "nan", "none", "null"))
+_SNIFFED_ROWS = 100
+
+
+class _ValueColumn(NamedTuple):
+    """A column with values. `variant`: of all of them; None: the row says it."""
+
+    name: str
+    variant: Variant | None
+    unit: str | None
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table by its header."""
+
+    file: MeasuredFile
+
+    @cached_property
+    def header(self) -> tuple[str, ...]:
+        return columns(self.file.text)
+
+    @cached_property
+    def is_long(self) -> bool:
+        has_metric = any(name in self.header for name in _METRICS)
+        return has_metric and _VARIANT in self.header and any(_headed(name)[0] == _VALUE for name in self.header)
+
+    @cached_property
+    def values(self) -> tuple[_ValueColumn, ...]:
+        """The columns with values."""
+        headed = [(name, *_headed(name)) for name in self.header]
+        if self.is_long:
+            return tuple(_ValueColumn(name, None, unit) for name, word, unit in headed if word == _VALUE)
+        return tuple(_ValueColumn(name, VARIANTS[word], unit) for name, word, unit in headed if word in VARIANTS)
+
+    @cached_property
+    def is_wide(self) -> bool:
+        """Whether a metric or a name stands beside the values of at least two variants."""
+        is_named = any(name in self.header for name in (*_METRICS, *_NAMES))
+        return is_named and not self.is_long and len({column.variant for column in self.values}) > 1
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The columns that no other rule reads."""
+        known = {*_METRICS, *_NAMES, *_UNIT, *_STATISTIC, *_BETTER, *_RUNS, *_STATUS, *_DETAIL, *_REMARKS, _VARIANT}
+        known |= {name for names in (*_TEXTS.values(), *_SPREADS.values()) for name in names}
+        known |= {name for sides in _BOUNDS.values() for names in sides for name in names} | {column.name for column in self.values}
+        return tuple(name for name in self.header if name and name not in known and name.split("_")[0] not in VARIANTS)
+
+
+def _headed(name: str) -> tuple[str, str | None]:
+    """The name of a column without the unit behind it, and that unit: `value (ms)`, `agent_ms`."""
+    word, _, unit = name.partition("_")
+    return (word, unit) if unit in _HEADED_UNITS else (name, None)
+
+
+def _recognises(file: MeasuredFile) -> bool:
+    """Whether the header has the structure, and the first rows have what it promises: words for variants, or numbers."""
+    table = _Table(file)
+    if not table.is_long and not table.is_wide:
+        return False
+    first = (line.cells for line in islice(lines(file.text), _SNIFFED_ROWS))
+    if table.is_long:
+        return any(variant_named(cells.get(_VARIANT)) for cells in first)
+    return any(sum(_is_number(cells.get(column.name)) for column in table.values) > 1 for cells in first)
+
+
+def _read(file: MeasuredFile) -> Iterator[Measured]:
+    table = _Table(file)
+    found = [(line, column, _variant(line, column)) for line in lines(file.text) for column in table.values]
+    batch = batch_of(file, (variant for _, _, variant in found))
+    for line, column, variant in found:
+        origin = replace(_origin(table, line.cells, variant), batch=batch)
+        if measured := _measured(line, column, origin):
+            yield measured
+
+
+def _variant(line: Line, column: _ValueColumn) -> Variant | None:
+    """The variant of a value. Raises ValueError for a word that stands for none."""
+    word = line.cells.get(_VARIANT)
+    if column.variant or word is None:
+        return column.variant
+    if variant := variant_named(word):
+        return variant
+    raise ValueError(f"line {line.number}: the variant {word!r} is unknown; write one of {', '.join(VARIANTS)}, or leave it empty")
+
+
+def _origin(table: _Table, cells: Mapping[str, str], variant: Variant | None) -> Origin:
+    """Agent and model are those of the candidate; in a wide table, `agent` is a column of values."""
+    taken = {column.name for column in table.values}
+    texts = {field: _first(cells, [name for name in names if name not in taken]) for field, names in _TEXTS.items()}
+    params = {name: cells[name] for name in table.parameters if name in cells}
+    if not table.is_long and variant is not Variant.CANDIDATE:
+        texts |= {"agent": None, "model": None}
+    return Origin(variant=variant, benchmark=_benchmark(cells), params=params, **texts)  # type: ignore[arg-type]  # every field is a text
+
+
+def _benchmark(cells: Mapping[str, str]) -> str | None:
+    """The name of the test. Without a column for metrics, a name that says a metric is none of a test."""
+    name = _first(cells, _NAMES)
+    return None if name and not _first(cells, _METRICS) and quantity(name).statistic else name
+
+
+def _measured(line: Line, column: _ValueColumn, origin: Origin) -> Measured | None:
+    """The value of a cell; a failure, where the row or the cell says so; None, where the cell has nothing."""
+    cells, written = line.cells, line.cells.get(column.name, "")
+    named = quantity(_first(cells, _METRICS) or _first(cells, _NAMES) or "")
+    unit = _first(cells, _UNIT) or column.unit or named.unit
+    metric = named.metric if _first(cells, _METRICS) or named.statistic else metric_of_unit(unit)
+    statistic = statistic_named(_first(cells, _STATISTIC) or "") or _first(cells, _STATISTIC) or named.statistic
+    blank = Measured(origin=origin, metric=metric, statistic=statistic, unit=unit, better=_better(line))
+    if failure := _failure(written) or _status(cells, column):
+        return replace(blank, status=failure[0], failure=failure[1], detail=_first(cells, _DETAIL))
+    if statistic == "std" or written.lower() in _NO_VALUE:
+        return None
+    value = _number(line, column.name)
+    return replace(blank, value=value, n=_runs(line, column), spread=_spread(line, column, value))
+
+
+def _status(cells: Mapping[str, str], column: _ValueColumn) -> tuple[MeasuredStatus, Failure | None] | None:
+    """What the column `status` says of a value. In a wide table it is about the candidate."""
+    is_meant = column.variant in (None, Variant.CANDIDATE)
+    return _failure(_first(cells, _STATUS) or "") if is_meant else None
+
+
+def _failure(written: str) -> tuple[MeasuredStatus, Failure | None] | None:
+    """What words such as `timeout` or `failed: out of memory` say; None for a value, and for a success."""
+    words = snake_case(written)
+    return _STATUSES.get(words) or _STATUSES.get(words.partition("_")[0])
+
+
+def _better(line: Line) -> Better | None:
+    """Which way is better, by the row: `lower`, or `lower is better`. Raises ValueError for any other word."""
+    if (written := _first(line.cells, _BETTER)) is None:
+        return None
+    if side := _SIDES.get(snake_case(written).partition("_")[0]):
+        return side
+    raise ValueError(f"line {line.number}: {written!r} does not say which way is better; write one of {', '.join(_SIDES)}")
+
+
+def _runs(line: Line, column: _ValueColumn) -> int | None:
+    """How often it ran. In a wide table, one column may say it for all variants."""
+    runs, of_all = _beside(line, column, _RUNS), next((name for name in _RUNS if name in line.cells), None)
+    if runs is None and of_all:
+        runs = _number(line, of_all)
+    return None if runs is None else int(runs)
+
+
+def _spread(line: Line, column: _ValueColumn, value: float) -> Spread | None:
+    """The first kind of spread that the row has."""
+    for kind, names in _SPREADS.items():
+        if (distance := _beside(line, column, names)) is not None:
+            return Spread.around(value, distance, kind)
+    for kind, (lower, upper) in _BOUNDS.items():
+        low, high = _beside(line, column, lower), _beside(line, column, upper)
+        if low is not None and high is not None:
+            return Spread(kind=kind, low=low, high=high)
+    return None
+
+
+def _beside(line: Line, column: _ValueColumn, names: tuple[str, ...]) -> float | None:
+    """The number in the first of these columns that the row has. In a wide table their names begin with another: `agent_std`."""
+    own = names if column.variant is None else tuple(f"{column.name}_{name}" for name in names)
+    name = next((name for name in own if name in line.cells), None)
+    return _number(line, name) if name else None
+
+
+def _first(cells: Mapping[str, str], names: tuple[str, ...] | list[str]) -> str | None:
+    return next((cells[name] for name in names if name in cells), None)
+
+
+def _number(line: Line, column: str) -> float:
+    """A cell as a number. Raises ValueError with its place."""
+    try:
+        return float(line.cells[column])
+    except ValueError as error:
+        raise ValueError(f"line {line.number}: {line.cells[column]!r} in the column {column} is no number") from error
+
+
+def _is_number(written: str | None) -> bool:
+    try:
+        return written is not None and float(written) is not None
+    except ValueError:
+        return False
+
+
+TOOL = Tool("csv_table", (), _recognises, _read, marks_suffice=False)

@@ -1,0 +1,1 @@
+"""Results that benchmarks of coding agents publish: one file per benchmark."""

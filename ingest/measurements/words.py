@@ -1,0 +1,95 @@
+"""Words that several tools share: names of variants, quantities and statistics, and what a file with several variants is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ingest.measurements.base import MeasuredFile
+from schemas.measured_units import stored_unit
+from schemas.rows.measurement import Variant
+
+VARIANTS: dict[str, Variant] = {
+    **dict.fromkeys(("baseline", "before", "base"), Variant.BASELINE),
+    **dict.fromkeys(("reference", "human", "expert"), Variant.REFERENCE),
+    **dict.fromkeys(("candidate", "agent", "after", "patched"), Variant.CANDIDATE),
+}
+"""Words that say which code was measured. Any other word says nothing about it."""
+
+_METRICS = {
+    "e2e_latency": "e2el",
+    "runtime": "time",
+    "run_time": "time",
+    "wall_time": "time",
+    "duration": "time",
+    "elapsed_time": "time",
+    "request_goodput": "goodput",
+    "output_token_throughput": "output_throughput",
+    "total_token_throughput": "total_throughput",
+    "requests_per_second": "request_throughput",
+}
+"""Other names of canonical metrics."""
+
+_STATISTICS = {"avg": "mean", "average": "mean", "med": "median", "p50": "median", "stdev": "std", "stddev": "std"} | {
+    name: name for name in ("mean", "median", "min", "max", "std")
+}
+_PERCENTILE = re.compile(r"p\d{1,2}(?:\.\d+)?")
+_UNITS = ("ns", "us", "ms", "s", "sec", "seconds", "bytes", "kb", "mb", "gb", "kib", "mib", "gib")
+UNNAMED = "value"
+"""The metric of a value whose name and unit say nothing about it."""
+
+_METRIC_OF_UNIT = {"ms": "time"} | dict.fromkeys(("op/s", "req/s", "tok/s", "B/s"), "throughput")
+
+
+class Quantity(NamedTuple):
+    """What a name such as `p99_ttft_ms` says. None: it does not say it."""
+
+    metric: str
+    statistic: str | None = None
+    unit: str | None = None
+
+
+def snake_case(name: str) -> str:
+    """A name in lower case, with one underscore for every other sign: the same for `Mean TTFT` and `mean_ttft`."""
+    return re.sub(r"[^\w./%]+", "_", name.strip().lower()).strip("_")
+
+
+def variant_named(word: object) -> Variant | None:
+    """The variant that a word stands for, None for any other word."""
+    return VARIANTS.get(snake_case(word)) if isinstance(word, str) else None
+
+
+def statistic_named(word: str) -> str | None:
+    """The statistic that a word stands for: mean, median, min, max, std or a percentile such as p99. None for any other word."""
+    name = snake_case(word)
+    return _STATISTICS.get(name) or (name if _PERCENTILE.fullmatch(name) else None)
+
+
+def quantity(name: str) -> Quantity:
+    """The canonical metric in a name, its statistic (first or last) and its unit of time or size (last)."""
+    words, statistic, unit = snake_case(name).split("_"), None, None
+    for _ in range(2):
+        if unit is None and len(words) > 1 and words[-1] in _UNITS and words[-2] != "per":
+            unit = words.pop()
+        elif statistic is None and len(words) > 1:
+            place = next((place for place in (0, -1) if statistic_named(words[place])), None)
+            statistic = None if place is None else statistic_named(words.pop(place))
+    metric = "_".join(words)
+    return Quantity(_METRICS.get(metric, metric), statistic, unit)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def metric_of_unit(unit: str | None) -> str:
+    """What a value without a name is: a time, a throughput, or, for any other unit, `UNNAMED`."""
+    stored = stored_unit(unit)
+    return _METRIC_OF_UNIT.get(stored.unit, UNNAMED) if stored else UNNAMED
+
+
+def batch_of(file: MeasuredFile, variants: Iterable[Variant | None]) -> str | None:
+    """The batch of a file's values: the file, where it holds several variants, since they were measured to be compared."""
+    return file.name if len(set(variants) - {None}) > 1 else None
