@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 import pyarrow as pa
 
 from app.queries import measured as queries
@@ -22,7 +23,8 @@ VERDICTS_SHOWN = (
     "metric", "model", "run_id", "quadrant",
 )  # fmt: skip
 GROUPS_SHOWN = (
-    "runs", "runs_measured", "runs_faster", "runs_same", "runs_slower", "cost_per_faster", "runs_compared", "cost_per_faster_compared", "runs_failed",
+    "runs", "runs_measured", "runs_faster", "runs_same", "runs_slower", "cost_per_faster", "runs_compared",
+    "cost_per_faster_compared", "runs_failed",
     "runs_not_comparable", "runs_reached", "cost_per_reached", "pairs", "claimed_over_measured", "wrong_sign_share", "kept_share",
     "cost_usd",
 )  # fmt: skip

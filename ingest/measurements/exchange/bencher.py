@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.spread import Spread
 from ingest.measurements.words import is_number, snake_case
 from schemas.rows.measurement import SpreadKind
 

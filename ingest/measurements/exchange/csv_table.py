@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.comma_separated import Line, columns, lines
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.spread import Spread
 from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, snake_case, statistic_named, variant_named
 from schemas.measured_units import UNITS, Better
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant

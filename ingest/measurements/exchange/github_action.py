@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.spread import Spread
 from ingest.measurements.words import UNNAMED, metric_of_unit
 from schemas.measured_units import Better, stored_unit
 from schemas.rows.claim import Scope

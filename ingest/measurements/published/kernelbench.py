@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.measured import Measured, Origin
+from ingest.measurements.spread import Spread
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
 
