@@ -28,6 +28,7 @@ class ReadTransaction(Store):
         self._open = ExitStack()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._searched: set[str] = set()
+        self._kept: set[str] = set()
         self._turn = RLock()
 
     @contextmanager
@@ -45,6 +46,7 @@ class ReadTransaction(Store):
         """Close the connection. A later query begins another transaction."""
         self._connection = None
         self._searched.clear()
+        self._kept.clear()
         self._open.close()
 
     def searched(self, filters: Filters) -> Filters:
@@ -53,6 +55,15 @@ class ReadTransaction(Store):
             if text not in self._searched:
                 self._search(text)
         return with_found(filters)
+
+    def kept(self, view: str) -> str:
+        """A temporary table with the rows of a view that takes long: read once, not by every query. Raises StoreError."""
+        table = f"kept_{view}"
+        if view not in self._kept:
+            with self.reading() as connection:
+                connection.execute(f"create temp table if not exists {table} as select * from {view}")
+            self._kept.add(view)
+        return table
 
     def _search(self, text: str) -> None:
         condition = where(Filters(((SEARCH, (text,)), (EXCLUDED, ("all",)))))
