@@ -26,7 +26,7 @@ _OF_VERDICT = (
 """What `v_verdicts` adds to a run."""
 
 _WHY = """concat_ws('; ',
-    failure_detail, not_comparable,
+    failure_detail, nullif(not_comparable, ''),
     case when scope_differs
         then 'scope differs: claimed ' || replace(claimed_scope, '_', ' ') || ', measured ' || replace(measured_scope, '_', ' ') end,
     nullif(array_to_string(warnings, '; '), '')
@@ -198,15 +198,25 @@ def unjoined(store: Store) -> pa.Table:
 
 
 def of_run(store: Store, run_id: str) -> pa.Table:
-    """Every measured value of a run beside those of the baseline and of the reference, comparable ones first."""
+    """Every measured value of a run beside those of the baseline and of the reference, comparable ones first.
+
+    A value that several files tell alike is one row with their number, `files`.
+    """
     sql = """
-        select
-            base, benchmark, metric, statistic, unit, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict, format,
-            measured_at, sources.name as source_name,
-            nullif(concat_ws('; ', failure_detail, array_to_string(reasons, '; '), array_to_string(warnings, '; ')), '') as why
-        from v_speedups
-        join sources using (source_id)
-        where run_id = $run_id and (base_source_id is not null or (base = 'baseline' and status <> 'ok'))
+        select * exclude (is_comparable, is_primary)
+        from (
+            select
+                base, benchmark, metric, statistic, unit, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict, format,
+                max(measured_at) as measured_at, min(sources.name) as source_name, count(distinct source_id) as files,
+                nullif(concat_ws(
+                    '; ', failure_detail, nullif(array_to_string(reasons, '; '), ''), nullif(array_to_string(warnings, '; '), '')
+                ), '') as why,
+                is_comparable, is_primary
+            from v_speedups
+            join sources using (source_id)
+            where run_id = $run_id and (base_source_id is not null or (base = 'baseline' and status <> 'ok'))
+            group by all
+        )
         order by is_comparable desc, base, is_primary desc, benchmark, metric, statistic, source_name"""
     return fetch(store, sql, {"run_id": run_id})
 

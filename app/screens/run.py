@@ -67,7 +67,7 @@ with st.container(border=True):
     if cause := cause_sentence(run):
         st.caption(plain(cause))
 if verdict := cache.ask(measured_queries.verdict_of, run_id):
-    st.header("Measured", anchor=False, help="What the run claims beside what benchmarks measured of its change.")
+    st.header("Claimed and measured", anchor=False, help="What the run claims beside what benchmarks measured of its change.")
     claimed, measured = st.columns(2)
     with claimed.container(border=True, height="stretch"):
         st.subheader("Claimed", anchor=False)

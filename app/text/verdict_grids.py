@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from app.text.columns import agent_name
 from app.text.grid_columns import Grid, Listing, grid
-from app.text.words.measured import FAILURE_NAMES, NAMES, NOT_RUN, UNCOMPARED_NAMES, VERDICT_COLUMNS
+from app.text.words.measured import FAILURE_NAMES, NAMES, NOT_RUN, UNCOMPARED_NAMES, VERDICT_COLUMNS, failure_words
 from schemas.catalogue import measured_columns as catalogue
 from schemas.text import one_line
 
@@ -37,7 +37,7 @@ REASONS = Listing(catalogue.UNCOMPARED, ("verdict", "reason", "runs"))
 COSTS = Listing(
     catalogue.VERDICT_GROUPS,
     (
-        "agent", "model", "runs", "runs_compared", "runs_faster", "cost_per_faster", "cost_per_faster_compared", "runs_reached",
+        "agent", "model", "cost_per_faster", "cost_per_faster_compared", "runs_faster", "runs_compared", "runs", "runs_reached",
         "cost_per_reached", "cost_usd", "cost_compared_runs_usd",
     ),
 )  # fmt: skip
@@ -52,7 +52,7 @@ VALUES = Listing(
     catalogue.SPEEDUPS,
     (
         "base", "metric", "statistic", "base_value", "candidate_value", "unit", "ratio", "verdict", "why", "benchmark", "ratio_low",
-        "ratio_high", "measured_at", "format", "source_name",
+        "ratio_high", "measured_at", "format", "files", "source_name",
     ),
 )  # fmt: skip
 """Every measured value of a run."""
@@ -63,7 +63,7 @@ LONGEST_NOTE = 160
 
 def verdict_grid(table: pa.Table, listing: Listing) -> Grid:
     """Verdicts in words, of runs or of single values."""
-    return grid(_spoken(table), listing)
+    return grid(_spoken(_with_failures(table) if "failure" in table.column_names else table), listing)
 
 
 def group_grid(table: pa.Table, listing: Listing, by: str = "") -> Grid:
@@ -88,6 +88,13 @@ def _spoken(table: pa.Table) -> pa.Table:
             cells = [None if value is None else word(value) for value in table[name].to_pylist()]
             table = table.set_column(table.column_names.index(name), name, pa.array(cells, pa.string()))
     return table
+
+
+def _with_failures(table: pa.Table) -> pa.Table:
+    """The table, in which the note of a failure begins with its kind."""
+    pairs = zip(table["failure"].to_pylist(), table["why"].to_pylist(), strict=True)
+    notes = [failure_words(failure, why) or None for failure, why in pairs]
+    return table.set_column(table.column_names.index("why"), "why", pa.array(notes, pa.string()))
 
 
 def _note(why: str) -> str:

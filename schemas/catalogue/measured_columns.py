@@ -76,6 +76,7 @@ SPEEDUPS: Columns = {
         VERDICTS["verdict"],
         VERDICTS["why"],
         VERDICTS["source_name"],
+        Entry("files", "Files", Unit.COUNT, meaning="Files that tell this value."),
     ),
 }
 """One measured value of a run beside that of the baseline or the reference."""

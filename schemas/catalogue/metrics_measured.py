@@ -27,8 +27,8 @@ _LABELLED = "quadrant is not null"
 _REACHED = "hard in ('beats', 'similar')"
 
 
-def _count(key: str, label: str, condition: str, meaning: str) -> Metric:
-    return Metric(key, label, Unit.COUNT, "neither", meaning, sql=f"count(*) filter ({condition})", known="count(*)")
+def _count(key: str, label: str, condition: str, meaning: str, short: str = "") -> Metric:
+    return Metric(key, label, Unit.COUNT, "neither", meaning, short=short, sql=f"count(*) filter ({condition})", known="count(*)")
 
 
 def _share(key: str, label: str, condition: str, meaning: str) -> Metric:
@@ -51,7 +51,7 @@ VERDICT_METRICS = by_key(
     RUN_METRICS["runs"],
     RUN_METRICS["cost_usd"],
     _count("runs_measured", "Measured", "values_measured > 0", "Runs whose change a benchmark measured, or tried to."),
-    _count("runs_compared", "Compared with baseline", _COMPARED, "Measured runs with a comparable value of the baseline."),
+    _count("runs_compared", "Compared with baseline", _COMPARED, "Measured runs with a comparable value of the baseline.", "Compared"),
     _count("runs_faster", "Measured faster", "verdict = 'faster'", "Runs measured faster than the baseline: verified speedups."),
     _count("runs_same", "Measured same", "verdict = 'same'", "Runs measured within the band around the baseline."),
     _count("runs_slower", "Measured slower", "verdict = 'slower'", "Runs measured slower than the baseline."),
@@ -64,7 +64,10 @@ VERDICT_METRICS = by_key(
         "runs_without_baseline", "Without a baseline", "values_measured > 0 and verdict = 'not_measured'",
         "Measured runs whose baseline was not measured, or whose own benchmark was not run.",
     ),
-    _count("runs_reached", "Reached the reference", _REACHED, "Runs measured at least as good as the reference, within 5% of it."),
+    _count(
+        "runs_reached", "Reached the reference", _REACHED, "Runs measured at least as good as the reference, within 5% of it.",
+        "Reached",
+    ),
     _count("runs_q1", "True success (Q1)", "quadrant = 'Q1'", "Runs that reached the reference and worked on the same bottleneck."),
     _count("runs_q2", "Good intent (Q2)", "quadrant = 'Q2'", "Runs that worked on the bottleneck and did not reach the reference."),
     _count("runs_q3", "Lucky win (Q3)", "quadrant = 'Q3'", "Runs that reached the reference by working on something else."),

@@ -109,7 +109,7 @@ def _add_strip(drawn: go.Figure, rows: Sequence[Row], *, is_alone: bool) -> None
     points = go.Scatter(
         x=_spread(len(rows)), y=[row["measured_speedup"] for row in rows], xaxis="x2", mode="markers", marker=marks, name="no claim",
         customdata=[[row["run_id"]] for row in rows], hovertext=list(map(_hover, rows)), hoverinfo="text", showlegend=True,
-        error_y=_intervals(rows) | {"color": GREY},
+        cliponaxis=False, error_y=_intervals(rows) | {"color": GREY},
     )  # fmt: skip
     strip = {"range": [-1, 1], "tickvals": [0], "ticktext": ["no claim"], "showgrid": False, "zeroline": False, "title": {"text": ""}}
     drawn.add_trace(points).update_layout(
@@ -191,5 +191,5 @@ def _add_median(drawn: go.Figure, place: int, row: Row) -> None:
     drawn.add_shape(type="line", x0=median, x1=median, y0=place - 0.36, y1=place + 0.36, line={"color": PLAIN, "width": 4}, layer="below")
     drawn.add_annotation(
         x=math.log10(median), y=place - 0.36, text=f"median {human(median, Unit.RATIO)}", showarrow=False, yanchor="bottom",
-        font={"size": 12},
+        xanchor="left" if median >= 1 else "right", font={"size": 12},
     )  # fmt: skip

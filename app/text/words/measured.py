@@ -118,8 +118,8 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         ("Quadrant", QUADRANT_NAMES.get(row["quadrant"], "")),
         ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
         ("Scope measured", words(row["measured_scope"] or "")),
-        ("Values", f"{row['values_measured']:,}, {row['values_comparable']:,} with a comparable baseline"),
-        ("Note", "; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", row["why"])))),
+        ("Values", f"{row['values_measured']:,} ({row['values_comparable']:,} with a comparable baseline)"),
+        ("Note", "; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"]))))),
     ]
     return [(name, value) for name, value in facts if value]
 
@@ -128,6 +128,11 @@ QUADRANT_NAMES = {"Q1": "true success (Q1)", "Q2": "good intent (Q2)", "Q3": "lu
 """What ISO-Bench calls its quadrants."""
 
 SINGLE_RUNS = "single runs: the ±5% band is a convention, not noise"
+
+
+def failure_words(failure: str | None, why: str | None) -> str:
+    """Why there is no measured ratio: the kind of a failure, then what the benchmark says."""
+    return ": ".join(filter(None, (FAILURE_NAMES.get(failure or ""), why)))
 
 
 def against_baseline(row: Row) -> str:
