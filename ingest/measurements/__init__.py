@@ -9,11 +9,33 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ingest.measurements import hyperfine
+from ingest.measurements import (
+    asv,
+    asv_text,
+    cargo_bench,
+    criterion,
+    go_bench,
+    google_benchmark,
+    hyperfine,
+    pyperf,
+    pytest_benchmark,
+)
 from ingest.measurements.base import MeasuredFile, Tool
 from schemas.rows.measurement import MeasurementRow
 
-TOOLS: tuple[Tool, ...] = (hyperfine.TOOL,)
+TOOLS: tuple[Tool, ...] = (
+    asv.TOOL,
+    asv_text.TOOL,
+    cargo_bench.CRITERION,
+    cargo_bench.LIBTEST,
+    criterion.ESTIMATES,
+    criterion.SAMPLES,
+    go_bench.TOOL,
+    google_benchmark.TOOL,
+    hyperfine.TOOL,
+    pyperf.TOOL,
+    pytest_benchmark.TOOL,
+)
 """Every measuring tool. The first that recognises a file reads it."""
 
 _CUT = "it is no valid JSON, and may be cut off"
