@@ -9,6 +9,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.exchange import bencher, csv_table, github_action
+from ingest.measurements.load import k6, sglang, vllm, wrk
+from ingest.measurements.published import algotune, kernelbench, swefficiency
 from ingest.measurements.timing import (
     asv,
     asv_text,
@@ -20,10 +24,6 @@ from ingest.measurements.timing import (
     pyperf,
     pytest_benchmark,
 )
-from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.exchange import bencher, csv_table, github_action
-from ingest.measurements.load import k6, sglang, vllm, wrk
-from ingest.measurements.published import algotune, kernelbench, swefficiency
 from schemas.rows.measurement import MeasurementRow
 
 TOOLS: tuple[Tool, ...] = (

@@ -28,6 +28,7 @@ pairs as (
         sides.base, b.source_id as base_source_id, b.measurement_no as base_measurement_no, b.value as base_value, b.n as base_n,
         b.status as base_status, b.failure_detail as base_failure_detail,
         if(c.source_id = b.source_id, 1, 0) as is_same_file,
+        abs(epoch(c.measured_at) - epoch(b.measured_at)) / 3600 as hours_apart,
         [reason for reason in [
             if(b.source_id is null, 'no ' || sides.base || ' was measured', null),
             if(b.status <> 'ok', 'the ' || sides.base || ' failed', null),
@@ -76,12 +77,14 @@ chosen as (
         pairs.* exclude (reasons),
         if(base = 'baseline' and coalesce(is_identical, false), list_append(reasons, 'every value is exactly that of the baseline'), reasons) as reasons
     from pairs
-    left join identical using (source_id, base_source_id, about, benchmark)
+    left join identical
+        on identical.source_id = pairs.source_id and identical.base_source_id = pairs.base_source_id and identical.about = pairs.about
+        and identical.benchmark is not distinct from pairs.benchmark
     qualify row_number() over (
-        partition by source_id, measurement_no, base
+        partition by pairs.source_id, measurement_no, base
         order by
-            base_source_id is null, len(reasons), is_same_file desc, len(warnings),
-            abs(epoch(measured_at)), base_source_id, base_measurement_no
+            pairs.base_source_id is null, len(reasons), is_same_file desc, len(warnings), hours_apart nulls last,
+            pairs.base_source_id, base_measurement_no
     ) = 1
 ),
 -- a ratio that the file has instead of values
@@ -90,7 +93,7 @@ given_ratios as (
         source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, model, benchmark, metric,
         is_primary, statistic, unit, better, scope, null::double as candidate_value, status, failure, failure_detail, n, flags,
         patch_applied, measured_at, about, sides.base, if(sides.base = ratio_base, source_id, null) as base_source_id,
-        if(sides.base = ratio_base, measurement_no, null) as base_measurement_no, null::double as base_value, n as base_n, status as base_status, null::varchar as base_failure_detail, 1 as is_same_file,
+        if(sides.base = ratio_base, measurement_no, null) as base_measurement_no, null::double as base_value, n as base_n, status as base_status, null::varchar as base_failure_detail, 1 as is_same_file, 0 as hours_apart,
         [reason for reason in [
             if(sides.base <> ratio_base, 'no ' || sides.base || ' was measured', null),
             if(coalesce(value, 1) <= 0, 'a value is 0', null), if(patch_applied = 'no', 'the patch was not applied', null)
@@ -116,13 +119,14 @@ with_ratios as (
         compared.*,
         status = 'ok' and base_source_id is not null and len(reasons) = 0 and quotient is not null as is_comparable,
         if(is_comparable, quotient, null) as ratio,
+        coalesce(if(better = 'lower', base_value - candidate_value, candidate_value - base_value) / base_value, quotient - 1) as change,
         -- beyond 30 degrees of freedom: the expansion around the normal quantile (Abramowitz and Stegun 26.7.5)
         if(is_comparable, log_error * case when df is null then 1.959964 when df < 31 then of_df[greatest(1, cast(floor(df) as integer))] else 1.959964 + 2.37227 / df + 2.8225 / df / df end, null) as log_half
     from compared
     cross join quantiles
 )
 select
-    * exclude (quotient, log_error, df, is_same_file, about),
+    * exclude (quotient, change, log_error, df, is_same_file, hours_apart, about),
     ratio / exp(log_half) as ratio_low,
     ratio * exp(log_half) as ratio_high,
     case
@@ -138,8 +142,8 @@ select
         when base <> 'reference' then null
         when status <> 'ok' then 'worse'
         when not is_comparable then null
-        when if(better = 'lower' and candidate_value is not null, 1 - 1 / ratio, ratio - 1) > coalesce(getvariable('band'), 0.05) then 'beats'
-        when if(better = 'lower' and candidate_value is not null, 1 - 1 / ratio, ratio - 1) < -coalesce(getvariable('band'), 0.05) then 'worse'
+        when change > coalesce(getvariable('band'), 0.05) then 'beats'
+        when change < -coalesce(getvariable('band'), 0.05) then 'worse'
         else 'similar'
     end as hard
 from with_ratios;
