@@ -9,11 +9,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ingest.measurements import hyperfine
+from ingest.measurements import hyperfine, iso_bench
 from ingest.measurements.base import MeasuredFile, Tool
 from schemas.rows.measurement import MeasurementRow
 
-TOOLS: tuple[Tool, ...] = (hyperfine.TOOL,)
+TOOLS: tuple[Tool, ...] = (
+    *iso_bench.TOOLS,
+    hyperfine.TOOL,
+)
 """Every measuring tool. The first that recognises a file reads it."""
 
 _CUT = "it is no valid JSON, and may be cut off"
@@ -47,7 +50,7 @@ def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
 
 def _read(tool: Tool, file: MeasuredFile, source_id: str) -> Reading | None:
     if not _recognises(tool, file):
-        return Reading(tool.name, refused=_CUT) if _is_cut(file) else None
+        return Reading(tool.name, refused=_CUT) if tool.marks_suffice and _is_cut(file) else None
     try:
         found = tuple(one.row(source_id, number, tool.name) for number, one in enumerate(tool.read(file), 1))
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:

@@ -65,9 +65,11 @@ class Tool:
     `name`: `measurements.format`. `marks`: words of which a file of this tool has all within its first megabyte; cheap, so that most
     files are never parsed. `recognises`: whether the file is the tool's own, by content. `read`: its values; raises
     `ValueError` with a reason for people where the file is the tool's own and cannot be read. `read` sees only files it recognises.
+    `marks_suffice`: whether broken JSON with all marks is surely a file of this tool, and is refused as one; else it is passed over.
     """
 
     name: str
     marks: tuple[str, ...]
     recognises: Callable[[MeasuredFile], bool]
     read: Callable[[MeasuredFile], Iterable[Measured]]
+    marks_suffice: bool = True
