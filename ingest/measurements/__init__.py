@@ -9,12 +9,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ingest.measurements import hyperfine, iso_bench
+from ingest.measurements import gso, hyperfine, iso_bench
 from ingest.measurements.base import MeasuredFile, Tool
 from schemas.rows.measurement import MeasurementRow
 
 TOOLS: tuple[Tool, ...] = (
     *iso_bench.TOOLS,
+    gso.REPORT,
+    gso.MANIFEST,
     hyperfine.TOOL,
 )
 """Every measuring tool. The first that recognises a file reads it."""
