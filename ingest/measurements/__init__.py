@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ingest.measurements import iso_bench
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.exchange import bencher, csv_table, github_action
 from ingest.measurements.load import k6, sglang, vllm, wrk
-from ingest.measurements.published import algotune, kernelbench, swefficiency
+from ingest.measurements.published import algotune, gso, kernelbench, swefficiency
 from ingest.measurements.timing import (
     asv,
     asv_text,
@@ -27,6 +28,7 @@ from ingest.measurements.timing import (
 from schemas.rows.measurement import MeasurementRow
 
 TOOLS: tuple[Tool, ...] = (
+    *iso_bench.TOOLS,
     algotune.BASELINE,
     algotune.SUMMARY,
     asv.TOOL,
@@ -37,6 +39,8 @@ TOOLS: tuple[Tool, ...] = (
     criterion.SAMPLES,
     go_bench.TOOL,
     google_benchmark.TOOL,
+    gso.MANIFEST,
+    gso.REPORT,
     hyperfine.TOOL,
     k6.TOOL,
     kernelbench.TOOL,
