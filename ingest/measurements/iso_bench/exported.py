@@ -50,6 +50,7 @@ def _origin(file: MeasuredFile, told: Mapping[str, str], number: int) -> Origin:
         repo=place.repo_of(file, told.get("repo")),
         task=run.item if run else None,
         commit=told.get("commit_hash"),
+        commit_names_task=True,
         parent=told.get("parent_commit"),
         benchmark=_kind(told),
         command=told.get("perf_command"),

@@ -54,6 +54,7 @@ def _origin(file: MeasuredFile, name: str, one: Mapping[str, Any], kind: str | N
         variant=_variant(name),
         repo=place.repo_of(file, text(one, "benchmark_module")),
         commit=commit_of(content),
+        commit_names_task=True,
         parent=parent_of(content),
         agent=agent_named(name),
         model=model_named(name),

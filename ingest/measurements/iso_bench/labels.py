@@ -112,6 +112,7 @@ def _origin(row: Mapping[str, Any], number: int) -> Origin:
         repo=text(row, "repo"),
         task=text(row, "task"),
         commit=text(row, "commit_full", "commit", "commit_hash"),
+        commit_names_task=True,
         agent=agent_named(agent) or agent,
         model=model_named(model or agent) or model,
         params={"primary_metric": text(row, "primary_metric")},

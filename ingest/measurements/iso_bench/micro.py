@@ -50,6 +50,7 @@ def _origin(file: MeasuredFile, result: Mapping[str, Any], instance: Mapping[str
         repo=place.repo_of(file, text(instance, "repo"), run and run.path),
         task=run.item if run else None,
         commit=text(instance, "commit_hash"),
+        commit_names_task=True,
         agent=(run and run.agent) or place.agent_of(file),
         model=(run and run.model) or place.model_of(file),
         run_path=run.path if run else None,

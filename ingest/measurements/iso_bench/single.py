@@ -76,6 +76,7 @@ def _origin(file: MeasuredFile, content: Mapping[str, Any], metrics: Mapping[str
         repo=place.repo_of(file, run and run.path, text(content, "docker_image"), command),
         task=text(content, "task_id") or (run.item if run else None),
         commit=commit_of(content),
+        commit_names_task=True,
         parent=parent_of(content),
         agent=((run and run.agent) or place.agent_of(file)) if of_agent else None,
         model=((run and run.model) or place.model_of(file)) if of_agent else None,

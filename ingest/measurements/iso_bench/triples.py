@@ -86,6 +86,7 @@ def _origin(file: MeasuredFile, result: Mapping[str, Any], instance: Mapping[str
         repo=place.repo_of(file, text(instance, "repo"), run and run.path, command),
         task=text(result, "task_id") or (run.item if run else None),
         commit=commit_of(result) or commit_of(instance),
+        commit_names_task=True,
         parent=parent_of(result),
         agent=agent_named(text(result, "agent_name") or "") or (run and run.agent) or place.agent_of(file),
         model=_model(text(result, "agent_model")) or (run and run.model) or place.model_of(file),

@@ -41,7 +41,7 @@ pairs as (
             if(list_contains(c.flags, 'percent_of_two_kinds'), 'the column mixes two kinds of percent', null),
             if(list_contains(c.flags, 'set_point'), 'the rate was set, not measured', null),
             if(c.patch_applied = 'no', 'the patch was not applied', null),
-            if(c.better = 'unknown', 'which way is better is unknown: say it with --measure better=lower', null)
+            if(b.source_id is not null and c.better = 'unknown', 'which way is better is unknown: say it with --measure better=lower', null)
         ] if reason is not null] as reasons,
         [warning for warning in [
             if(b.source_id is null, null, case
