@@ -22,7 +22,7 @@ from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
 
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|NaN|Inf)"
-_RUN = re.compile(rf"(Benchmark(?![a-z])\S*)\s+\d+((?:\s+{_NUMBER}\s+[^\s\d]\S*)+)\s*")
+_RUN = re.compile(rf"(Benchmark(?![a-z])\S+)\s+\d+((?:\s+{_NUMBER}\s+[^\s\d]\S*)+)\s*")
 _CONFIGURATION = re.compile(r"([^\sA-Z:]+):(?:[ \t]+(.*))?")
 _FAILED = re.compile(r"\s*--- (FAIL|SKIP): (Benchmark\S+).*|panic: .*|FAIL\s+(\S+) \[\w+ failed\]")
 _UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(lower|higher)\b.*")
@@ -72,7 +72,7 @@ class _Output:
         elif unit := _UNIT.fullmatch(line):
             self.better[unit[1]] = Better(unit[2])
         elif failed := _FAILED.fullmatch(line):
-            self._add_failure(failed[2] or failed[3], line.strip(), is_skipped=failed[1] == "SKIP")
+            self._add_failure(failed[2], failed[3], line.strip(), is_skipped=failed[1] == "SKIP")
         elif line[:1].islower() and (pair := _CONFIGURATION.fullmatch(line)):
             self.configuration[pair[1]] = (pair[2] or "").strip()
 
@@ -82,10 +82,10 @@ class _Output:
             if math.isfinite(value := float(written)):
                 self.runs.setdefault(_Series(configuration, name, unit), []).append(value)
 
-    def _add_failure(self, name: str | None, line: str, *, is_skipped: bool) -> None:
+    def _add_failure(self, name: str | None, package: str | None, line: str, *, is_skipped: bool) -> None:
         status = MeasuredStatus.NOT_RUN if is_skipped else MeasuredStatus.FAILED
         failure = Failure.CRASH if line.startswith("panic: ") else None
-        origin = _origin(tuple(self.configuration.items()), name)
+        origin = _origin((*self.configuration.items(), *((("pkg", package),) if package else ())), name)
         self.failures.append(Measured(origin=origin, status=status, failure=failure, detail=line))
 
 
