@@ -79,17 +79,30 @@ def test_go_runs_under_another_configuration_are_another_row() -> None:
     ]
 
 
+QUOTING = {
+    "markdown": "# Results\n\n```\n{}```\n",
+    "python": 'OUTPUT = """\\\n{}"""\n',
+    "reST": ".. code-block:: text\n\n{}\nThat is all.\n",
+}
+
+
+@pytest.mark.parametrize("page", QUOTING.values(), ids=QUOTING)
+@pytest.mark.parametrize("name", ["GO", "CRITERION", "LIBTEST", "ASV"])
+def test_a_page_or_source_code_that_quotes_an_output_is_none(page: str, name: str) -> None:
+    output = globals()[name]
+    assert read_measurements(MeasuredFile("x", output), "s") is not None
+    assert read_measurements(MeasuredFile("x", page.format(output)), "s") is None
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "# Results\n```\ngoos: linux\nBenchmarkX-8 100 25 ns/op\n```\n",
         "We ran\nBenchmarkX-8 100 25 ns/op\nand were pleased.\nThen we ran another one\nBenchmarking 3 files took 5 s\n",
         "Benchmark 3 5.5 s\nBenchmarks 3 5.5 s\n",
-        "| Benchmark | time |\n|---|---|\nBenchmarkX-8 100 25 ns/op\n",
         "pkg: example.org\nBenchmarkX-8\nBenchmarkY-8 100\nPASS\n",
     ],
 )
-def test_a_page_that_quotes_benchmarks_is_no_output_of_them(text: str) -> None:
+def test_words_about_benchmarks_are_no_output_of_go(text: str) -> None:
     assert read_measurements(MeasuredFile("notes.txt", text), "s") is None
 
 

@@ -382,6 +382,17 @@ def test_a_cut_result_is_rejected_with_its_tool(store: Store, tmp_path: Path) ->
     ]
 
 
+def test_a_number_larger_than_any_float_is_no_value(store: Store, tmp_path: Path) -> None:
+    huge = json.dumps({"results": [{"command": "x", "mean": 1, "max": 0, "times": [1]}]}).replace('"max": 0', f'"max": {10**400}')
+    rows = measured(store, tmp_path, {"h.json": huge, "sample.json": f'{{"iters": [{10**400}], "times": [1]}}'})
+    assert [one[:4] for one in values(rows)] == [("x", "time", "mean", 1)]
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.is_text], ids=lambda tool: tool.name)
+def test_broken_json_with_the_words_of_a_text_is_no_result(tool: Any) -> None:
+    assert read_measurements(MeasuredFile("notes.json", '{"text": "' + " ".join(tool.marks)), "s") is None
+
+
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "1", '{"results": 1}', "Benchmark", "[[1]]"])
 def test_no_tool_takes_what_is_not_its_own(tool: Any, text: str) -> None:

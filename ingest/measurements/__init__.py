@@ -69,7 +69,7 @@ def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
 
 def _read(tool: Tool, file: MeasuredFile, source_id: str) -> Reading | None:
     if not _recognises(tool, file):
-        return Reading(tool.name, refused=_CUT) if _is_cut(file) else None
+        return Reading(tool.name, refused=_CUT) if _is_cut(file) and not tool.is_text else None
     try:
         found = tuple(one.row(source_id, number, tool.name) for number, one in enumerate(tool.read(file), 1))
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,6 +12,8 @@ from typing import Any
 
 from ingest.context.small_files import json_object
 from ingest.measurements.measured import Measured
+
+_QUOTED = re.compile(r"""^[ \t]*(?:```|~~~|\.\. code)|\"{3}|'{3}""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,11 @@ class MeasuredFile:
         return self.objects[0] if len(self.objects) == 1 else {}
 
     @cached_property
+    def is_page(self) -> bool:
+        """Whether it is a page or source code, which may quote the output of a tool: it has a block of code, or a text in three quotes."""
+        return _QUOTED.search(self.text) is not None
+
+    @cached_property
     def folders(self) -> tuple[str, ...]:
         """The names of its folders, the outermost first; of a member of an archive with those inside."""
         return tuple(self.name.replace("!", "/").split("/")[:-1])
@@ -93,9 +101,11 @@ class Tool:
     `name`: `measurements.format`. `marks`: words of which a file of this tool has all within its first megabyte; cheap, so that most
     files are never parsed. `recognises`: whether the file is the tool's own, by content. `read`: its values; raises
     `ValueError` with a reason for people where the file is the tool's own and cannot be read. `read` sees only files it recognises.
+    `is_text`: its files are no JSON, so that a broken file of JSON with its marks is none of them.
     """
 
     name: str
     marks: tuple[str, ...]
     recognises: Callable[[MeasuredFile], bool]
     read: Callable[[MeasuredFile], Iterable[Measured]]
+    is_text: bool = False
