@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.measurements.statistics.benchstat import comparison, geometric_mean, mean_change, scale, summary
-from ingest.measurements.statistics.rank_test import EXACT, EXACT_WITH_TIES, p_value
-from ingest.measurements.statistics.ratio_interval import Side, ratio_interval
-from ingest.measurements.statistics.students_t import NORMAL_95, t_95
-from tests.benchstat_text import runs_of, table
+from tests.benchstat.benchstat import comparison, geometric_mean, mean_change, scale, summary
+from tests.benchstat.page import runs_of, table
+from tests.benchstat.rank_test import EXACT, EXACT_WITH_TIES, p_value
+from tests.benchstat.ratio_interval import Side, ratio_interval
+from tests.benchstat.students_t import NORMAL_95, t_95
 
 TABLE = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 5: 2.57058, 7: 2.36462, 10: 2.22814, 20: 2.08596, 30: 2.04227, 60: 2.00030,
          120: 1.97993}  # fmt: skip

@@ -123,6 +123,9 @@ def test_the_label_against_the_reference_is_in_percent_of_it(
         ({"bench_model": "Llama"}, {"bench_model": "Qwen"}, "another model was served (Llama, not Qwen)"),
         ({"machine": "A100"}, {"machine": "H100"}, "another machine"),
         ({"command": "bench -n 1"}, {"command": "bench -n 2"}, "another workload"),
+        ({"command": "bench -n 1"}, {}, "workload known for one side only"),
+        ({}, {"bench_model": "Qwen"}, "served model known for one side only"),
+        ({"machine": "A100"}, {}, "machine known for one side only"),
         ({"value": 0}, {}, "a value is 0"),
         (
             {"unit": "", "metric": "score"},
@@ -141,9 +144,9 @@ def test_what_differs_is_never_divided(store: Store, of_baseline: Row, of_candid
     assert (verdict in ("not_comparable", "not_measured"), ratio, why) == (True, None, reason)
 
 
-def test_what_is_unknown_on_one_side_is_a_warning(store: Store) -> None:
-    stored(store, run(), table(line("baseline", 100, command="bench"), line("candidate", 50)))
-    assert only(store, *VERDICT, "warnings") == ("faster", 2.0, "kept", ["workload known for one side only"])
+def test_what_is_unknown_on_both_sides_is_a_warning(store: Store) -> None:
+    stored(store, run(), table(line("baseline", 100), line("candidate", 50)))
+    assert only(store, *VERDICT, "warnings") == ("faster", 2.0, "kept", ["workload unknown"])
 
 
 def test_a_failure_is_a_verdict_of_its_own(store: Store) -> None:
@@ -273,7 +276,7 @@ def test_units_order_of_files_and_repeated_files_change_no_verdict(
     stored(plain, run(), table(*LINES[:3]), table(*LINES[3:]))
     chance = random.Random(seed)
     first, second = ([_in_unit(one, *unit) for one in chance.sample(lines, len(lines))] for lines in (LINES[:3], LINES[3:]))
-    files = [run(), table(*first), table(*second), table(*first) + b"\n"]
+    files: list[bytes | Source] = [run(), table(*first), table(*second), table(*first) + b"\n"]
     stored(changed, *chance.sample(files, len(files)))
     assert only(plain, *JUDGED) == only(changed, *JUDGED)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,6 +12,8 @@ from typing import Any
 
 from ingest.context.small_files import json_object
 from ingest.measurements.measured import Measured
+
+_QUOTED = re.compile(r"""^[ \t]*(?:```|~~~|\.\. code)|\"{3}|'{3}""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,11 @@ class MeasuredFile:
     def object(self) -> dict[str, Any]:
         """Its only JSON value where that is an object, else an empty one."""
         return self.objects[0] if len(self.objects) == 1 else {}
+
+    @cached_property
+    def is_page(self) -> bool:
+        """Whether it is a page or source code, which may quote the output of a tool: it has a block of code, or a text in three quotes."""
+        return _QUOTED.search(self.text) is not None
 
     @cached_property
     def folders(self) -> tuple[str, ...]:

@@ -11,8 +11,11 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def number(value: object) -> float | None:
-    """A JSON number; None for anything else, such as true, a text or null."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """A JSON number; None for anything else, such as true, a text or null, and for a whole number that is larger than any float."""
+    try:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    except OverflowError:
+        return None
 
 
 def numbers(values: object) -> tuple[float, ...]:

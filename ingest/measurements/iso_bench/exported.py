@@ -18,6 +18,7 @@ from ingest.measurements.iso_bench import place
 from ingest.measurements.iso_bench.outcome import Outcome, Together
 from ingest.measurements.iso_bench.workload import kind_of, measured_at, substituted
 from ingest.measurements.measured import Measured, Origin
+from schemas.measured_flags import Flagged
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
 from schemas.wire.harnesses.iso_bench import agent_named, model_named, run_folder
@@ -46,6 +47,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 def _origin(file: MeasuredFile, told: Mapping[str, str], number: int) -> Origin:
     run = run_folder(told.get("patch_path"))
+    is_one = told.get("data_source") in _ONE_EXPERIMENT
     return Origin(
         repo=place.repo_of(file, told.get("repo")),
         task=run.item if run else None,
@@ -56,10 +58,10 @@ def _origin(file: MeasuredFile, told: Mapping[str, str], number: int) -> Origin:
         command=told.get("perf_command"),
         bench_model=told.get("model"),
         machine=told.get("gpu_config"),
-        batch=f"{file.name}: row {number}" if told.get("data_source") in _ONE_EXPERIMENT else None,
+        batch=f"{file.name}: row {number}" if is_one else None,
         scope=Scope.END_TO_END,
         measured_at=measured_at(told),
-        flags=substituted(told),
+        flags=(*substituted(told), *(() if is_one else (Flagged.MERGED,))),
     )
 
 

@@ -39,7 +39,7 @@ Cell = tuple[Mapping[str, str], str]
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    return any(_RESULT.fullmatch(line) for line in file.text.splitlines())
+    return not file.is_page and any(_RESULT.fullmatch(line) for line in file.text.splitlines())
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
@@ -116,4 +116,4 @@ def _first_end(rule: str) -> int:
     return len(rule) - len(rule.lstrip()) + len(rule.split(maxsplit=1)[0])
 
 
-TOOL = Tool("asv-text", ("%] ··· ",), _recognises, _read)
+TOOL = Tool("asv-text", ("%] ··· ",), _recognises, _read, marks_suffice=False)

@@ -82,7 +82,7 @@ def _lines(file: MeasuredFile) -> list[str]:
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    return any(_ESTIMATE.fullmatch(line) or _BENCH.fullmatch(line) for line in _lines(file))
+    return not file.is_page and any(_ESTIMATE.fullmatch(line) or _BENCH.fullmatch(line) for line in _lines(file))
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
@@ -107,5 +107,5 @@ def _in_unit(bound: str, written: str, wanted: str) -> float | None:
     return float(bound) * of_bound.factor / of_estimate.factor if of_bound.unit == of_estimate.unit else None
 
 
-CRITERION = Tool("criterion-text", ("time:   [", "]"), _recognises, _read)
-LIBTEST = Tool("libtest", ("test ", " ... bench: ", "/iter (+/- "), _recognises, _read)
+CRITERION = Tool("criterion-text", ("time:   [",), _recognises, _read, marks_suffice=False)
+LIBTEST = Tool("libtest", ("test ", " ... bench: ", "/iter (+/- "), _recognises, _read, marks_suffice=False)

@@ -22,12 +22,13 @@ from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
 
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|NaN|Inf)"
-_RUN = re.compile(rf"(Benchmark(?![a-z])\S*)\s+\d+((?:\s+{_NUMBER}\s+[^\s\d]\S*)+)\s*")
+_RUN = re.compile(rf"(Benchmark(?![a-z])\S+)\s+\d+((?:\s+{_NUMBER}\s+[^\s\d]\S*)+)\s*")
 _CONFIGURATION = re.compile(r"([^\sA-Z:]+):(?:[ \t]+(.*))?")
 _FAILED = re.compile(r"\s*--- (FAIL|SKIP): (Benchmark\S+).*|panic: .*|FAIL\s+(\S+) \[\w+ failed\]")
 _UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(lower|higher)\b.*")
-_OF_GO_TEST = re.compile(r"^(?:goos: |pkg: |PASS$|ok\s+\S+\s+[\d.(])", re.MULTILINE)
-_MARKDOWN = re.compile(r"^(?:```|\|[^|\n]*\|)", re.MULTILINE)
+_END = re.compile(r"PASS|FAIL\b.*|ok\s+\S+\s.*|\?\s+\S+\s.*|exit status \d+")
+"""The last line of `go test`."""
+
 
 _METRICS: Mapping[str, str] = {
     "ns/op": "time",
@@ -72,7 +73,7 @@ class _Output:
         elif unit := _UNIT.fullmatch(line):
             self.better[unit[1]] = Better(unit[2])
         elif failed := _FAILED.fullmatch(line):
-            self._add_failure(failed[2] or failed[3], line.strip(), is_skipped=failed[1] == "SKIP")
+            self._add_failure(failed[2], failed[3], line.strip(), is_skipped=failed[1] == "SKIP")
         elif line[:1].islower() and (pair := _CONFIGURATION.fullmatch(line)):
             self.configuration[pair[1]] = (pair[2] or "").strip()
 
@@ -82,19 +83,18 @@ class _Output:
             if math.isfinite(value := float(written)):
                 self.runs.setdefault(_Series(configuration, name, unit), []).append(value)
 
-    def _add_failure(self, name: str | None, line: str, *, is_skipped: bool) -> None:
+    def _add_failure(self, name: str | None, package: str | None, line: str, *, is_skipped: bool) -> None:
         status = MeasuredStatus.NOT_RUN if is_skipped else MeasuredStatus.FAILED
         failure = Failure.CRASH if line.startswith("panic: ") else None
-        origin = _origin(tuple(self.configuration.items()), name)
+        origin = _origin((*self.configuration.items(), *((("pkg", package),) if package else ())), name)
         self.failures.append(Measured(origin=origin, status=status, failure=failure, detail=line))
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    """Whether it is the output of `go test`, or nearly all runs of benchmarks. A page that quotes some is neither: it may quote several."""
+    """Whether it ends like the output of `go test`, or half of it are runs. A page that quotes runs may have them from before and after."""
     lines = [line for line in file.text.splitlines() if line.strip()]
     runs = sum(line.startswith("Benchmark") and _RUN.fullmatch(line) is not None for line in lines)
-    is_output = _OF_GO_TEST.search(file.text) is not None or 2 * runs >= len(lines)
-    return runs > 0 and is_output and not _MARKDOWN.search(file.text)
+    return runs > 0 and (2 * runs >= len(lines) or _END.fullmatch(lines[-1].rstrip()) is not None) and not file.is_page
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
@@ -132,4 +132,4 @@ def _origin(configuration: Configuration, name: str | None) -> Origin:
     )
 
 
-TOOL = Tool("go-bench", ("Benchmark",), _recognises, _read)
+TOOL = Tool("go-bench", ("Benchmark",), _recognises, _read, marks_suffice=False)

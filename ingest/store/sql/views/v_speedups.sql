@@ -36,20 +36,23 @@ pairs as (
             if(c.bench_model <> b.bench_model, 'another model was served (' || b.bench_model || ', not ' || c.bench_model || ')', null),
             if(c.machine <> b.machine, 'another machine', null),
             if(c.batch <> b.batch, 'another set-up (' || b.batch || ')', null),
+            -- what is known for one side only may differ
+            if(b.source_id is not null and (c.workload_fp is null) <> (b.workload_fp is null), 'workload known for one side only', null),
+            if(b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null), 'served model known for one side only', null),
+            if(b.source_id is not null and (c.machine is null) <> (b.machine is null), 'machine known for one side only', null),
+            if(b.source_id is not null and (c.batch is null) <> (b.batch is null), 'set-up known for one side only', null),
             if(list_contains(c.flags, 'zero') or list_contains(b.flags, 'zero') or c.value <= 0 or b.value <= 0, 'a value is 0', null),
             if(list_contains(c.flags, 'quantised') or list_contains(b.flags, 'quantised'), 'the values are multiples of one coarse step', null),
             if(list_contains(c.flags, 'percent_of_two_kinds'), 'the column mixes two kinds of percent', null),
+            if(list_contains(c.flags, 'same_as_baseline') and sides.base = 'baseline', 'every value is exactly that of the baseline', null),
             if(list_contains(c.flags, 'set_point'), 'the rate was set, not measured', null),
+            if(list_contains(c.flags, 'merged') or list_contains(b.flags, 'merged'), 'the row joins values of several set-ups', null),
             if(c.patch_applied = 'no', 'the patch was not applied', null),
             if(b.source_id is not null and c.better = 'unknown', 'which way is better is unknown: say it with --measure better=lower', null)
         ] if reason is not null] as reasons,
         [warning for warning in [
-            if(b.source_id is null, null, case
-                when c.workload_fp is null and b.workload_fp is null then 'workload unknown'
-                when c.workload_fp is null or b.workload_fp is null then 'workload known for one side only'
-            end),
-            if(b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null), 'served model known for one side only', null),
-            if(b.source_id is not null and (c.batch is null or b.batch is null), 'not known to be measured together', null),
+            if(c.workload_fp is null and b.source_id is not null, 'workload unknown', null),
+            if(c.batch is null and b.source_id is not null, 'not known to be measured together', null),
             if(c.patch_applied = 'partial', 'the patch was applied in part', null),
             if(list_contains(c.flags, 'model_substituted') or list_contains(b.flags, 'model_substituted'), 'another model than planned', null),
             if(list_contains(c.flags, 'errors') or list_contains(b.flags, 'errors'), 'the benchmark reports errors', null)
@@ -75,7 +78,10 @@ identical as (
 chosen as (
     select
         pairs.* exclude (reasons),
-        if(base = 'baseline' and coalesce(is_identical, false), list_append(reasons, 'every value is exactly that of the baseline'), reasons) as reasons
+        if(
+            base = 'baseline' and coalesce(is_identical, false) and not list_contains(flags, 'same_as_baseline'),
+            list_append(reasons, 'every value is exactly that of the baseline'), reasons
+        ) as reasons
     from pairs
     left join identical
         on identical.source_id = pairs.source_id and identical.base_source_id = pairs.base_source_id and identical.about = pairs.about

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
-from ingest.measurements.statistics.rank_test import p_value
+from tests.benchstat.rank_test import p_value
 
 _CONFIDENCE, _ALPHA = 0.95, 0.05
 _COUNTED_OUT = 30

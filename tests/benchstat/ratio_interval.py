@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean, variance
 from typing import NamedTuple
 
-from ingest.measurements.statistics.students_t import NORMAL_95, t_95
+from tests.benchstat.students_t import NORMAL_95, t_95
 
 _LARGEST = 709.0
 """The exponential of more does not fit into a double."""

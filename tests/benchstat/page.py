@@ -1,4 +1,4 @@
-"""A table as benchstat prints it, from `ingest.measurements.statistics.benchstat`, so that every number can be compared with its own.
+"""A table as benchstat prints it, from `tests.benchstat.benchstat`, so that every number can be compared with its own.
 
 Source of the layout: `cmd/benchstat/internal/{benchtab,texttab}` of https://github.com/golang/perf.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ingest.measurements import go_bench
 from ingest.measurements.base import MeasuredFile
-from ingest.measurements.statistics.benchstat import comparison, geometric_mean, mean_change, scale, summary
+from tests.benchstat.benchstat import comparison, geometric_mean, mean_change, scale, summary
 
 BASE_UNITS = {"ns/op": ("sec/op", 1e-9), "MB/s": ("B/s", 1e6)}
 """Unit as written -> unit that benchstat shows, and its factor."""
