@@ -101,8 +101,7 @@ def _require_other_prices(connection: duckdb.DuckDBPyConnection, row: Mapping[st
 
 
 def _taken(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> Undone:
-    run_step(connection, "undo/preview", {"ingest_id": ingest_id})
-    [counts] = connection.fetchall()
+    [counts] = run_step(connection, "undo/preview", {"ingest_id": ingest_id})
     return Undone(ingest_id, *counts)
 
 
