@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -42,6 +43,8 @@ keeps text with zstd only in its latest storage version."""
 
 _WRITING = "set memory_limit = '1GB'"
 """A commit streams from the spool to the store and needs no more memory; without a limit DuckDB would take most of the machine's."""
+
+warnings.filterwarnings("ignore", "Arrow output on a DB-API result makes an extra copy", UserWarning)  # see `arrow`: answers are small
 
 _SQL = resources.files("ingest.store") / "sql"
 
@@ -251,7 +254,7 @@ class Writer:
         sql = """select source_id, kind, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
                  from sources semi join given using (source_id)"""
         with _registered(self.connection, pa.table({"source_id": pa.array(source_ids, pa.string())})):
-            rows = self.connection.sql(sql).to_arrow_table().to_pylist()
+            rows = arrow(self.connection, sql).to_pylist()
         return {row.pop("source_id"): row for row in rows}
 
     def insert(self, table: str, rows: Sequence[Row]) -> None:
@@ -288,6 +291,11 @@ def made(connection: duckdb.DuckDBPyConnection, table: str, query: str, paramete
     """Make a temporary table of the rows of a query. Returns their number."""
     [(rows,)] = connection.execute(f"create or replace temp table {table} as {query}", parameters).fetchall()
     return int(rows)
+
+
+def arrow(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None) -> pa.Table:
+    """The rows of a query. `connection.sql` would bind it twice, which takes a third of the time of a small answer."""
+    return connection.execute(sql, parameters).to_arrow_table()
 
 
 @cache
