@@ -113,10 +113,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+gc.disable()  # until all is imported and collected
+
+
 def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end: the collector of garbage need not look through all of it again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:

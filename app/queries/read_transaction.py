@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from threading import RLock
 
 import duckdb
 
 from app.queries.filters.chosen import Filters, where, with_found
 from app.queries.filters.registry import EXCLUDED, SEARCH
-from ingest.store.database import Store
+from ingest.store.database import ALIAS, Store
+
+_SMALL_BYTES = 8 << 20
+"""A store of this size has some thousand runs; one without any has 3 MB."""
+
+_SECOND = 2
+"""The query of a transaction from which on it pays to have the rows of `v_runs` at hand."""
+
+_AT_HAND = f"create temp table v_runs as from {ALIAS}.v_runs"
+"""Queries find a temporary table before a view, and during the transaction both hold the same. To plan the view takes ten times as long as
+to read so few rows: a query takes 0.5 ms instead of 6, the table 10 ms once."""
 
 
 class ReadTransaction(Store):
@@ -30,12 +41,17 @@ class ReadTransaction(Store):
         self._searched: set[str] = set()
         self._kept: set[str] = set()
         self._turn = RLock()
+        self._queries = 0
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """The connection of the transaction. Raises StoreError."""
         with self._turn:
-            yield self._connection or self.begin(self._store)
+            connection = self._connection or self.begin(self._store)
+            self._queries += 1
+            if self._queries == _SECOND and _is_small(self.location):
+                connection.execute(_AT_HAND)
+            yield connection
 
     def begin(self, store: Store) -> duckdb.DuckDBPyConnection:
         """Open the store, waiting for it as `store` does. Raises StoreError."""
@@ -45,6 +61,7 @@ class ReadTransaction(Store):
     def end(self) -> None:
         """Close the connection. A later query begins another transaction."""
         self._connection = None
+        self._queries = 0
         self._searched.clear()
         self._kept.clear()
         self._open.close()
@@ -72,6 +89,13 @@ class ReadTransaction(Store):
             runs = f"select $text, place from v_runs where {condition.sql}"
             connection.execute(f"insert into found {runs}", condition.parameters | {"text": text})
         self._searched.add(text)
+
+
+def _is_small(location: str) -> bool:
+    try:
+        return Path(location).stat().st_size <= _SMALL_BYTES
+    except (OSError, ValueError):  # no file, or one that was moved meanwhile
+        return False
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import pyarrow as pa
 from app.queries.filters.chosen import Filters, where
 from app.queries.filters.registry import COUNTED, EXCLUDED, TIMES
 from app.queries.grouping import UTC_ZONE, Group, groups
-from ingest.store.database import Store
+from ingest.store.database import Store, arrow
 from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
@@ -273,4 +273,4 @@ def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
 def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
     """Rows of a query on the store as it is now. Raises StoreError."""
     with store.reading() as connection:
-        return connection.sql(sql, params=parameters or {}).to_arrow_table()
+        return arrow(connection, sql, parameters)

@@ -9,10 +9,7 @@ from ingest.agents.kept_run import UNKNOWN, found, kept
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.documents.document import Document
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.harnesses.iso_bench import AgentProcess, Journal
-
-_AGENTS = {"trae": "trae-agent", "codex": "codex", "codex_cli": "codex", "claude_code": "claude-code", "openhands": "openhands"}
-"""The agent's name in the journal → the value of `runs.agent`."""
+from schemas.wire.harnesses.iso_bench import AGENTS, AgentProcess, Journal
 
 
 def item_run(document: Document, error: str | None, context_of: ContextOf) -> Found:
@@ -41,9 +38,9 @@ def _kept(document: Document, journal: Journal, error: str | None) -> dict[str, 
 
 def _agent(journal: Journal) -> str:
     """The block of the process names the agent; without one, the place of the run in the benchmark."""
-    named = next((name for name in _AGENTS if getattr(journal, name)), None)
+    named = next((name for name in AGENTS if getattr(journal, name)), None)
     named = named or (journal.run_metadata.agent if journal.run_metadata else None)
-    return _AGENTS.get(named or "", named or UNKNOWN)
+    return AGENTS.get(named or "", named or UNKNOWN)
 
 
 def _outcome(journal: Journal, process: AgentProcess) -> Outcome:

@@ -9,19 +9,43 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ingest.measurements import hyperfine
+from ingest.measurements import iso_bench
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.exchange import bencher, csv_table, github_action
 from ingest.measurements.load import k6, sglang, vllm, wrk
-from ingest.measurements.published import algotune, kernelbench, swefficiency
+from ingest.measurements.published import algotune, gso, kernelbench, swefficiency
+from ingest.measurements.timing import (
+    asv,
+    asv_text,
+    cargo_bench,
+    criterion,
+    go_bench,
+    google_benchmark,
+    hyperfine,
+    pyperf,
+    pytest_benchmark,
+)
 from schemas.rows.measurement import MeasurementRow
 
 TOOLS: tuple[Tool, ...] = (
+    *iso_bench.TOOLS,
     algotune.BASELINE,
     algotune.SUMMARY,
+    asv.TOOL,
+    asv_text.TOOL,
+    cargo_bench.CRITERION,
+    cargo_bench.LIBTEST,
+    criterion.ESTIMATES,
+    criterion.SAMPLES,
+    go_bench.TOOL,
+    google_benchmark.TOOL,
+    gso.MANIFEST,
+    gso.REPORT,
     hyperfine.TOOL,
     k6.TOOL,
     kernelbench.TOOL,
+    pyperf.TOOL,
+    pytest_benchmark.TOOL,
     sglang.OFFLINE,
     sglang.ONE_BATCH,
     sglang.SERVING,

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
+from ingest.context.small_files import json_object
 from ingest.measurements.measured import Measured
+
+_QUOTED = re.compile(r"""^[ \t]*(?:```|~~~|\.\. code)|\"{3}|'{3}""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class MeasuredFile:
-    """A file that may hold measurements. `name`: path as the source is called; folders may say variant, agent or commit."""
+    """A file that may hold measurements.
+
+    `name`: path as the source is called; folders may say variant, agent or commit. `path`: where it lies on disk; None for a file in memory
+    or in an archive.
+    """
 
     name: str
     text: str
+    path: Path | None = None
 
     @cached_property
     def documents(self) -> list[Any]:
@@ -48,6 +58,11 @@ class MeasuredFile:
         return self.objects[0] if len(self.objects) == 1 else {}
 
     @cached_property
+    def is_page(self) -> bool:
+        """Whether it is a page or source code, which may quote the output of a tool: it has a block of code, or a text in three quotes."""
+        return _QUOTED.search(self.text) is not None
+
+    @cached_property
     def folders(self) -> tuple[str, ...]:
         """The names of its folders, the outermost first; of a member of an archive with those inside."""
         return tuple(self.name.replace("!", "/").split("/")[:-1])
@@ -56,6 +71,27 @@ class MeasuredFile:
     def file_name(self) -> str:
         """Its name without folders."""
         return self.name.replace("!", "/").rsplit("/", 1)[-1]
+
+    def beside(self, name: str) -> Mapping[str, Any]:
+        """The object in another JSON file, `name` from the folder of this one: `sample.json`, `../benchmarks.json`.
+
+        Empty where there is none, where it has over 64 MB, and always for a file that is not on disk itself. Raises nothing.
+        """
+        return _object_in(self.path.parent / name) if self.path else {}
+
+
+def _object_in(path: Path) -> Mapping[str, Any]:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return {}
+    return _object_as_of(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=4)
+def _object_as_of(path: Path, _changed_ns: int, _size: int) -> Mapping[str, Any]:
+    """Kept for the next files: thousands of results may share one list of their benchmarks."""
+    return json_object(path)
 
 
 @dataclass(frozen=True)

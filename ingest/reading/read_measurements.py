@@ -19,7 +19,8 @@ _MAY_MEASURE = frozenset((FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.S
 def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, allowance: Allowance | None) -> None:
     """Note what a file without a run is. A file of a tool that cannot be read becomes a reject. Raises OSError, InputUnreadable."""
     text = _text(source, allowance) if kind in _MAY_MEASURE else ""
-    reading = read_measurements(MeasuredFile(result.name, text), result.source_id) if text else None
+    path = None if source.temporary else source.path
+    reading = read_measurements(MeasuredFile(result.name, text, path), result.source_id) if text else None
     if reading is None:
         result.kind, result.ignored = kind, 1
         return

@@ -34,7 +34,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.store.database import run_step
+from ingest.store.database import made, run_step
 from schemas.agents import AGENTS
 from schemas.rows.run import TOKEN_CLASSES
 from schemas.rows.source import Severity
@@ -207,17 +207,19 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
     was written.
     """
     define_processes(connection)
-    connection.execute(f"create or replace temp table linked as select distinct process from ({processes}) as given(process)")
+    made(connection, "linked", f"select distinct process from ({processes}) as given(process)")
     carried = _carried(connection)
-    connection.execute(
-        f"create or replace temp table rechained as select {_PROCESS} as process from runs where {_PROCESS} in (select process from linked)"
+    count = made(
+        connection,
+        "rechained",
+        f"select {_PROCESS} as process from runs where {_PROCESS} in (select process from linked)"
         " group by process having count(*) > 1 or max(chain_position) > 1 or bool_or(run_id in (select unnest($carried)))",
         {"carried": [*carried.keys(), *carried.values()]},
     )
+    if not count:
+        return False
     links = _links(connection, f"select run_id from {RECHAINED}")
     found = places(links, carried)
-    if not found:
-        return False
     connection.register("places", _places_table(list(found.items())))
     for step in ("07_added", "08_chained_models", "09_chained_runs"):
         run_step(connection, f"commit/{step}")

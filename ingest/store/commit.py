@@ -54,6 +54,7 @@ class Committed:
     has_new_prices: bool
 
 
+_IS_REPLACED = "select 1 from winners where replaces is not null limit 1"
 _RECHAINED = f"select run_id from {RECHAINED}"
 _REPRICED = "select run_id from repriced"
 _PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
@@ -90,7 +91,8 @@ def commit(
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection, ingest_id, {table for table, files in spooled.items() if files})
-    recount(connection, "select source_id from chosen union select replaces from winners where replaces is not null")
+    if replace or connection.execute(_IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
+        recount(connection, "select source_id from chosen union select replaces from winners where replaces is not null")
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(connection, "select run_id from affected")
     is_rechained = rechain(connection, _PROCESSES)
@@ -143,12 +145,14 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
     `spooled`: the tables of which the spool has rows. Each statement that is left out saves an ingest of one log a hundredth of its time.
     """
     note_records(connection, ingest_id)
-    if connection.execute("select 1 from winners where replaces is not null limit 1").fetchall():
+    if connection.execute(_IS_REPLACED).fetchone():
         for table in ("runs", *CHILD_TABLES):
             connection.execute(f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
     connection.execute(
-        "insert into sources by name select source_id, name, bytes, kind, container, $now as received_at, documents, 0 as accepted,"
-        " 0 as duplicates, rejected, ignored, $ingest_id as ingest_id from chosen",
+        "insert into sources by name select source_id, name, bytes, kind, container, $now as received_at, documents,"
+        " coalesce(runs, 0) as accepted, documents - rejected - ignored - accepted as duplicates, rejected, ignored,"
+        " $ingest_id as ingest_id from chosen"
+        " left join (select source_id, count(*) as runs from winners group by source_id) using (source_id)",
         {"now": datetime.now(UTC), "ingest_id": ingest_id},
     )
     if "rejects" in spooled:

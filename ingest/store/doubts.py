@@ -6,9 +6,9 @@ They are written at the end of a commit and of a rebuild, from what the store ho
 from __future__ import annotations
 
 import duckdb
-import pyarrow as pa
 
-from ingest.store.database import run_step
+from ingest.store.database import made, run_step
+from schemas.catalogue.figures import RUN_FIGURES
 from schemas.rows.source import Severity
 
 DOUBTS = {
@@ -17,14 +17,19 @@ DOUBTS = {
 }
 """The rules and what each looks for, in a sentence."""
 
-STEPS = ("01_examined", "02_carried_over", "03_possible_duplicates", "04_counts")
+_CARRIED_OVER = f"select 1 from runs semi join examined using (run_id) where {RUN_FIGURES['is_carried_over'].sql} limit 1"
+_SHARED_SESSIONS = "select 1 from examined where session_id is not null group by session_id having count(*) > 1 limit 1"
+_DOUBTFUL = {"02_carried_over": _CARRIED_OVER, "03_possible_duplicates": _SHARED_SESSIONS}
+"""The steps that write findings, and what tells whether there are runs for them: a step without any takes ten times as long to plan."""
 
 
 def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
     """Write the findings of DOUBTS on some runs and on all others of their sessions. `changed`: SQL that selects the runs' ids."""
-    connection.execute(f"create or replace temp table changed as {changed}")
-    rules = {"rule": list(DOUBTS), "severity": [Severity.WARNING] * len(DOUBTS)}
-    connection.register("doubts", pa.table({name: pa.array(values, pa.string()) for name, values in rules.items()}))
-    for step in STEPS:
-        run_step(connection, f"doubts/{step}")
-    connection.unregister("doubts")
+    made(connection, "changed", changed)
+    [(rows,)] = run_step(connection, "doubts/01_examined", {"rules": list(DOUBTS)})
+    for step, doubtful in _DOUBTFUL.items():
+        if connection.execute(doubtful).fetchone():
+            [(added,)] = run_step(connection, f"doubts/{step}", {"severity": Severity.WARNING})
+            rows += added
+    if rows:
+        run_step(connection, "doubts/04_counts")

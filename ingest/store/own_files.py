@@ -24,7 +24,7 @@ _DATABASES = rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+)?{_WAL
 _FOLDERS = rf"{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?|{re.escape(QUEUE)}([/\\](lock|\d+-(reader|writer)-[^/\\]*))?"
 _LEFT_DATABASES = re.compile(rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+){_WAL}", re.ASCII)
 _LEFT_FOLDERS = re.compile(rf"{re.escape(SPOOL)}\d+-.+", re.ASCII | re.DOTALL)
-_BESIDE = rf"({_DATABASES}|{_FOLDERS})"
+_BESIDE = re.compile(rf"{_DATABASES}|{_FOLDERS}", re.DOTALL)
 
 
 def is_path(location: str) -> bool:
@@ -36,7 +36,7 @@ class OwnFiles:
     """The files of the store at `place` (a real path): its file, DuckDB's files beside it and ours."""
 
     def __init__(self, place: str) -> None:
-        self._names = re.compile(re.escape(place) + _BESIDE, re.DOTALL)
+        self._place = place
         self._folders: dict[str, str] = {}
 
     def __contains__(self, path: Path) -> bool:
@@ -47,7 +47,7 @@ class OwnFiles:
         place = os.path.join(self._folders[folder], name)  # noqa: PTH118 - pathlib takes ten times as long
         if os.path.islink(place):  # noqa: PTH114
             place = os.path.realpath(place)
-        return self._names.fullmatch(place) is not None
+        return place.startswith(self._place) and _BESIDE.fullmatch(place, len(self._place)) is not None
 
 
 def remove_database(place: Path) -> None:

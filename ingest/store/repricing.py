@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.prices.price_file import parse_price_file
-from ingest.store.database import Store, Writer, run_step
+from ingest.store.database import Store, Writer, made, run_step
 from schemas.rows.cost import COST_RULES
 from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates
 
@@ -39,6 +39,13 @@ PRICED = (
     "findings", "error_findings",
 )  # fmt: skip
 """The columns of runs that pricing writes. Findings are among them, since pricing adds some."""
+
+_FOUND = {
+    "09_differing": "judged where cause is not null",
+    "10_unlisted": "totals where unlisted > 0.000001",
+    "11_unpriced": "touched left join totals using (run_id) where cost_list_usd is null",
+}
+"""The steps that write findings, and among which runs: most ingests have none for two of them, and to plan a step takes its time."""
 
 _REGISTERED = ("prices", "alternatives", "rules")
 
@@ -76,22 +83,23 @@ def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
 def price(writer: Writer, runs: str) -> None:
     """Price runs that are in the store (`runs`: SQL that selects their ids): model rows, sums, and findings on differences."""
     connection = writer.connection
+    connection.execute(f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", {"rules": list(COST_RULES)})
     price_touched(
         connection,
         "select run_id, cost_own_usd, chain_position > 1 as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
         f" from runs left join sources using (source_id) where run_id in ({runs})",
     )
-    written = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
-    connection.execute(f"update runs set {written} from priced_runs where runs.run_id = priced_runs.run_id")
+    columns = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
+    connection.execute(f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id")
 
 
 def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
-    """Price the model rows of some runs and write findings on differences. The runs need not be in the store yet.
+    """Price the model rows of some runs and write findings on differences. They have no such findings, and need not be in the store yet.
 
     `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day of the prices. The columns PRICED of the runs
     are left in the temporary table `priced_runs`, by run_id.
     """
-    connection.execute(f"create or replace temp table touched as {touched}")
+    made(connection, "touched", touched)
     run_step(connection, "pricing/01_costs_at")
     run_step(connection, "pricing/02_counted")
     prices = _prices(connection)
@@ -99,13 +107,21 @@ def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
         connection.register(name, table)
     run_step(connection, "pricing/03_priced")
     for is_likely in (True, False):
-        if connection.execute("select 1 from unlike limit 1").fetchall():
-            run_step(connection, "pricing/04_explained", {"is_likely": is_likely})
-            connection.execute("delete from unlike where row_no in (select row_no from explained)")
-    for step in ("05_unexplained", "06_model_rows", "07_totals", "08_findings", "09_runs"):
+        [(near,)] = run_step(connection, "pricing/04_near", {"is_likely": is_likely})
+        if near:
+            run_step(connection, "pricing/05_explained")
+    for step in ("06_unexplained", "07_model_rows", "08_totals"):
         run_step(connection, f"pricing/{step}")
+    _note_findings(connection)
+    run_step(connection, "pricing/12_runs")
     for name in _REGISTERED:
         connection.unregister(name)
+
+
+def _note_findings(connection: duckdb.DuckDBPyConnection) -> None:
+    found = [step for step, runs in _FOUND.items() if connection.execute(f"select 1 from {runs} limit 1").fetchone()]
+    for step in ["usd_text", *found] if found else []:
+        run_step(connection, f"pricing/{step}")
 
 
 def _prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from app.queries.filters.chosen import Filters, where
 from app.queries.grouping import UTC_ZONE, groups
 from ingest.prices.model_ids import parse_model_id
-from ingest.store.database import Store, run_step
+from ingest.store.database import Store, arrow, run_step
 from ingest.store.repricing import prices_table, stored_book
 from schemas.errors import UsageError
 from schemas.rows.price import ModelKey
@@ -92,7 +92,7 @@ def _table(connection: duckdb.DuckDBPyConnection, filters: Filters, by: Sequence
         from both_costs
         {f"group by {keys} order by cost_list_usd desc nulls last, {keys}" if keys else ""}"""
     parameters = condition.parameters | {name: value for group in chosen for name, value in group.parameters.items()}
-    return connection.sql(sql, params=parameters).to_arrow_table()
+    return arrow(connection, sql, parameters)
 
 
 _OWN = """{

@@ -10,7 +10,8 @@ parameter of the benchmark, unless its name says that it is a remark or follows 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -149,10 +150,20 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     table = _Table(file)
     found = [(line, column, _variant(line, column)) for line in lines(file.text) for column in table.values]
     batch = batch_of(file, (variant for _, _, variant in found))
+    of_tasks = _commits_of_tasks(found)
     for line, column, variant in found:
         origin = replace(_origin(table, line.cells, variant), batch=batch)
+        origin = replace(origin, commit_names_task=origin.commit in of_tasks)
         if measured := _measured(line, column, origin):
             yield measured
+
+
+def _commits_of_tasks(found: Iterable[tuple[Line, _ValueColumn, Variant | None]]) -> set[str]:
+    """Commits that several variants carry: such a commit names the task, and is not the code that was measured."""
+    variants: dict[str, set[Variant | None]] = defaultdict(set)
+    for line, _, variant in found:
+        variants[_first(line.cells, _TEXTS["commit"]) or ""].add(variant)
+    return {commit for commit, carried in variants.items() if commit and len(carried) > 1}
 
 
 def _variant(line: Line, column: _ValueColumn) -> Variant | None:

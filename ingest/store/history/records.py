@@ -15,7 +15,7 @@ import duckdb
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
 from ingest.documents.document import Document
-from ingest.store.database import run_step
+from ingest.store.database import made, run_step
 from schemas.rows.run import TOKEN_CLASSES
 
 BATCH = 1000
@@ -125,11 +125,8 @@ def merge(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
 
     Returns whether there are any. `repriced` has those whose reported cost is another one now.
     """
-    connection.execute(
-        "create or replace temp table merging as"
-        f" select distinct run_id from run_records semi join ({runs}) using (run_id) where told is not null"
-    )
-    if not connection.execute("select 1 from merging limit 1").fetchone():
+    several = f"select distinct run_id from run_records semi join ({runs}) using (run_id) where told is not null"
+    if not made(connection, "merging", several):
         return False
     run_step(connection, "records/merged")
     return True
@@ -137,14 +134,13 @@ def merge(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
 
 def relabel(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
     """Give some runs the labels of all their records (`runs`: SQL that selects their ids)."""
-    connection.execute(f"create or replace temp table relabelled as {runs}")
-    if connection.execute("select 1 from relabelled limit 1").fetchone():
+    if made(connection, "relabelled", runs):
         run_step(connection, "records/labels")
 
 
 def recount(connection: duckdb.DuckDBPyConnection, sources: str) -> None:
     """Count the runs and duplicates of some sources again (`sources`: SQL that selects their ids)."""
-    connection.execute(f"create or replace temp table recounted as {sources}")
+    made(connection, "recounted", sources)
     run_step(connection, "records/counts")
 
 

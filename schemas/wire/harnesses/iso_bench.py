@@ -6,11 +6,44 @@ record says, so whatever is missing or malformed is None. Times are Unix seconds
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
+
+AGENTS = {"trae": "trae-agent", "codex": "codex", "codex_cli": "codex", "claude_code": "claude-code", "openhands": "openhands"}
+"""The agent's name in the files and folders of ISO-Bench → the value of `runs.agent`."""
+
+_RUN_FOLDER = re.compile(r"(?:^|/)runs/(?P<path>[^/]+/(?P<agent>[^/]+)/(?P<model>[^/]+)/[^/]+/(?P<item>[^/]+))/[^/]+$")
+_MODELS = {"sonnet-4.5": re.compile(r"sonnet[-_.]?4[-_.]?5"), "gpt-5": re.compile(r"gpt[-_]?5(?![.\d])")}
+
+
+def agent_named(word: str) -> str | None:
+    """The agent that a word names: `claude_code`, `trae_gpt5`, or the folder of an experiment, `omniperf_results_3way_codex`."""
+    name = word.lower().replace("-", "_")
+    return AGENTS.get(name) or next((agent for key, agent in AGENTS.items() if f"_{key}_" in f"_{name}_"), None)
+
+
+def model_named(word: str) -> str | None:
+    """The model in `trae_sonnet45` or `gpt-5-2025-08-07`; None for a word that names none, such as `default`."""
+    return next((model for model, pattern in _MODELS.items() if pattern.search(word.lower())), None)
+
+
+class RunFolder(NamedTuple):
+    """The folder of an agent's run. `path`: `REPO/AGENT/MODEL/TIMESTAMP/ITEM`."""
+
+    path: str
+    agent: str | None
+    model: str | None
+    item: str
+
+
+def run_folder(patch: str | None) -> RunFolder | None:
+    """The run that a patch is from, by its path `…/runs/REPO/AGENT/MODEL/TIMESTAMP/ITEM/model_patch.diff`. None for any other path."""
+    found = _RUN_FOLDER.search(patch) if patch else None
+    return RunFolder(found["path"], agent_named(found["agent"]), model_named(found["model"]), found["item"]) if found else None
 
 
 class _Wire(BaseModel):

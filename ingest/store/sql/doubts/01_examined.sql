@@ -5,4 +5,4 @@ from runs
 where
     run_id in (select run_id from changed)
     or session_id in (select session_id from runs where run_id in (select run_id from changed));
-delete from findings where rule in (select rule from doubts) and run_id in (select run_id from examined);
+delete from findings where rule in (select unnest($rules)) and run_id in (select run_id from examined);

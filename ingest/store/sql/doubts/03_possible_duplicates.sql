@@ -23,7 +23,7 @@ named as (
         and compared.num_turns is not distinct from alike.num_turns and compared.cost_reported_usd = alike.cost_reported_usd
 )
 select
-    run_id, rule, severity,
+    run_id, 'possible_duplicate' as rule, $severity as severity,
     'Run ' || array_to_string(list_transform(others, lambda other: if(length(other) > 12, other[:8] || '…', other)), ', ')
     || case when copies > 6 then ' and ' || (copies - 6) || ' more' else '' end
     || case when copies > 2 then ' have' else ' has' end
@@ -31,5 +31,4 @@ select
     || case when is_counted_in_each then ' The cost is counted in each.' else '' end as message,
     'one run with these figures' as expected,
     copies || ' runs of ' || duration_ms || ' ms, ' || coalesce(num_turns || ' turns, ', '') || 'USD ' || cost_reported_usd as actual
-from named
-join doubts on rule = 'possible_duplicate';
+from named;

@@ -1,21 +1,33 @@
 -- Each row at the price of its model on its day; `prices` has one row per model and period. Without a price the costs are NULL.
 create or replace temp table priced as
+with exact as (
+    select
+        run_id, counted.model_id, price_no, day, one_hour, searches, own, cost_own_usd, is_guess, is_assumed_5m, is_bound,
+        tokens_basis = 'unknown' and own.input is null and own.output is null as is_uncounted,
+        exact_cost(own, rates) as listed,
+        exact_uncached_cost(own, rates) as uncached,
+        own.write_5m * rates.write_5m + own.write_1h * rates.write_1h as written
+    from counted
+    left join prices
+        on counted.model_id = prices.model_id
+        and counted.model is not distinct from prices.model
+        and counted.provider is not distinct from prices.provider
+        and counted.region is not distinct from prices.region
+        and day >= since
+        and day < until
+),
+costs as (
+    select
+        exact.* exclude (listed, uncached, written), nanodollars(listed) as cost_list_usd,
+        nanodollars(uncached) as cost_uncached_usd, nanodollars(written) as cost_cache_write_usd
+    from exact
+)
 select
-    run_id, counted.model_id, price_no, day, one_hour, searches, own, cost_own_usd, is_guess, is_assumed_5m, is_bound,
-    costs_at(own, rates) as cost_list_usd,
+    costs.* exclude (cost_uncached_usd, cost_cache_write_usd),
     cost_list_usd - cost_own_usd as cost_delta_usd,
-    case when cost_list_usd is not null then costs_at(own, uncached(rates)) end as cost_uncached_usd,
-    tokens_basis = 'unknown' and own.input is null and own.output is null as is_uncounted,
-    case when cost_list_usd is not null then nanodollars(own.write_5m * rates.write_5m + own.write_1h * rates.write_1h) end
-        as cost_cache_write_usd
-from counted
-left join prices
-    on counted.model_id = prices.model_id
-    and counted.model is not distinct from prices.model
-    and counted.provider is not distinct from prices.provider
-    and counted.region is not distinct from prices.region
-    and day >= since
-    and day < until;
+    case when cost_list_usd is not null then cost_uncached_usd end as cost_uncached_usd,
+    case when cost_list_usd is not null then cost_cache_write_usd end as cost_cache_write_usd
+from costs;
 -- To a millionth of a dollar two costs are the same: the agent adds floats.
 create or replace temp table unlike as
 select

@@ -1,10 +1,12 @@
 -- For each subject of v_measurements that a candidate has: the run whose change was measured, or why there is none.
 -- The first of these that matches any run decides: the id of the run, its folder, its commit, its task; the last two with agent and
--- model, where both sides know them. Of several runs, those that changed nothing are left out; several others are ambiguous.
+-- model, where both sides know them. Of several runs, those that changed nothing or began after the measurement are left out; several
+-- others are ambiguous.
 create or replace view v_measured_runs as
 with runs_known as (
     select
         run_id, agent, task, coalesce(patch_files, 1) > 0 as has_changes,
+        case when time_source <> 'file' then coalesce(started_at, ended_at) end as began_at,
         lower(coalesce(labels['commit'], head_commit)) as commit,
         [lower(replace(name, '.', '-')) for name in list_append(models, requested_model) if name is not null] as model_names
     from v_runs
@@ -21,12 +23,13 @@ folders as (
     )
 ),
 candidates as (
-    select distinct
-        subject, run_id, run_path, commit_full as commit, left(commit_full, 7) as short, task, batch, agent,
+    select
+        subject, max(measured_at) as measured_at, run_id, run_path, commit_full as commit, left(commit_full, 7) as short, task, batch, agent,
         -- a date or a version behind the name is no other model
         '(^|[^a-z0-9])' || regexp_escape(lower(replace(model, '.', '-'))) || '([-@:](20[0-9]{2}|v[0-9]).*)?$' as model
     from v_measurements
     where variant = 'candidate'
+    group by all
 ),
 batches as (
     -- measurements of one batch are of the same runs: what one of them says about a task holds for the others
@@ -76,16 +79,21 @@ several_commits as (
     having count(distinct runs_known.commit) > 1
 ),
 found as (
+    -- most times of measurements and of folders have no zone: a day is left for it
     select
         subject, level, joined_by,
-        coalesce(list(distinct run_id order by run_id) filter (has_changes), list(distinct run_id order by run_id)) as run_ids
+        list(distinct matches.run_id order by matches.run_id) as all_ids,
+        list(distinct matches.run_id order by matches.run_id)
+            filter (has_changes and coalesce(began_at < measured_at + interval 1 day, true)) as likely_ids,
+        if(likely_ids is null, all_ids, likely_ids) as run_ids
     from matches
-    join runs_known using (run_id)
+    join runs_known on runs_known.run_id = matches.run_id
+    join wanted using (subject)
     group by subject, level, joined_by
     qualify row_number() over (partition by subject order by level) = 1
 ),
 judged as (
-    select wanted.*, found.* exclude (subject), level = 3 and several_commits.commit is not null as is_short
+    select wanted.*, found.* exclude (subject, all_ids, likely_ids), level = 3 and several_commits.commit is not null as is_short
     from wanted
     left join found using (subject)
     left join several_commits on several_commits.commit = wanted.commit

@@ -28,6 +28,7 @@ pairs as (
         sides.base, b.source_id as base_source_id, b.measurement_no as base_measurement_no, b.value as base_value, b.n as base_n,
         b.status as base_status, b.failure_detail as base_failure_detail,
         if(c.source_id = b.source_id, 1, 0) as is_same_file,
+        abs(epoch(c.measured_at) - epoch(b.measured_at)) / 3600 as hours_apart,
         [reason for reason in [
             if(b.source_id is null, 'no ' || sides.base || ' was measured', null),
             if(b.status <> 'ok', 'the ' || sides.base || ' failed', null),
@@ -35,20 +36,23 @@ pairs as (
             if(c.bench_model <> b.bench_model, 'another model was served (' || b.bench_model || ', not ' || c.bench_model || ')', null),
             if(c.machine <> b.machine, 'another machine', null),
             if(c.batch <> b.batch, 'another set-up (' || b.batch || ')', null),
+            -- what is known for one side only may differ
+            if(b.source_id is not null and (c.workload_fp is null) <> (b.workload_fp is null), 'workload known for one side only', null),
+            if(b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null), 'served model known for one side only', null),
+            if(b.source_id is not null and (c.machine is null) <> (b.machine is null), 'machine known for one side only', null),
+            if(b.source_id is not null and (c.batch is null) <> (b.batch is null), 'set-up known for one side only', null),
             if(list_contains(c.flags, 'zero') or list_contains(b.flags, 'zero') or c.value <= 0 or b.value <= 0, 'a value is 0', null),
             if(list_contains(c.flags, 'quantised') or list_contains(b.flags, 'quantised'), 'the values are multiples of one coarse step', null),
             if(list_contains(c.flags, 'percent_of_two_kinds'), 'the column mixes two kinds of percent', null),
+            if(list_contains(c.flags, 'same_as_baseline') and sides.base = 'baseline', 'every value is exactly that of the baseline', null),
             if(list_contains(c.flags, 'set_point'), 'the rate was set, not measured', null),
+            if(list_contains(c.flags, 'merged') or list_contains(b.flags, 'merged'), 'the row joins values of several set-ups', null),
             if(c.patch_applied = 'no', 'the patch was not applied', null),
-            if(c.better = 'unknown', 'which way is better is unknown: say it with --measure better=lower', null)
+            if(b.source_id is not null and c.better = 'unknown', 'which way is better is unknown: say it with --measure better=lower', null)
         ] if reason is not null] as reasons,
         [warning for warning in [
-            if(b.source_id is null, null, case
-                when c.workload_fp is null and b.workload_fp is null then 'workload unknown'
-                when c.workload_fp is null or b.workload_fp is null then 'workload known for one side only'
-            end),
-            if(b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null), 'served model known for one side only', null),
-            if(b.source_id is not null and (c.batch is null or b.batch is null), 'not known to be measured together', null),
+            if(c.workload_fp is null and b.source_id is not null, 'workload unknown', null),
+            if(c.batch is null and b.source_id is not null, 'not known to be measured together', null),
             if(c.patch_applied = 'partial', 'the patch was applied in part', null),
             if(list_contains(c.flags, 'model_substituted') or list_contains(b.flags, 'model_substituted'), 'another model than planned', null),
             if(list_contains(c.flags, 'errors') or list_contains(b.flags, 'errors'), 'the benchmark reports errors', null)
@@ -74,14 +78,19 @@ identical as (
 chosen as (
     select
         pairs.* exclude (reasons),
-        if(base = 'baseline' and coalesce(is_identical, false), list_append(reasons, 'every value is exactly that of the baseline'), reasons) as reasons
+        if(
+            base = 'baseline' and coalesce(is_identical, false) and not list_contains(flags, 'same_as_baseline'),
+            list_append(reasons, 'every value is exactly that of the baseline'), reasons
+        ) as reasons
     from pairs
-    left join identical using (source_id, base_source_id, about, benchmark)
+    left join identical
+        on identical.source_id = pairs.source_id and identical.base_source_id = pairs.base_source_id and identical.about = pairs.about
+        and identical.benchmark is not distinct from pairs.benchmark
     qualify row_number() over (
-        partition by source_id, measurement_no, base
+        partition by pairs.source_id, measurement_no, base
         order by
-            base_source_id is null, len(reasons), is_same_file desc, len(warnings),
-            abs(epoch(measured_at)), base_source_id, base_measurement_no
+            pairs.base_source_id is null, len(reasons), is_same_file desc, len(warnings), hours_apart nulls last,
+            pairs.base_source_id, base_measurement_no
     ) = 1
 ),
 -- a ratio that the file has instead of values
@@ -90,7 +99,7 @@ given_ratios as (
         source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, model, benchmark, metric,
         is_primary, statistic, unit, better, scope, null::double as candidate_value, status, failure, failure_detail, n, flags,
         patch_applied, measured_at, about, sides.base, if(sides.base = ratio_base, source_id, null) as base_source_id,
-        if(sides.base = ratio_base, measurement_no, null) as base_measurement_no, null::double as base_value, n as base_n, status as base_status, null::varchar as base_failure_detail, 1 as is_same_file,
+        if(sides.base = ratio_base, measurement_no, null) as base_measurement_no, null::double as base_value, n as base_n, status as base_status, null::varchar as base_failure_detail, 1 as is_same_file, 0 as hours_apart,
         [reason for reason in [
             if(sides.base <> ratio_base, 'no ' || sides.base || ' was measured', null),
             if(coalesce(value, 1) <= 0, 'a value is 0', null), if(patch_applied = 'no', 'the patch was not applied', null)
@@ -116,13 +125,14 @@ with_ratios as (
         compared.*,
         status = 'ok' and base_source_id is not null and len(reasons) = 0 and quotient is not null as is_comparable,
         if(is_comparable, quotient, null) as ratio,
+        coalesce(if(better = 'lower', base_value - candidate_value, candidate_value - base_value) / base_value, quotient - 1) as change,
         -- beyond 30 degrees of freedom: the expansion around the normal quantile (Abramowitz and Stegun 26.7.5)
         if(is_comparable, log_error * case when df is null then 1.959964 when df < 31 then of_df[greatest(1, cast(floor(df) as integer))] else 1.959964 + 2.37227 / df + 2.8225 / df / df end, null) as log_half
     from compared
     cross join quantiles
 )
 select
-    * exclude (quotient, log_error, df, is_same_file, about),
+    * exclude (quotient, change, log_error, df, is_same_file, hours_apart, about),
     ratio / exp(log_half) as ratio_low,
     ratio * exp(log_half) as ratio_high,
     case
@@ -138,8 +148,8 @@ select
         when base <> 'reference' then null
         when status <> 'ok' then 'worse'
         when not is_comparable then null
-        when if(better = 'lower' and candidate_value is not null, 1 - 1 / ratio, ratio - 1) > coalesce(getvariable('band'), 0.05) then 'beats'
-        when if(better = 'lower' and candidate_value is not null, 1 - 1 / ratio, ratio - 1) < -coalesce(getvariable('band'), 0.05) then 'worse'
+        when change > coalesce(getvariable('band'), 0.05) then 'beats'
+        when change < -coalesce(getvariable('band'), 0.05) then 'worse'
         else 'similar'
     end as hard
 from with_ratios;
