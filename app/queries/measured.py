@@ -48,8 +48,9 @@ CHOICES = {
 
 def _runs(store: Store) -> str:
     """`v_runs` with what `v_verdicts` adds. A transaction reads that view once for all its queries."""
-    verdicts = store.kept("v_verdicts") if isinstance(store, ReadTransaction) else "v_verdicts"
-    return f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from {verdicts}) as measured using (run_id)"
+    if isinstance(store, ReadTransaction):
+        store.have_at_hand("v_verdicts")
+    return f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from v_verdicts) as measured using (run_id)"
 
 
 def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int | None = None) -> pa.Table:
