@@ -68,7 +68,7 @@ SPEEDUPS: Columns = {
     **{key: MEASUREMENTS[key] for key in ("benchmark", "metric", "statistic", "unit", "scope", "format", "measured_at")},
     **by_key(
         Entry("base", "Compared with", meaning="baseline or reference."),
-        Entry("base_value", "Value there", Unit.COUNT, meaning="Measured value of the baseline or reference."),
+        Entry("base_value", "Base value", Unit.COUNT, meaning="Measured value of the baseline or reference."),
         Entry("candidate_value", "Candidate", Unit.COUNT, meaning="Measured value of the run's change."),
         Entry("ratio", "Ratio", Unit.RATIO, "higher", "Above 1: better than the baseline or reference."),
         Entry("ratio_low", "Ratio from", Unit.RATIO, meaning="Lower end of the 95% interval. Empty: a single run, no interval."),

@@ -119,7 +119,7 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
         ("Scope measured", words(row["measured_scope"] or "")),
         ("Values", f"{row['values_measured']:,} ({row['values_comparable']:,} with a comparable baseline)"),
-        ("Note", "; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"]))))),
+        ("Note", _cut("; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"])))))),
     ]
     return [(name, value) for name, value in facts if value]
 
@@ -128,6 +128,14 @@ QUADRANT_NAMES = {"Q1": "true success (Q1)", "Q2": "good intent (Q2)", "Q3": "lu
 """What ISO-Bench calls its quadrants."""
 
 SINGLE_RUNS = "single runs: the ±5% band is a convention, not noise"
+
+
+LONGEST_NOTE = 600
+"""Characters of a note on the page of a run: errors of benchmarks have pages. The list of measurements has them whole."""
+
+
+def _cut(note: str) -> str:
+    return note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE].rstrip()} …"
 
 
 def failure_words(failure: str | None, why: str | None) -> str:
