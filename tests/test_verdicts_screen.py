@@ -26,10 +26,12 @@ from app.reports.exports import EXPORTS
 from app.reports.measured_results import with_costs
 from app.text import verdict_grids
 from app.text.words.claims import EVIDENCE
-from app.text.words.measured import FAILURE_NAMES, UNCOMPARED_NAMES, beside
+from app.text.words.measured import EXAMPLE_TABLE, FAILURE_NAMES, UNCOMPARED_NAMES, beside
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.rows.measurement import Failure
-from tests.conftest import StoreOnce
+from tests.conftest import StoreOnce, record_text
 from tests.measured_runs import HAIKU, OPUS, fill, label
 
 if TYPE_CHECKING:
@@ -214,8 +216,14 @@ def test_quadrants_are_counted_where_a_benchmark_published_them(labelled: Store,
 def test_without_measurements_the_screen_says_what_to_ingest(read_samples: Store, screens: Open) -> None:
     app = screens(read_samples.location, "screens/verdicts.py")
     assert app.info[0].value == "Nothing was measured."
-    assert app.code[0].value == f"tachograph ingest RESULTS --db {read_samples.location}"
+    assert app.code[1].value == f"tachograph ingest RESULTS --db {read_samples.location}"
     assert not app.metric
+
+
+def test_the_table_that_an_empty_screen_shows_is_read(store: Store) -> None:
+    ingest([Source("log.json", record_text(uuid="abcd1234-run").encode())], store)
+    ingest([Source("results.csv", EXAMPLE_TABLE.replace("RUN", "abcd1234-run").encode())], store)
+    assert (totals(store)["runs_faster"], totals(store)["runs_compared"]) == (1, 1), "100 ÷ 80 = 1.25"
 
 
 def test_filters_that_leave_no_measured_run_are_no_empty_store(measured: Store, screens: Open) -> None:

@@ -8,7 +8,7 @@ from app.reports.measured_results import with_costs
 from app.screens import cache, filter_bar, widgets
 from app.text import verdict_grids
 from app.text.presentation import code_span, verdict_cards
-from app.text.words.measured import BAND, INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, SHARES, TWO_DENOMINATORS
+from app.text.words.measured import BAND, EXAMPLE_TABLE, MEASURED_WITH, NOTHING_MATCHES, NOTHING_MEASURED, SHARES, TWO_DENOMINATORS
 from schemas.catalogue.metrics_measured import QUADRANTS, VERDICT_METRICS
 
 GROUPS = ("model", "agent", "evidence", "scope")
@@ -21,7 +21,9 @@ row = cache.ask(queries.totals, filters)
 if row is None:
     is_empty = not cache.ask(queries.count)
     st.info(NOTHING_MEASURED if is_empty else NOTHING_MATCHES, icon=":material/info:")
-    st.markdown(INGEST_HINT)
+    if is_empty:
+        st.markdown(MEASURED_WITH)
+        st.code(EXAMPLE_TABLE, language=None)
     st.code(cache.command("ingest RESULTS" if is_empty else "measurements --unjoined"), language=None)
     st.stop()
 widgets.card_grid(verdict_cards(row))

@@ -17,7 +17,7 @@ from schemas.text import one_line
 COMPARED = Listing(
     catalogue.VERDICTS,
     (
-        "title", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict", "overclaim_factor", "cost_own_usd", "why",
+        "title", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict", "overclaim_factor", "why", "cost_own_usd",
         "measured_vs_reference", "reference_verdict", "claimed_evidence", "measured_low", "measured_high", "metric", "statistic", "agent",
         "model", "quadrant", "source_name", "run_id",
     ),

@@ -69,6 +69,13 @@ NOTHING_MATCHES = "None of the matching runs was measured."
 INGEST_HINT = "Ingest benchmark results beside the runs: docs/measured.md says which are read, and how they are joined."
 """What to do where nothing was measured."""
 
+MEASURED_WITH = (
+    "Ingest results of benchmarks beside the runs: those of vLLM, SGLang, hyperfine, pytest-benchmark, pyperf, asv, Go, Criterion, Google "
+    "Benchmark, k6, wrk and ISO-Bench, or a table such as:"
+)
+EXAMPLE_TABLE = "task,run_id,variant,metric,value,unit\nsort,,baseline,latency,100,ms\nsort,RUN,candidate,latency,80,ms"
+"""The least that a table of measured values says; RUN is the id of a run."""
+
 
 def measured(row: Row) -> str:
     """`measured 0.98× (0.95× to 1.01×)`; the verdict where there is no ratio."""
