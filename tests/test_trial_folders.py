@@ -66,7 +66,7 @@ def test_the_agents_own_log_gives_the_tokens_and_the_harness_the_score(store: St
         assert connection.sql("select distinct run_id from model_usage union select distinct run_id from claims").fetchall() == [(TRIAL,)]
     assert {figure: Path(names[source]).name for figure, source in origins.items()} == {
         "score": "result.json", "prompt": "trajectory.json", "title": "trajectory.json",
-        "times": "trajectory.json", "agent_version": "trajectory.json", "task": "result.json",
+        "times": "trajectory.json", "agent_version": "trajectory.json", "task": "result.json", "tool_calls": "trajectory.json",
     }  # fmt: skip
 
 

@@ -21,7 +21,8 @@ from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import supersede
-from ingest.store.history.records import merge, note_records, recount, relabel
+from ingest.store.history.merging import merge
+from ingest.store.history.records import note_records, recount, relabel
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
@@ -92,7 +93,7 @@ def commit(
     _write(connection, ingest_id, {table for table, files in spooled.items() if files})
     recount(connection, "select source_id from chosen union select replaces from winners where replaces is not null")
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
-    is_merged = merge(connection, "select run_id from affected")
+    is_merged = merge(writer, "select run_id from affected")
     is_rechained = rechain(connection, _PROCESSES)
     stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_REPRICED, is_merged), (_PRICED_BEFORE, has_new_prices)) if is_so]
     if stale:

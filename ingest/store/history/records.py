@@ -1,22 +1,25 @@
 """Every record of a run: the one it is made of, and the others, each with what is needed to make the run of it.
 
 Each record of a run with several keeps its context and the figures that it tells, as JSON, so that the run has what any of them tells
-(`records/merged.sql`). A record that is not kept has its text only where that differs from the kept record's.
+(`merging`). A record that is not kept has its text only where that differs from the kept record's.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
 from ingest.documents.document import Document
-from ingest.store.database import run_step
-from schemas.rows.run import TOKEN_CLASSES
+from ingest.store.database import Writer, run_step
+from ingest.store.record_rows import RowTable
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow
+from schemas.rows.tables import arrow_schema
 
 BATCH = 1000
 """Records that are read again and written at a time."""
@@ -104,12 +107,21 @@ def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def note_told(connection: duckdb.DuckDBPyConnection, read: str) -> None:
-    """Note what some records tell that were read again (`read`: a view with the columns of `runs`)."""
-    connection.execute(
-        f"update run_records set told = again.told from (select source_id, ordinal, {_told(read, read)} as told from {read}) as again"
-        " where run_records.source_id = again.source_id and run_records.ordinal = again.ordinal and context is not null"
+def note_told(writer: Writer, read: Sequence[RowTable]) -> None:
+    """Note what some records tell that were read again."""
+    tables = {table.name: table.rows.append_column("record", pa.array(table.records, pa.int64())) for table in read}
+    if "runs" not in tables:
+        return
+    none = arrow_schema(ModelUsageRow).append(pa.field("record", pa.int64())).empty_table()
+    writer.connection.register("again", tables["runs"])
+    writer.connection.register("usage_again", tables.get("model_usage", none))
+    writer.connection.execute(
+        "update run_records set told = noted.told"
+        f" from (select source_id, ordinal, {_told('again', 'again')} as told from again {_only_model('usage_again', 'record')}) as noted"
+        " where run_records.source_id = noted.source_id and run_records.ordinal = noted.ordinal and context is not null"
     )
+    writer.connection.unregister("again")
+    writer.connection.unregister("usage_again")
 
 
 def batches(connection: duckdb.DuckDBPyConnection, records: str) -> Iterator[list[tuple[Document, Context]]]:
@@ -118,21 +130,6 @@ def batches(connection: duckdb.DuckDBPyConnection, records: str) -> Iterator[lis
     for first in range(1, last + 1, BATCH):
         rows = connection.sql(f"select * from {records} where number between {first} and {first + BATCH - 1} order by number")
         yield [(Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in rows.to_arrow_table().to_pylist()]
-
-
-def merge(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
-    """Give some runs the figures of all their records (`runs`: SQL that selects their ids).
-
-    Returns whether there are any. `repriced` has those whose reported cost is another one now.
-    """
-    connection.execute(
-        "create or replace temp table merging as"
-        f" select distinct run_id from run_records semi join ({runs}) using (run_id) where told is not null"
-    )
-    if not connection.execute("select 1 from merging limit 1").fetchone():
-        return False
-    run_step(connection, "records/merged")
-    return True
 
 
 def relabel(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
@@ -166,8 +163,12 @@ def _context(table: str) -> str:
 
 
 def _told(table: str, usage: str) -> str:
-    """SQL for the figures of a row of `runs` as JSON. `usage`: the table with all tokens that the record tells."""
-    return _json({name: f"{usage if name in TOKEN_CLASSES else table}.{name}" for name in _FIGURES})
+    """SQL for the figures of a row of `runs` as JSON. `usage`: the table with all tokens that the record tells.
+
+    `has_text`: whether it has a summary; `model_id`: the only model that it names, as logged, from the table `named`.
+    """
+    figures = {name: f"{usage if name in TOKEN_CLASSES else table}.{name}" for name in _FIGURES}
+    return _json(figures | {"has_text": f"coalesce({table}.result, '') <> ''", "model_id": "named.model_id"})
 
 
 def _json(fields: Mapping[str, str]) -> str:
@@ -175,12 +176,20 @@ def _json(fields: Mapping[str, str]) -> str:
 
 
 def _around(prefix: str, keys: str) -> str:
-    """SQL that joins the tool calls and the files in the patch of each record."""
+    """SQL that joins the tool calls, the files in the patch and the only model of each record."""
     call, change = "{'tool': tool, 'calls': calls, 'errors': errors}", "{'path': path, 'insertions': insertions, 'deletions': deletions}"
     semi = f"semi join {'noted' if prefix else 'affected'} using ({keys})"
     return (
         f"left join (select {keys}, list({call} order by tool) as listed from {prefix}tool_calls {semi} group by {keys})"
         f" as calls using ({keys})"
         f" left join (select {keys}, list({change} order by path) as listed from {prefix}patch_files {semi} group by {keys})"
-        f" as changes using ({keys})"
+        f" as changes using ({keys}) {_only_model(f'{prefix}model_usage {semi}', keys)}"
+    )
+
+
+def _only_model(usage: str, keys: str) -> str:
+    """SQL that joins the model of each record that names one alone."""
+    return (
+        f" left join (select {keys}, min(model_id) as model_id from {usage} group by {keys} having count(distinct model_id) = 1)"
+        f" as named using ({keys})"
     )

@@ -17,8 +17,9 @@ from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import price_id
-from ingest.store.history.records import batches, merge, recount, relabel
-from ingest.store.rebuild import read_batch
+from ingest.store.history.merging import merge
+from ingest.store.history.read_again import read_batch
+from ingest.store.history.records import batches, recount, relabel
 from ingest.store.repricing import price
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
@@ -120,7 +121,7 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
         _write(writer, batch)
     recount(connection, _RECOUNTED)
     relabel(connection, "select run_id from touched_runs")
-    is_merged = merge(connection, "select run_id from touched_runs")
+    is_merged = merge(writer, "select run_id from touched_runs")
     is_rechained = rechain(connection, f"select process from touched_processes union {_PROCESSES_OF.format('restored')}")
     changed = f"{_RESTORED} union select run_id from {RECHAINED}" if is_rechained else _RESTORED
     changed += " union select run_id from repriced" if is_merged else ""
