@@ -20,6 +20,7 @@ from ingest.agents.base import CHILD_TABLES
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_doubts
+from ingest.store.history.folding import fold
 from ingest.store.history.ingests import supersede
 from ingest.store.history.merging import merge
 from ingest.store.history.records import note_records, recount, relabel
@@ -54,6 +55,13 @@ class Committed:
     changed: bool
     has_new_prices: bool
 
+
+_RECOUNTED = """
+select source_id from chosen
+union select replaces from winners where replaces is not null
+union select source_id from folding
+"""
+_ACCEPTED = "select reading, count(*) from winners anti join folding using (run_id) where replaces is null group by reading"
 
 _RECHAINED = f"select run_id from {RECHAINED}"
 _REPRICED = "select run_id from repriced"
@@ -91,7 +99,9 @@ def commit(
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection, ingest_id, {table for table, files in spooled.items() if files})
-    recount(connection, "select source_id from chosen union select replaces from winners where replaces is not null")
+    fold(connection, "select run_id from winners")
+    connection.execute("insert into affected select whole_id from folding")
+    recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(writer, "select run_id from affected")
     is_rechained = rechain(connection, _PROCESSES)
@@ -99,7 +109,7 @@ def commit(
     if stale:
         price(writer, " union ".join(stale))
     note_doubts(connection, f"select run_id from winners union {_RECHAINED}" if is_rechained else "select run_id from winners")
-    found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
+    found = connection.execute(_ACCEPTED).fetchall()
     [(read,)] = connection.execute("select count(*) from chosen").fetchall()
     connection.unregister("read_results")
     return Committed(dict(found), bool(read) or is_labelled or has_new_prices, has_new_prices)

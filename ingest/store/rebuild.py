@@ -13,9 +13,10 @@ from ingest.documents.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
+from ingest.store.history.folding import fold
 from ingest.store.history.merging import merge
 from ingest.store.history.read_again import read_batch
-from ingest.store.history.records import BATCH, batches, complete_kept, note_told
+from ingest.store.history.records import BATCH, batches, complete_kept, note_told, recount
 from ingest.store.repricing import price
 from schemas.rows.source import RejectRow
 
@@ -93,6 +94,8 @@ def _merge_records(writer: Writer) -> None:
     for batch in batches(writer.connection, "several"):
         tables, _ = read_batch(batch)
         note_told(writer, tables)
+    fold(writer.connection, "select run_id from runs")
+    recount(writer.connection, "select source_id from folding")
     merge(writer, "select run_id from run_records")
 
 

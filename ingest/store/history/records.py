@@ -53,7 +53,7 @@ _USAGE = f"""
 left join (
     select run_id, {", ".join(f"sum({name})::bigint as {name}" for name in TOKEN_CLASSES)}
     from model_usage
-    semi join affected using (run_id)
+    semi join {{among}} using (run_id)
     group by run_id
 ) as usage using (run_id)
 """
@@ -82,16 +82,39 @@ where run_records.run_id = earlier.run_id
 """Of runs in the store that get another record: the records they had. One that is replaced keeps its text where the new one has another."""
 
 
+_ALONE = """
+update run_records
+set context = coalesce(run_records.context, alone.context), told = coalesce(run_records.told, alone.told)
+from (
+    select run_id, {context} as context, {told} as told
+    from runs as spooled
+    {usage}
+    {around}
+    where run_id in (select run_id from {among})
+) as alone
+where run_records.run_id = alone.run_id and is_kept
+"""
+"""Of runs in the store: the record that they had alone until now."""
+
+
 def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
     """Write the records of a commit. The runs that `winners` replaces must not be deleted yet."""
     run_step(connection, "records/noted")
     if connection.execute("select 1 from affected limit 1").fetchone():
         run_step(connection, "records/kept_hashes")
         told = _told("spooled", "usage")
-        connection.execute(_EARLIER.format(context=_context("spooled"), told=told, usage=_USAGE, around=_around("", "run_id")))
+        usage = _USAGE.format(among="affected")
+        connection.execute(_EARLIER.format(context=_context("spooled"), told=told, usage=usage, around=_around("", "run_id")))
         noted = _NOTED.format(context=_context("spooled"), told=_told("spooled", "spooled"), around=_around("spool_", _KEYS))
         connection.execute(noted, {"ingest_id": ingest_id})
     run_step(connection, "records/kept", {"ingest_id": ingest_id})
+
+
+def note_alone(connection: duckdb.DuckDBPyConnection, among: str) -> None:
+    """Note context and figures of the kept records of some runs that had no other record (`among`: a table with their ids)."""
+    usage, around = _USAGE.format(among=among), _around("", "run_id", among)
+    told = _told("spooled", "usage")
+    connection.execute(_ALONE.format(context=_context("spooled"), told=told, usage=usage, around=around, among=among))
 
 
 def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
@@ -175,10 +198,10 @@ def _json(fields: Mapping[str, str]) -> str:
     return f"to_json(struct_pack({', '.join(f'{name} := {value}' for name, value in fields.items())}))::varchar"
 
 
-def _around(prefix: str, keys: str) -> str:
+def _around(prefix: str, keys: str, among: str = "affected") -> str:
     """SQL that joins the tool calls, the files in the patch and the only model of each record."""
     call, change = "{'tool': tool, 'calls': calls, 'errors': errors}", "{'path': path, 'insertions': insertions, 'deletions': deletions}"
-    semi = f"semi join {'noted' if prefix else 'affected'} using ({keys})"
+    semi = f"semi join {'noted' if prefix else among} using ({keys})"
     return (
         f"left join (select {keys}, list({call} order by tool) as listed from {prefix}tool_calls {semi} group by {keys})"
         f" as calls using ({keys})"
