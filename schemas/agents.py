@@ -33,7 +33,8 @@ class Agent:
 
     `untold`: columns of `runs` that none of its records can fill. `is_cumulative`: whether a later record of a session includes the totals
     of earlier ones, so that they form chains. `has_whole_files`: whether the file of a session, whose run has the id of the session, holds
-    what is in the streams of its processes, each of which is a run by itself. `colour` and `marker` are those of charts.
+    what is in the streams of its processes, each of which is a run by itself. `logs_share_no_id`: whether it writes two logs of a
+    session, a stream and a transcript, that have no id in common. `colour` and `marker` are those of charts.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Agent:
     untold: frozenset[str] = frozenset()
     is_cumulative: bool = False
     has_whole_files: bool = False
+    logs_share_no_id: bool = False
 
 
 CLAUDE_CODE = Agent(
@@ -229,6 +231,7 @@ AIDER = Agent(
     aider.MARKS,
     (("analytics log", "2025-08 to 2026-04"), ("benchmark result", "2026"), ("chat history", "0.47–0.48")),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "cwd", "repo", "branch", "result")),
+    logs_share_no_id=True,
 )
 
 AGENTS = {

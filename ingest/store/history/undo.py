@@ -38,6 +38,9 @@ _RESTORED = "select run_id from restored"
 _RECOUNTED = " union ".join(f"select source_id from {table}" for table in ("touched_sources", "restored", "brought_back", "folding"))
 _SESSIONS = "select run_id from runs where session_id in (select session_id from touched_sessions)"
 
+_OF_AGENTS = "select run_id from runs where logs_share_no_id(agent) and agent in (select agent from touched_agents)"
+"""Runs whose other log of the same session may have gone."""
+
 
 @dataclass(frozen=True)
 class Undone:
@@ -130,7 +133,7 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     changed = f"{_RESTORED} union select run_id from {RECHAINED}" if is_rechained else _RESTORED
     changed += " union select run_id from repriced" if is_merged else ""
     price(writer, changed)
-    note_doubts(connection, f"{changed} union {_SESSIONS}")
+    note_doubts(connection, f"{changed} union {_SESSIONS} union {_OF_AGENTS}")
 
 
 def _write(writer: Writer, batch: list[tuple[Document, Context]]) -> None:
