@@ -99,8 +99,8 @@ def commit(
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection, ingest_id, {table for table, files in spooled.items() if files})
-    fold(connection, "select run_id from winners")
-    connection.execute("insert into affected select whole_id from folding")
+    if fold(connection, "select run_id from winners"):
+        connection.execute("insert into affected select whole_id from folding")
     recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(writer, "select run_id from affected")

@@ -22,6 +22,8 @@ STEPS = ("01_examined", "02_carried_over", "03_possible_duplicates", "04_two_log
 
 _AGENTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.logs_share_no_id)
 
+_HAS_TWO_LOGS = "select 1 from runs semi join examined using (run_id) where logs_share_no_id(agent) limit 1"
+
 
 def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
     """Write the findings of DOUBTS on some runs, and on all others of their sessions or, where logs share no id, of their agents.
@@ -33,5 +35,6 @@ def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
     rules = {"rule": list(DOUBTS), "severity": [Severity.WARNING] * len(DOUBTS)}
     connection.register("doubts", pa.table({name: pa.array(values, pa.string()) for name, values in rules.items()}))
     for step in STEPS:
-        run_step(connection, f"doubts/{step}")
+        if step != "04_two_logs" or connection.execute(_HAS_TWO_LOGS).fetchone():
+            run_step(connection, f"doubts/{step}")
     connection.unregister("doubts")

@@ -94,8 +94,8 @@ def _merge_records(writer: Writer) -> None:
     for batch in batches(writer.connection, "several"):
         tables, _ = read_batch(batch)
         note_told(writer, tables)
-    fold(writer.connection, "select run_id from runs")
-    recount(writer.connection, "select source_id from folding")
+    if fold(writer.connection, "select run_id from runs"):
+        recount(writer.connection, "select source_id from folding")
     merge(writer, "select run_id from run_records")
 
 

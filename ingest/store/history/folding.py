@@ -17,21 +17,24 @@ _AGENTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.has_w
 _MACRO = f"create or replace temp macro has_whole_files(agent) as agent in ({_AGENTS})"
 
 
-def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
+def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
     """Make the streams in the sessions of some runs records of the run of their session (`runs`: SQL that selects ids).
 
-    `folding`, a temporary table: each run that went, its source, and the run that has its records now, `whole_id`.
+    Returns whether there were any. `folding`, a temporary table: each run that went, its source, and the run that has its records now,
+    `whole_id`.
     """
-    connection.execute(_MACRO)
     connection.execute(
-        f"create or replace temp table resumed as select distinct session_id from runs where has_whole_files(agent) and run_id in ({runs})"
+        f"create or replace temp table resumed as select distinct session_id from runs where agent in ({_AGENTS}) and run_id in ({runs})"
     )
-    run_step(connection, "records/folding")
-    if connection.execute("select 1 from folding limit 1").fetchone():
-        note_alone(connection, "folding_runs")
-        run_step(connection, "records/folded")
-        for table in CHILD_TABLES:
-            connection.execute(f"delete from {table} where run_id in (select run_id from folding)")
+    has_any = connection.execute("select 1 from resumed limit 1").fetchone()
+    run_step(connection, "records/folding" if has_any else "records/no_folding")
+    if not has_any or not connection.execute("select 1 from folding limit 1").fetchone():
+        return False
+    note_alone(connection, "folding_runs")
+    run_step(connection, "records/folded")
+    for table in CHILD_TABLES:
+        connection.execute(f"delete from {table} where run_id in (select run_id from folding)")
+    return True
 
 
 def unfold(connection: duckdb.DuckDBPyConnection) -> None:

@@ -124,8 +124,8 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     run_step(connection, "undo/03_removed")
     for batch in batches(connection, "restored"):
         _write(writer, batch)
-    fold(connection, f"{_RESTORED} union {_SESSIONS}")
-    connection.execute("insert into touched_runs select whole_id from folding")
+    if fold(connection, f"{_RESTORED} union {_SESSIONS}"):
+        connection.execute("insert into touched_runs select whole_id from folding")
     recount(connection, _RECOUNTED)
     relabel(connection, "select run_id from touched_runs")
     is_merged = merge(writer, "select run_id from touched_runs")
