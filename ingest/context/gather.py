@@ -79,6 +79,7 @@ class SourceContext:
             score=self.harness.score,
             tool_calls=facts.tool_calls,
             patch_changes=sidecar.file_changes,
+            model=self.harness.model,
         )
 
     def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, Times]:
