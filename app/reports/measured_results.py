@@ -13,7 +13,7 @@ from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading
 from app.text.words.measured import BAND, cost_per
 from ingest.store.database import Store
-from schemas.catalogue.measured_columns import MEASUREMENTS, VERDICT_GROUPS, VERDICTS
+from schemas.catalogue.measured_columns import MEASUREMENTS, PUBLISHED, VERDICT_GROUPS, VERDICTS
 from schemas.catalogue.metrics_measured import MIN_PAIRS
 from schemas.text import plural
 
@@ -32,6 +32,9 @@ QUADRANTS_SHOWN = ("runs_q1", "runs_q2", "runs_q3", "runs_q4")
 MEASUREMENTS_SHOWN = (
     "source_name", "variant", "metric", "statistic", "value", "unit", "benchmark", "joined_run_id", "n", "format", "agent", "commit_full",
     "status", "unjoined",
+)  # fmt: skip
+PUBLISHED_SHOWN = (
+    "repo", "agent", "model", "tasks", "runs_q1", "runs_q2", "runs_q3", "runs_q4", "true_success_share", "reached_share",
 )  # fmt: skip
 UNJOINED_SHOWN = ("source_name", "unjoined", "rows", "variant", "agent", "model", "commit_full", "format")
 
@@ -78,6 +81,14 @@ _COSTS = {
     "cost_per_reached": ("runs_reached", "cost_usd", "runs_measured"),
 }
 """Column in words → (runs that count, cost of all, runs that were judged)."""
+
+
+def published(store: Store) -> Answer:
+    """Published judgements by repository, agent and model."""
+    table = queries.published(store)
+    about = heading(f"published judgements of {plural(sum(table['tasks'].to_pylist()), 'task')}", store.location)
+    note = "" if table.num_rows else "No published judgement was ingested: a table with commit, agent and hard, target or quadrant."
+    return Answer(table, about, PUBLISHED_SHOWN, of=PUBLISHED, kept=PUBLISHED_SHOWN, note=note)
 
 
 def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:
