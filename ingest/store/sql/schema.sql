@@ -487,7 +487,7 @@ comment on column measurements."commit_names_task" is 'Whether all variants of a
 comment on column measurements."parent_full" is 'Commit of the baseline: in full, or its beginning.';
 comment on column measurements."instance" is 'Id of the task instance in the benchmark.';
 comment on column measurements."variant" is 'baseline, reference or candidate. Empty: the file does not say it.';
-comment on column measurements."agent" is 'Agent that made the candidate, as written.';
+comment on column measurements."agent" is 'Agent that made the candidate (runs.agent).';
 comment on column measurements."model" is 'Model of that agent, as written.';
 comment on column measurements."run_path" is 'Folder of the measured run, as the file names it.';
 comment on column measurements."run_id" is 'Id of the measured run, where the file has it.';
