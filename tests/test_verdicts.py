@@ -205,7 +205,7 @@ def test_the_band_can_be_chosen(store: Store) -> None:
         ({"agent": "Claude Code"}, None),
         ({"agent": "claude_code"}, None),
         ({"agent": "codex"}, "no run has its task and agent codex"),
-        ({"task": ""}, "it names no run, commit or task"),
+        ({"task": ""}, "it names no run, patch, commit or task"),
     ],
 )
 def test_a_measurement_says_why_it_has_no_run(store: Store, candidate: Row, why: str | None) -> None:

@@ -112,6 +112,7 @@ create table runs (
     "patch_files" bigint,
     "patch_insertions" bigint,
     "patch_deletions" bigint,
+    "patch_sha256" varchar,
     "in_stream" boolean not null,
     "record_rank" bigint not null,
     "context_rank" bigint not null,
@@ -204,6 +205,7 @@ comment on column runs."first_edit_ms" is 'Time to the first edit, from a sideca
 comment on column runs."patch_files" is 'Files changed by the patch file of the run.';
 comment on column runs."patch_insertions" is 'Lines inserted by the patch file of the run.';
 comment on column runs."patch_deletions" is 'Lines deleted by the patch file of the run.';
+comment on column runs."patch_sha256" is 'sha256 of the patch file of the run.';
 comment on column runs."in_stream" is 'Whether the record came with the event stream of its run.';
 comment on column runs."record_rank" is 'How complete the record is. Of two copies of one record the more complete one is kept.';
 comment on column runs."context_rank" is 'How much context the record has. Of two equally complete copies the one with more context is kept.';
