@@ -54,6 +54,13 @@ VERDICTS: Columns = {
 }
 """One run: what it claimed beside what was measured."""
 
+UNCOMPARED: Columns = by_key(
+    Entry("verdict", "Result", meaning="Whether the measurement failed, has no baseline, or one that cannot be compared."),
+    Entry("reason", "Reason", meaning="Why there is no measured ratio. A run may have several reasons."),
+    Entry("runs", "Runs", Unit.COUNT, meaning="Measured runs with this reason."),
+)
+"""One reason why measured runs have no ratio."""
+
 VERDICT_GROUPS: Columns = Groups({**GROUPS, **VERDICT_METRICS, **VERDICT_TEXTS})
 """One group of runs: dimensions, VERDICT_METRICS and their words."""
 
@@ -72,12 +79,15 @@ SPEEDUPS: Columns = {
     **{key: MEASUREMENTS[key] for key in ("benchmark", "metric", "statistic", "unit", "scope", "format", "measured_at")},
     **by_key(
         Entry("base", "Compared with", meaning="baseline or reference."),
-        Entry("base_value", "Value there", Unit.COUNT, meaning="Measured value of the baseline or reference."),
+        Entry("base_value", "Base value", Unit.COUNT, meaning="Measured value of the baseline or reference."),
         Entry("candidate_value", "Candidate", Unit.COUNT, meaning="Measured value of the run's change."),
         Entry("ratio", "Ratio", Unit.RATIO, "higher", "Above 1: better than the baseline or reference."),
+        Entry("ratio_low", "Ratio from", Unit.RATIO, meaning="Lower end of the 95% interval. Empty: a single run, no interval."),
+        Entry("ratio_high", "Ratio to", Unit.RATIO, meaning="Upper end of the 95% interval."),
         VERDICTS["verdict"],
         VERDICTS["why"],
         VERDICTS["source_name"],
+        Entry("files", "Files", Unit.COUNT, meaning="Files that tell this value."),
     ),
 }
 """One measured value of a run beside that of the baseline or the reference."""
