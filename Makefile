@@ -33,7 +33,7 @@ check: $(VENV)/.ready-dev
 unit: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
 
-## attack: kills, full disks, crowds of writers, hostile logs and pages at full size (an hour); prints one table
+## attack: kills, full disks, crowds of writers, hostile and broken logs, hostile pages, at full size (more than an hour); prints one table
 attack: $(VENV)/.ready-dev chromium
 	$(BIN)/python -m tests.attack
 

@@ -23,7 +23,7 @@ from schemas.wire.agents import (
     swe_agent,
     trae,
 )  # fmt: skip
-from schemas.wire.harnesses import harbor, inspect_ai, terminal_bench  # fmt: skip
+from schemas.wire.harnesses import harbor, inspect_ai, iso_bench, terminal_bench  # fmt: skip
 from schemas.wire.marks import Marks
 
 
@@ -32,7 +32,9 @@ class Agent:
     """One agent. `key` is the value of `runs.agent`. `reads`: kinds of its records that are read, with the versions that were seen.
 
     `untold`: columns of `runs` that none of its records can fill. `is_cumulative`: whether a later record of a session includes the totals
-    of earlier ones, so that they form chains. `colour` and `marker` are those of charts.
+    of earlier ones, so that they form chains. `has_whole_files`: whether the file of a session, whose run has the id of the session, holds
+    what is in the streams of its processes, each of which is a run by itself. `logs_share_no_id`: whether it writes two logs of a
+    session, a stream and a transcript, that have no id in common. `colour` and `marker` are those of charts.
     """
 
     key: str
@@ -44,6 +46,8 @@ class Agent:
     reads: tuple[tuple[str, str], ...]
     untold: frozenset[str] = frozenset()
     is_cumulative: bool = False
+    has_whole_files: bool = False
+    logs_share_no_id: bool = False
 
 
 CLAUDE_CODE = Agent(
@@ -202,6 +206,7 @@ PI = Agent(
     pi.MARKS,
     (("session file", "1 to 3"), ("--mode json", "2026")),
     untold=frozenset(("agent_version", "repo", "branch")),
+    has_whole_files=True,
 )
 """OpenClaw and oh-my-pi write the same: their runs bear its name."""
 KIMI = Agent(
@@ -226,6 +231,7 @@ AIDER = Agent(
     aider.MARKS,
     (("analytics log", "2025-08 to 2026-04"), ("benchmark result", "2026"), ("chat history", "0.47–0.48")),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "cwd", "repo", "branch", "result")),
+    logs_share_no_id=True,
 )
 
 AGENTS = {
@@ -236,3 +242,17 @@ AGENTS = {
     )
 }  # fmt: skip
 """Every agent by its key."""
+
+
+def agent_key(written: str) -> str:
+    """The key of an agent by its key, its label or its name in ISO-Bench: `Claude Code`, `claude_code`. Another name as it is written."""
+    return _KEYS.get(_plain(written), written)
+
+
+def _plain(name: str) -> str:
+    return "-".join(name.lower().replace("_", " ").replace("-", " ").split())
+
+
+_KEYS = {_plain(name): key for name, key in iso_bench.AGENTS.items()} | {
+    _plain(name): agent.key for agent in AGENTS.values() for name in (agent.label, agent.key)
+}

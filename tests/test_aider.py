@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.queries.filters.chosen import Filters
+from app.queries.reports import doubtful
 from ingest.agents.aider.analytics import SESSIONS_OPEN
+from ingest.store.database import Store
+from ingest.store.history.undo import undo
+from ingest.store.rebuild import rebuild
 from schemas.rows.kept_run import KeptRun
-from tests.documents import kept_in, lines, run_of, runs_in
+from tests.documents import ingested, kept_in, lines, run_of, runs_in
 
 STARTED = 1_770_000_000
 
@@ -185,3 +191,60 @@ def test_a_chat_history_cut_anywhere_has_the_answers_before_the_cut(cut: int) ->
 def test_the_header_may_come_late_and_a_line_that_quotes_it_is_none() -> None:
     assert len(kept_in("-*- mode: fundamental -*-\n> \n" * 50 + HISTORY)) == 2
     assert runs_in(f"Notes: {HISTORY.strip().splitlines()[0]}".encode()) == ([], [])
+
+
+ZONE = 7 * 3600
+"""Where the user is, in seconds ahead of UTC."""
+
+
+def history_of(seconds: int, *answers: str) -> str:
+    """The chat history of a session that began at this time of its own analytics log."""
+    local = datetime.fromtimestamp(STARTED + seconds + ZONE, UTC)
+    said = "".join(f"\n#### Go on.\n\n> Tokens: {answer}\n" for answer in answers)
+    return f"# aider chat started at {local:%Y-%m-%d %H:%M:%S}\n\n> Main model: gpt-5 with diff edit format\n{said}"
+
+
+def doubted(store: Store) -> list[tuple[str, int]]:
+    """(kind of the record, number of findings) of runs that are probably duplicates."""
+    with store.reading() as connection:
+        return connection.sql(
+            "select record_kind, runs.findings from runs join findings using (run_id) where rule = 'possible_duplicate' order by 1"
+        ).fetchall()
+
+
+FIRST_ANSWER = "5,244 sent, 604 received. Cost: $0.10 message, $0.10 session."
+SECOND_ANSWER = "12k sent, 5 received. Cost: $0.02 message, $0.12 session."
+TWO_LOGS = {
+    "analytics": lines(sent(60, 0.1, 0.1, prompt_tokens=5244, completion_tokens=604), sent(90, 0.024, 0.124, prompt_tokens=12_400)),
+    "history": history_of(0, FIRST_ANSWER, SECOND_ANSWER),
+}
+
+
+@pytest.mark.parametrize("order", [("analytics", "history"), ("history", "analytics")])
+def test_two_logs_of_a_session_are_probably_one_run(order: tuple[str, str], store: Store, tmp_path: Path) -> None:
+    """Nothing in them proves it, so both stay, and the report says what may be counted twice."""
+    for name in order:
+        runs = ingested(store, tmp_path, **{name: TWO_LOGS[name]})
+    assert (len(runs), [kind for kind, _ in doubted(store)]) == (2, ["stream", "transcript"])
+    found = doubted(store)
+    assert rebuild(store).rejects == 0
+    assert doubted(store) == found
+    told = doubtful(store, Filters())
+    assert (told["copied_runs"], told["copied_usd"]) == (1, Decimal("0.12"))
+    undo(store, 2)
+    assert (doubted(store), doubtful(store, Filters())["copied_runs"]) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        history_of(0, FIRST_ANSWER),
+        history_of(0, FIRST_ANSWER.replace("604", "650"), SECOND_ANSWER),
+        history_of(0, FIRST_ANSWER.replace("0.10", "0.12"), SECOND_ANSWER),
+        history_of(-3 * 86_400, FIRST_ANSWER, SECOND_ANSWER),
+    ],
+    ids=["fewer answers", "other tokens", "other cost", "another day"],
+)
+def test_logs_of_other_sessions_are_no_duplicates(other: str, store: Store, tmp_path: Path) -> None:
+    ingested(store, tmp_path, analytics=TWO_LOGS["analytics"], history=other)
+    assert doubted(store) == []

@@ -31,6 +31,8 @@ from tests.conftest import record_text
 from tests.documents import ingested, lines, runs_in_store
 
 FORK = test_pi.header(10, test_pi.PARENT, parentSession=f"x_{test_pi.SESSION}.jsonl")
+OTHER = test_pi.header(0, "019a0000-0000-7000-8000-000000000003")
+MORE = [test_pi.message(900, "user", "Go on."), test_pi.answer(901, "Done.")]
 LOGS: dict[str, str] = {
     "claude": record_text(uuid="of-claude-code"),
     "pi": test_pi.session(),
@@ -38,6 +40,9 @@ LOGS: dict[str, str] = {
     "pi_stream": test_pi.stream(),
     "pi_header_began": lines(test_pi.header()),
     "pi_fork": test_pi.session(test_pi.entry(9, 4, test_pi.answer(12, "Done.")), of=FORK),
+    "pi_resumed": test_pi.stream(MORE, OTHER),
+    "pi_resumed_began": "".join(test_pi.stream(MORE, OTHER).splitlines(keepends=True)[:-2]),
+    "pi_file": test_pi.session(of=OTHER, said=[*test_pi.SAID, *MORE]),
     "kimi": lines(*test_kimi.CODE),
     "kimi_began": lines(*test_kimi.CODE[:8]),
     "kimi_cli": lines(*test_kimi.CLI, *test_kimi.CLI),
@@ -55,7 +60,7 @@ for of_agent in (
 
 RUNS = {
     "aider": 5, "claude-code": 3, "codex": 3, "copilot": 3, "cursor": 3, "gemini-cli": 4, "inspect-ai": 2, "kimi-code": 2,
-    "mini-swe-agent": 2, "opencode": 2, "openhands": 2, "pi": 2, "qwen-code": 3, "swe-agent": 2, "terminus-2": 2, "trae-agent": 1,
+    "mini-swe-agent": 2, "opencode": 2, "openhands": 2, "pi": 3, "qwen-code": 3, "swe-agent": 2, "terminus-2": 2, "trae-agent": 1,
     "unknown": 2,
 }  # fmt: skip
 """Runs by agent. Harbor's trials are of Claude Code, ATIF's of Terminus; terminal-bench does not name the agent."""
@@ -66,7 +71,7 @@ BATCHES = 3
 def test_any_order_and_number_of_logs_gives_the_same_store(store: Store, tmp_path: Path) -> None:
     forwards = runs_of(ingested(store, tmp_path, **LOGS))
     assert Counter(run["agent"] for run in forwards) == RUNS
-    assert sum(run["output_tokens"] for run in forwards if run["agent"] == "pi") == 15, "the fork without what it copied"
+    assert sum(run["output_tokens"] for run in forwards if run["agent"] == "pi") == 30, "the fork without what it copied"
     others = Store(tmp_path / "others.duckdb")
     backwards = list(reversed(LOGS.items()))
     for first in range(BATCHES):

@@ -65,8 +65,8 @@ def test_the_agents_own_log_gives_the_tokens_and_the_harness_the_score(store: St
         names = dict(connection.sql("select source_id, name from sources").fetchall())
         assert connection.sql("select distinct run_id from model_usage union select distinct run_id from claims").fetchall() == [(TRIAL,)]
     assert {figure: Path(names[source]).name for figure, source in origins.items()} == {
-        "requested_model": "result.json", "score": "result.json", "prompt": "trajectory.json", "title": "trajectory.json",
-        "times": "trajectory.json", "agent_version": "trajectory.json", "task": "result.json",
+        "score": "result.json", "prompt": "trajectory.json", "title": "trajectory.json",
+        "times": "trajectory.json", "agent_version": "trajectory.json", "task": "result.json", "tool_calls": "trajectory.json",
     }  # fmt: skip
 
 
@@ -176,6 +176,58 @@ def test_terminal_bench_names_agent_and_model_beside_its_results(store: Store, t
         assert (run["agent"], run["model"], run["provider"], run["input_tokens"]) == ("terminus", "claude-opus-4-1", "anthropic", 1000)
         assert run["cost_list_usd"] is not None
     assert (rebuild(store).rejects, runs_in_store(store)) == (0, [run])
+
+
+NAMELESS = lines(
+    {"type": "thread.started", "thread_id": "0199a213-81c0-7800-8aa1-bbab2a035a53"},
+    {"type": "turn.started"},
+    {"type": "turn.completed", "usage": {"input_tokens": 98_218, "cached_input_tokens": 91_834, "output_tokens": 700}},
+)
+"""A stream of Codex, which names no model."""
+
+
+def model_and_price(run: dict[str, Any]) -> tuple[str | None, str | None, bool]:
+    return run["model"], run["provider"], run["cost_list_usd"] is not None
+
+
+def test_the_harness_names_the_model_of_a_log_that_does_not(store: Store, tmp_path: Path) -> None:
+    info = {"name": "codex", "version": "0.104.0", "model_info": {"name": "gpt-5", "provider": "openai"}}
+    place = folder(tmp_path / "trial", (RESULT, OWN), NAMELESS, agent_info=info)
+    ingest_paths(store, place / OWN)
+    [run] = runs_in_store(store)
+    assert (run["record_kind"], *model_and_price(run)) == ("stream", "gpt-5", "openai", True)
+    assert (rebuild(store).rejects, runs_in_store(store)) == (0, [run])
+
+
+def test_without_a_name_from_the_harness_a_model_stays_unknown(store: Store, tmp_path: Path) -> None:
+    """A configuration beside the log is none: the command line may have named another model."""
+    place = folder(tmp_path / "trial", (RESULT, OWN), NAMELESS, agent_info={"name": "codex", "version": "1", "model_info": None})
+    (place / "agent/config.toml").write_text('model = "gpt-5"')
+    (place / "agent/journal.json").write_text(
+        json.dumps({"task_id": "t", "commits": {}, "status": "success", "run_metadata": {"agent": "codex", "model": "gpt-5"}})
+    )
+    ingest_paths(store, place)
+    [run] = runs_in_store(store)
+    assert model_and_price(run) == (None, None, False)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_terminal_bench_names_the_model_of_the_logs_of_its_trials(packed: bool, store: Store, tmp_path: Path) -> None:
+    told = {"run_id": "run", "agent_name": "codex", "model_name": "openai/gpt-5", "n_attempts": 1}
+    place = tmp_path / "job"
+    logs = place / "hello/hello.1-of-1.run/agent-logs"
+    logs.mkdir(parents=True)
+    (place / "run_metadata.json").write_text(json.dumps(told))
+    (logs.parent / "results.json").write_text(json.dumps(terminal_trial(total_input_tokens=0, total_output_tokens=0)))
+    (logs / "codex.txt").write_text(NAMELESS)
+    if packed:
+        with tarfile.open(tmp_path / "job.tar", "w") as archive:
+            archive.add(place, "job")
+        place = tmp_path / "job.tar"
+    ingest_paths(store, place)
+    [run] = runs_in_store(store)
+    assert (run["run_id"], run["agent"], run["score"]) == (terminal_trial()["id"], "codex", 1.0)
+    assert model_and_price(run) == ("gpt-5", "openai", True)
 
 
 @pytest.mark.parametrize("under_its_name", [True, False])

@@ -198,6 +198,44 @@ def unjoined(store: Store) -> pa.Table:
     return fetch(store, sql)
 
 
+def published(store: Store) -> pa.Table:
+    """Published judgements by repository, agent and model: quadrants, and the shares that reached the reference.
+
+    Labels of one task, agent and model that several files repeat count once. They need no run.
+    """
+    sql = """
+        with labels as (
+            select
+                repo, agent, model, coalesce(commit_full, task, instance) as about,
+                max(label) filter (metric = 'hard') as hard,
+                max(label) filter (metric = 'target') as target,
+                max(label) filter (metric = 'quadrant') as quadrant
+            from v_measurements
+            where label is not null
+            group by all
+        ),
+        judged as (
+            select
+                repo, agent, model, hard, hard in ('beats', 'similar') as is_reached,
+                coalesce(quadrant, case
+                    when hard is null or target is null then null
+                    when is_reached then if(target in ('same_target', 'related_target'), 'Q1', 'Q3')
+                    else if(target in ('same_target', 'related_target'), 'Q2', 'Q4')
+                end) as in_quadrant
+            from labels
+        )
+        select
+            repo, agent, model, count(*) as tasks,
+            count_if(in_quadrant = 'Q1') as runs_q1, count_if(in_quadrant = 'Q2') as runs_q2,
+            count_if(in_quadrant = 'Q3') as runs_q3, count_if(in_quadrant = 'Q4') as runs_q4,
+            count_if(in_quadrant = 'Q1') / nullif(count(in_quadrant), 0) as true_success_share,
+            count_if(is_reached) / nullif(count(hard), 0) as reached_share
+        from judged
+        group by all
+        order by repo, agent, model"""
+    return fetch(store, sql)
+
+
 def of_run(store: Store, run_id: str) -> pa.Table:
     """Every measured value of a run beside those of the baseline and of the reference, comparable ones first.
 

@@ -73,6 +73,11 @@ class ReadTransaction(Store):
                 self._search(text)
         return with_found(filters)
 
+    def judge_within(self, band: float) -> None:
+        """Call ratios of measured values up to this distance from 1 the same, such as 0.05. Before the first query on verdicts."""
+        with self.reading() as connection:
+            connection.execute(f"set variable band = {float(band)!r}")
+
     def have_at_hand(self, view: str) -> None:
         """Read a view that takes long once, not in every query: a temporary table stands in for it. Raises StoreError."""
         if view not in self._at_hand:

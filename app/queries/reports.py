@@ -37,8 +37,8 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
 def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     """Money in the total that is in doubt, by findings on the runs that the filters leave.
 
-    `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies. `carried_runs`, `carried_usd`: runs whose
-    figures seem to include those of an earlier process.
+    `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies, and probable second logs of a session.
+    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process.
     """
     condition = where(filters)
     sql = f"""
@@ -49,6 +49,13 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
             where run_id in (select run_id from findings where rule = 'possible_duplicate') and cost_own_usd > 0
             group by session_id, duration_ms, num_turns, cost_reported_usd
             having count(*) > 1
+            union all
+            select count(*), sum(cost_own_usd)
+            from chosen as rounded
+            where
+                record_kind = 'transcript' and session_id is null and cost_own_usd > 0
+                and run_id in (select run_id from findings where rule = 'possible_duplicate')
+                and exists (select 1 from chosen as exact where exact.agent = rounded.agent and exact.record_kind = 'stream')
         )
         select
             cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select sum(usd) from copies) as copied_usd,

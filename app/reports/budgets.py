@@ -197,7 +197,7 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
     """What a limit allows, from `20`, `$20` or, for a share, `0.05` or `5%`. Raises UsageError."""
     unit = limit.bounded.unit
     if unit is Unit.SHARE:
-        number, example = _share(text.strip()), "a share such as 0.05 or 5%"
+        number, example = share(text.strip()), "a share such as 0.05 or 5%"
     elif unit is Unit.USD:
         number, example = amount(text), "an amount such as 20, with nine decimals at most"
     else:
@@ -207,10 +207,11 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
     return number
 
 
-def _share(text: str) -> Decimal | None:
+def share(text: str) -> Decimal | None:
+    """`0.05` or `5%` as a number of at most 1; None for anything else."""
     number = decimal(text.removesuffix("%"))
-    share = number / 100 if number is not None and text.endswith("%") else number
-    return share if share is not None and share <= 1 else None
+    found = number / 100 if number is not None and text.endswith("%") else number
+    return found if found is not None and found <= 1 else None
 
 
 def cells(verdict: Verdict) -> dict[str, str]:

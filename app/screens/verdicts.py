@@ -8,7 +8,7 @@ from app.reports.measured_results import with_costs
 from app.screens import cache, filter_bar, widgets
 from app.text import verdict_grids
 from app.text.presentation import code_span, verdict_cards
-from app.text.words.measured import BAND, EXAMPLE_TABLE, MEASURED_WITH, NOTHING_MATCHES, NOTHING_MEASURED, SHARES, TWO_DENOMINATORS
+from app.text.words.measured import EXAMPLE_TABLE, MEASURED_WITH, NOTHING_MATCHES, NOTHING_MEASURED, SHARES, TWO_DENOMINATORS, band_words
 from schemas.catalogue.metrics_measured import QUADRANTS, VERDICT_METRICS
 
 GROUPS = ("model", "agent", "evidence", "scope")
@@ -44,7 +44,7 @@ st.caption(TWO_DENOMINATORS)
 
 if row["runs_compared"]:
     st.header("Claimed and measured", anchor=False)
-    st.caption(f"{BAND} Click a row to open the run.")
+    st.caption(f"{band_words()} Click a row to open the run.")
     compared = cache.ask(queries.verdicts, filters, queries.COMPARED, LISTED)
     alt = "Each run with its claimed and its measured speedup, the verdict, and what that makes of the claim."
     widgets.run_table(verdict_grids.verdict_grid(compared, verdict_grids.COMPARED), compared, "verdicts", alt)

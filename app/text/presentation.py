@@ -148,8 +148,12 @@ def record_rows(records: pa.Table) -> pa.Table:
     return records.set_column(records.column_names.index("gives"), "gives", pa.array(gives, pa.string()))
 
 
+_GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files of the patch", "models": "model"}
+"""What a record gives that is no column of a list of runs, or several → its words."""
+
+
 def _given(figure: str) -> str:
-    return "times" if figure == "times" else RUNS[figure].label.lower()
+    return _GIVEN.get(figure) or RUNS[figure].label.lower()
 
 
 def facts_html(run: Mapping[str, Any], facts: Sequence[str], labels: Mapping[str, str] | None = None) -> str:

@@ -123,13 +123,13 @@ class SourceReaders:
 
         They are dispatched as `feed` does. `places`: how much higher the numbers of their documents are.
         """
-        if self._sessions or not hasattr(self._last, "note"):
+        if not hasattr(self._last, "note"):
             return 0
         reader = cast("Notes", self._last)
-        count, types, note = first, reader.event_types, reader.note
+        count, types, note, of_session, kind = first, reader.event_types, reader.note, self._sessions.get, type(reader)
         with suppress(Exception):  # of a defect: the event is fed as a document, which says what is wrong
             for event in islice(events.values, first, None):
-                if event["type"] not in types or "session_id" in event or not note(event):
+                if event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event):
                     break
                 count += 1
         if count > first:

@@ -15,7 +15,7 @@ from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 class Context(NamedTuple):
     """What labels, path, sidecars and the events of its stream say about a record.
 
-    Every field except the last two is the column of `runs` of that name; None or empty where it is not known.
+    Every field except the last three is the column of `runs` of that name; None or empty where it is not known.
     """
 
     source_id: str
@@ -40,6 +40,7 @@ class Context(NamedTuple):
     patch_files: int | None = None
     patch_insertions: int | None = None
     patch_deletions: int | None = None
+    patch_sha256: str | None = None
     in_stream: bool = False
     context_rank: int = 0
     trial_id: str | None = None
@@ -51,6 +52,8 @@ class Context(NamedTuple):
     """(tool, calls, errors), sorted by tool."""
     patch_changes: tuple[tuple[str, int, int], ...] = ()
     """(path, insertions, deletions) of the patch beside the record."""
+    model: str | None = None
+    """The model that the harness started the agent with: that of a log which does not name its own."""
 
 
 def columns_of(context: Context) -> dict[str, Any]:
@@ -58,9 +61,9 @@ def columns_of(context: Context) -> dict[str, Any]:
     return dict(zip(_SURE_COLUMNS, context, strict=False))
 
 
-_SURE_COLUMNS = Context._fields[:-4]
+_SURE_COLUMNS = Context._fields[:-5]
 
-CONTEXT_COLUMNS = Context._fields[:-2]
+CONTEXT_COLUMNS = Context._fields[:-3]
 """The columns of `runs` that come from the surroundings of the record and not from the record."""
 
 

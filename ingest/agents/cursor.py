@@ -20,7 +20,7 @@ from ingest.agents.shared.prompts import prompt_of
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.uuid_times import is_uuid
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.wire_records import wire_event, wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
@@ -34,6 +34,8 @@ SESSIONS_OPEN = 64
 _NOT_CURSORS = frozenset(("tools", "mcp_servers", "uuid", "claude_code_version", "qwen_code_version"))
 _CLAUDE_CODES = frozenset(("total_cost_usd", "modelUsage", "num_turns"))
 _FAILED = frozenset(("error", "failure", "rejected", "timeout", "spawnError", "permissionDenied", "fileNotFound", "toolNotFound"))
+_ENDS = frozenset(("system", "result"))
+"""Events at which a run begins or ends."""
 _TOOL = "ToolCall"
 _UUID_CHARACTERS = 36
 _NO_TOKENS = "Cursor's log has no token counts; they are told since 2026-03, at the end of a run."
@@ -66,6 +68,7 @@ class Cursor:
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of
         self._open: dict[str | None, _Run] = {}
+        self._last: _Run | None = None
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -91,10 +94,23 @@ class Cursor:
         closed = tuple(self._interrupted(event.session_id)) if begins else ()
         if event.session_id not in self._open and len(self._open) >= SESSIONS_OPEN:
             closed += tuple(self._interrupted(next(iter(self._open))))
-        run = self._open.setdefault(event.session_id, _Run(document, event.session_id))
+        run = self._last = self._open.setdefault(event.session_id, _Run(document, event.session_id))
         run.last = document
         _note(run, event)
         return closed
+
+    def note(self, event: dict[str, Any]) -> bool:
+        """Of the session of the event before: each run ends with its own last document."""
+        session = event.get("session_id")
+        if event["type"] in _ENDS or not isinstance(session, str) or self._last is None or self._open.get(session) is not self._last:
+            return False
+        if told := wire_event(CursorEvent, event):
+            _note(self._last, told)
+        return told is not None
+
+    def noted(self, last: Document) -> None:
+        if self._last:
+            self._last.last = last
 
     def end(self) -> Iterator[Found | Unreadable]:
         """Runs without a result were killed."""

@@ -83,7 +83,8 @@ def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) 
 def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
     """The run with its rows. `document` is the one that counts as its record."""
     context = context_of(_facts(run), run.duration_ms)
-    usage = tuple(_model_row(run.run_id, model) for model in _named(run, context.requested_model))
+    run = _named(run, context.model)
+    usage = tuple(_model_row(run.run_id, model) for model in run.models)
     calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
     patch = tuple(PatchFileRow(run_id=run.run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
     by_harness = {
@@ -94,11 +95,15 @@ def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
     return Found(document, Rows(row, usage, calls, patch))
 
 
-def _named(run: KeptRun, asked: str | None) -> Iterable[KeptModel]:
-    """The models of a run. The only one of a harness's trial, where it has no name, is the one that was asked for."""
-    if asked and run.record_kind is RecordKind.TRIAL and len(run.models) == 1 and run.models[0].model_id is None:
-        return (run.models[0].model_copy(update={"model_id": asked, "provider": provider_of(asked)}),)
-    return run.models
+def _named(run: KeptRun, started_with: str | None) -> KeptRun:
+    """The run with a name for its only model, where the log has none: that of the model which the harness started the agent with.
+
+    It stays in the kept record, since a rebuild has no harness beside it.
+    """
+    if started_with and len(run.models) == 1 and run.models[0].model_id is None:
+        name = {"model_id": started_with, "provider": run.models[0].provider or provider_of(started_with)}
+        return run.model_copy(update={"models": (run.models[0].model_copy(update=name),)})
+    return run
 
 
 def _facts(run: KeptRun) -> RunFacts:

@@ -257,7 +257,7 @@ def _models(session: _Session, header: PiLine) -> list[dict[str, Any]]:
 
 
 def _run_id(session: _Session, header: PiLine) -> str:
-    """The session. A stream that goes on with a session repeats its header, and is a run of its own."""
+    """The session. A stream that goes on with a session repeats its header, and is a run of its own until the session's file comes."""
     began_at = event_time(header.timestamp)
     if session.is_stream and began_at and session.started_at and session.started_at - began_at > _RESUMED_AFTER:
         return canonical_hash({"session": header.id, "first": session.first})

@@ -72,6 +72,7 @@ class SourceContext:
             patch_files=sidecar.patch_files,
             patch_insertions=sidecar.patch_insertions,
             patch_deletions=sidecar.patch_deletions,
+            patch_sha256=sidecar.patch_sha256,
             in_stream=facts.in_stream,
             context_rank=self._rank + RANKS["stream"] * facts.in_stream,
             trial_id=self.harness.trial_id,
@@ -79,6 +80,7 @@ class SourceContext:
             score=self.harness.score,
             tool_calls=facts.tool_calls,
             patch_changes=sidecar.file_changes,
+            model=self.harness.model,
         )
 
     def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, Times]:

@@ -1,8 +1,9 @@
 """What the files of a benchmark harness say of a log in their folders: the trial that it is of, its agent and model, and its score.
 
-- A log in `agent/` belongs to Harbor's trial whose `result.json` lies beside that folder; one in `agent-logs/` or `sessions/` to
-  terminal-bench's trial with a `results.json` there.
-- `run_metadata.json` names the agent and the model of terminal-bench's `results.json` beside it or two folders below.
+- A log in `agent/` belongs to Harbor's trial whose `result.json` lies beside that folder and names the model that the agent was started
+  with; one in `agent-logs/` or `sessions/` to terminal-bench's trial with a `results.json` there.
+- `run_metadata.json` names the agent and the model of terminal-bench's `results.json` beside it or two folders below, and the model of the
+  logs beside those.
 - SWE-bench's `report.json` grades the log beside it, and `logs/TASK/report.json` the log `trajs/TASK.…`.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ingest.agents.harbor.terminal_bench import run_of_logs as run_of_terminal_bench
+from ingest.agents.harbor.trial import model_of_logs as model_of_harbor
 from ingest.agents.harbor.trial import run_of_logs as run_of_harbor
 from ingest.context.small_files import json_object, split
 
@@ -32,7 +34,7 @@ Actual = Callable[[str], str | None]
 
 
 class HarnessFacts(NamedTuple):
-    """What a harness says of a log; None where it says nothing. `trial_id`: the run that the log belongs to."""
+    """What a harness says of a log; None where it says nothing. `trial_id`: the run that the log belongs to; `model`: as asked for."""
 
     trial_id: str | None = None
     agent: str | None = None
@@ -60,7 +62,7 @@ def differs_in_folder(name: str) -> bool:
 def harness_facts(name: str, actual: Actual) -> HarnessFacts:
     """What the harness says of a file. `name`: as a source, on disk the absolute path. Raises nothing."""
     folder, file = split(name)
-    agent, model = _metadata(folder, actual) if file == RESULTS else (None, None)
+    agent, model = _metadata(folder, actual) if file == RESULTS else (None, _model(folder, actual))
     return HarnessFacts(_trial(folder, actual), agent, model, _score(folder, file, actual))
 
 
@@ -78,6 +80,15 @@ def _trial(folder: str, actual: Actual) -> str | None:
     for beside, logs in _places(folder):
         result, run_of_logs = _LAYOUTS[logs]
         if found := run_of_logs(_json(beside, result, actual)):
+            return found
+    return None
+
+
+def _model(folder: str, actual: Actual) -> str | None:
+    """The model that the agent was started with whose logs lie in the folder."""
+    for beside, logs in _places(folder):
+        result = _json(beside, _LAYOUTS[logs][0], actual)
+        if found := model_of_harbor(result) or (_metadata(beside, actual)[1] if run_of_terminal_bench(result) else None):
             return found
     return None
 

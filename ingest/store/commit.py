@@ -20,8 +20,10 @@ from ingest.agents.base import CHILD_TABLES
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_doubts
+from ingest.store.history.folding import fold
 from ingest.store.history.ingests import supersede
-from ingest.store.history.records import merge, note_records, recount, relabel
+from ingest.store.history.merging import merge
+from ingest.store.history.records import note_records, recount, relabel
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
@@ -55,6 +57,13 @@ class Committed:
 
 
 _IS_REPLACED = "select 1 from winners where replaces is not null limit 1"
+_RECOUNTED = """
+select source_id from chosen
+union select replaces from winners where replaces is not null
+union select source_id from folding
+"""
+_ACCEPTED = "select reading, count(*) from winners anti join folding using (run_id) where replaces is null group by reading"
+
 _RECHAINED = f"select run_id from {RECHAINED}"
 _REPRICED = "select run_id from repriced"
 _PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
@@ -91,16 +100,18 @@ def commit(
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection, ingest_id, {table for table, files in spooled.items() if files})
-    if replace or connection.execute(_IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
-        recount(connection, "select source_id from chosen union select replaces from winners where replaces is not null")
+    if is_folded := fold(connection, "select run_id from winners"):
+        connection.execute("insert into affected select whole_id from folding")
+    if replace or is_folded or connection.execute(_IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
+        recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
-    is_merged = merge(connection, "select run_id from affected")
+    is_merged = merge(writer, "select run_id from affected")
     is_rechained = rechain(connection, _PROCESSES)
     stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_REPRICED, is_merged), (_PRICED_BEFORE, has_new_prices)) if is_so]
     if stale:
         price(writer, " union ".join(stale))
     note_doubts(connection, f"select run_id from winners union {_RECHAINED}" if is_rechained else "select run_id from winners")
-    found = connection.execute("select reading, count(*) from winners where replaces is null group by reading").fetchall()
+    found = connection.execute(_ACCEPTED).fetchall()
     [(read,)] = connection.execute("select count(*) from chosen").fetchall()
     connection.unregister("read_results")
     return Committed(dict(found), bool(read) or is_labelled or has_new_prices, has_new_prices)

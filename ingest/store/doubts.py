@@ -8,23 +8,31 @@ from __future__ import annotations
 import duckdb
 
 from ingest.store.database import made, run_step
+from schemas.agents import AGENTS
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.rows.source import Severity
 
 DOUBTS = {
     "api_time_beyond_wall": "More API time than fits into the wall time: cost and API time seem to include calls of an earlier process.",
-    "possible_duplicate": "Another run has the same session, duration, turns and cost: probably a copy of the record without its id.",
+    "possible_duplicate": "Another run has the same figures: probably a copy of the record without its id, or the agent's other log of it.",
 }
 """The rules and what each looks for, in a sentence."""
 
+_AGENTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.logs_share_no_id)
+
 _CARRIED_OVER = f"select 1 from runs semi join examined using (run_id) where {RUN_FIGURES['is_carried_over'].sql} limit 1"
 _SHARED_SESSIONS = "select 1 from examined where session_id is not null group by session_id having count(*) > 1 limit 1"
-_DOUBTFUL = {"02_carried_over": _CARRIED_OVER, "03_possible_duplicates": _SHARED_SESSIONS}
+_TWO_LOGS = "select 1 from runs semi join examined using (run_id) where logs_share_no_id(agent) limit 1"
+_DOUBTFUL = {"02_carried_over": _CARRIED_OVER, "03_possible_duplicates": _SHARED_SESSIONS, "04_two_logs": _TWO_LOGS}
 """The steps that write findings, and what tells whether there are runs for them: a step without any takes ten times as long to plan."""
 
 
 def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
-    """Write the findings of DOUBTS on some runs and on all others of their sessions. `changed`: SQL that selects the runs' ids."""
+    """Write the findings of DOUBTS on some runs, and on all others of their sessions or, where logs share no id, of their agents.
+
+    `changed`: SQL that selects the runs' ids.
+    """
+    connection.execute(f"create or replace temp macro logs_share_no_id(agent) as agent in ({_AGENTS})")
     made(connection, "changed", changed)
     [(rows,)] = run_step(connection, "doubts/01_examined", {"rules": list(DOUBTS)})
     for step, doubtful in _DOUBTFUL.items():
@@ -32,4 +40,4 @@ def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
             [(added,)] = run_step(connection, f"doubts/{step}", {"severity": Severity.WARNING})
             rows += added
     if rows:
-        run_step(connection, "doubts/04_counts")
+        run_step(connection, "doubts/05_counts")

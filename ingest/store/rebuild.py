@@ -8,15 +8,16 @@ from typing import Any
 
 import duckdb
 
-from ingest.agents.base import CONTEXT_COLUMNS, Context, Rows
+from ingest.agents.base import CONTEXT_COLUMNS, Context
 from ingest.documents.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
-from ingest.store.history.records import BATCH, batches, complete_kept, merge, note_told
-from ingest.store.record_rows import RowTable, checked_tables, read_record
+from ingest.store.history.folding import fold
+from ingest.store.history.merging import merge
+from ingest.store.history.read_again import read_batch
+from ingest.store.history.records import BATCH, batches, complete_kept, note_told, recount
 from ingest.store.repricing import price
-from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
@@ -92,11 +93,10 @@ def _merge_records(writer: Writer) -> None:
     run_step(writer.connection, "rebuild/several")
     for batch in batches(writer.connection, "several"):
         tables, _ = read_batch(batch)
-        if runs := next((table.rows for table in tables if table.name == "runs"), None):
-            writer.connection.register("read_again", runs)
-            note_told(writer.connection, "read_again")
-            writer.connection.unregister("read_again")
-    merge(writer.connection, "select run_id from run_records")
+        note_told(writer, tables)
+    if fold(writer.connection, "select run_id from runs"):
+        recount(writer.connection, "select source_id from folding")
+    merge(writer, "select run_id from run_records")
 
 
 def _batches(previous: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:
@@ -109,27 +109,6 @@ def _batches(previous: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Documen
 
 def _context(row: dict[str, Any]) -> Context:
     return Context(**row | {"labels": dict(row["labels"] or ()), "tools": tuple(row["tools"] or ())})
-
-
-def read_batch(batch: list[tuple[Document, Context]]) -> tuple[list[RowTable], list[RejectRow]]:
-    """The tables of the records that can still be read, and the rejects of the others."""
-    read: list[tuple[Document, Context, Rows]] = []
-    refused: list[tuple[Document, Context, InvalidRecord]] = []
-    for document, context in batch:
-        try:
-            read.append((document, context, _read(document, context)))
-        except InvalidRecord as error:
-            refused.append((document, context, error))
-    tables, wrong = checked_tables([rows for _, _, rows in read])
-    refused += [(*read[place][:2], error) for place, error in wrong.items()]
-    return tables, [document.refused(error.reason, error.detail).row(context.source_id) for document, context, error in refused]
-
-
-def _read(document: Document, context: Context) -> Rows:
-    rows = read_record(document, lambda *_: context)
-    if rows is None:
-        raise InvalidRecord(RejectReason.NO_RECORD, "this record's format is no longer supported")
-    return rows
 
 
 def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:

@@ -64,6 +64,17 @@ UNCOMPARED: Columns = by_key(
 VERDICT_GROUPS: Columns = Groups({**GROUPS, **VERDICT_METRICS, **VERDICT_TEXTS})
 """One group of runs: dimensions, VERDICT_METRICS and their words."""
 
+PUBLISHED: Columns = {
+    **{key: _ROW[key] for key in ("repo", "agent", "model")},
+    **{key: VERDICT_METRICS[key] for key in ("runs_q1", "runs_q2", "runs_q3", "runs_q4")},
+    **by_key(
+        Entry("tasks", "Tasks", Unit.COUNT, meaning="Tasks with a published judgement."),
+        Entry("true_success_share", "True success", Unit.SHARE, "higher", "Share of the tasks in Q1."),
+        Entry("reached_share", "Hard success", Unit.SHARE, "higher", "Share of the tasks that beat or reach the reference."),
+    ),
+}
+"""Published judgements of one agent and model on one repository."""
+
 SPEEDUPS: Columns = {
     **{key: MEASUREMENTS[key] for key in ("benchmark", "metric", "statistic", "unit", "scope", "format", "measured_at")},
     **by_key(

@@ -10,6 +10,9 @@ from schemas.catalogue.entry import Entry, Metric, by_key
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.unit_names import Unit
 
+BAND = 0.05
+"""Distance from 1 within which a measured ratio is called the same, unless another is chosen; `v_speedups` has the same."""
+
 MIN_PAIRS = 5
 """Fewest pairs of claim and measurement that a calibration rests on."""
 

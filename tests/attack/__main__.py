@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from tests.attack import disk_full, hostile_links, hostile_pages, inputs, kills, other_tests, report, uploads, workers, writers
+from tests.attack import broken_logs, disk_full, hostile_links, hostile_pages, inputs, kills, other_tests, report, uploads, workers, writers
 from tests.attack.lab import Lab
 from tests.conftest import environment
 from tests.forks import Forks
@@ -30,6 +30,7 @@ SIZES: Mapping[str, tuple[int, str]] = {
     "busy": (18, "busy loops beside them"),
     "dashboards": (2, "dashboards open beside them"),
     "inputs": (500, "hostile inputs"),
+    "readers": (20, "seconds of CPU in which broken logs are thrown at each reader"),
     "runs": (50, "hostile runs opened on their own page"),
     "links": (300, "hostile links"),
 }
@@ -67,6 +68,7 @@ ATTACKS: Mapping[str, Callable[[Lab, Mapping[str, int]], None]] = {
     "uploads": with_browser(lambda lab, browser, size: uploads.attack(lab, browser, size["disks"])),
     "writers": attack_writers,
     "inputs": lambda lab, size: inputs.attack(lab, size["inputs"]),
+    "readers": lambda lab, size: broken_logs.attack(lab, size["readers"]),
     "pages": with_browser(attack_pages),
     "others": lambda lab, _: other_tests.attack(lab),
 }

@@ -1,8 +1,9 @@
 """How fast a core reads other agents' logs, beside `json.loads` of the same bytes: `python -m tests.bench.streams [REPEATS]`.
 
 Rollouts of Codex have the mix of lines of real ones: short, as where their texts were taken out (380 bytes a line), and with texts, tool
-output and encrypted reasoning (1,700 bytes a line); TRAE's trajectories are files of half a megabyte. What is measured is CPU time from the
-file to rows in the spool, in turns with the baseline, and the best time of each counts: other programs only make both slower.
+output and encrypted reasoning (1,700 bytes a line); TRAE's trajectories are files of half a megabyte; events of Cursor and OpenCode are
+short. What is measured is CPU time from the file to rows in the spool, in turns with the baseline, and the best time of each counts: other
+programs only make both slower.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from ingest.reading.settings import Settings
 from ingest.sources.files import Source
 from ingest.store.read_result import PortionKey
 from ingest.store.spool import SpoolWriter
-from tests import test_codex, test_trae
+from tests import test_codex, test_cursor, test_opencode, test_trae
+from tests.documents import lines
 
 TURNS = 40
 CALLS_OF_TURN = 60
@@ -85,6 +87,32 @@ def trajectories(folder: Path) -> list[Path]:
     return paths
 
 
+def cursor_stream(session: int) -> Iterator[dict[str, Any]]:
+    """Mostly pieces of thoughts, and tool calls."""
+    name = test_codex.uuid7(test_codex.STARTED, session)
+    yield from test_cursor.beginning(name)
+    for number in range(2 * TURNS * CALLS_OF_TURN):
+        thought = {"type": "thinking", "subtype": "delta", "text": TEXT[number % 3000 :][:20], "session_id": name}
+        yield from (thought | {"timestamp_ms": test_cursor.MIDDLE + 1000 * number + piece} for piece in range(6))
+        yield test_cursor.call("started", f"c{number}", number, name, args={"command": "ls"})
+        yield test_cursor.call("completed", f"c{number}", number, name, result={"success": {"stdout": TEXT[:200]}})
+    yield from (test_cursor.said("It is 2x faster.", name), test_cursor.result(1, name))
+
+
+def opencode_stream(session: int) -> Iterator[dict[str, Any]]:
+    """Steps of one tool call each."""
+    for number in range(TURNS * CALLS_OF_TURN):
+        yield from test_opencode.step(number, "tool-calls", session=test_opencode.session_id(test_opencode.BEGAN + session))
+
+
+def streams(folder: Path, name: str, made: Callable[[int], Iterator[dict[str, Any]]]) -> list[Path]:
+    """Files of one run each."""
+    paths = [folder / f"{name}-{session}.jsonl" for session in range(SESSIONS)]
+    for session, path in enumerate(paths):
+        path.write_text(lines(*made(session)), encoding="utf-8")
+    return paths
+
+
 def ours(paths: list[Path]) -> None:
     """Read the files into a spool, as a worker does."""
     with tempfile.TemporaryDirectory() as folder:
@@ -118,6 +146,8 @@ def main(repeats: int = 7) -> None:
             "rollout, short lines": rollouts(folder, with_texts=False),
             "rollout, texts and output": rollouts(folder, with_texts=True),
             "TRAE, indented": trajectories(folder),
+            "Cursor, stream-json": streams(folder, "cursor", cursor_stream),
+            "OpenCode, run": streams(folder, "opencode", opencode_stream),
         }
         for what, paths in logs.items():
             size = sum(path.stat().st_size for path in paths) / 1e6

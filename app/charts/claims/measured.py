@@ -17,12 +17,12 @@ from app.text.formatting import exact, human
 from app.text.words.claims import EVIDENCE
 from app.text.words.measured import CLAIM_VERDICT_NAMES, beside
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.metrics_measured import CLAIM_VERDICTS, MIN_PAIRS
+from schemas.catalogue.metrics_measured import BAND, CLAIM_VERDICTS, MIN_PAIRS
 from schemas.text import plural
 from schemas.unit_names import Unit
 
 HEIGHT, ROW = 520, 72
-BAND = 1.05
+FACTOR = 1 + BAND
 """A claim within this factor of the measurement is kept (`v_verdicts`)."""
 
 _STRIP, _PLOT = (0.0, 0.1), (0.16, 1.0)
@@ -95,7 +95,8 @@ def _diagonal() -> list[go.Scatter]:
     """The line on which claim and measurement are the same, in its band."""
     low, high = _REACH
     band = go.Scatter(
-        x=[low, high, high, low], y=[low * BAND, high * BAND, high / BAND, low / BAND], fill="toself", fillcolor="rgba(122,122,122,0.25)",
+        x=[low, high, high, low], y=[low * FACTOR, high * FACTOR, high / FACTOR, low / FACTOR],
+        fill="toself", fillcolor="rgba(122,122,122,0.25)",
         mode="lines", line={"width": 0}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
     line = {"color": GREY, "width": 1.5}

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.text.formatting import human
 from app.text.words.claims import evidence_words, ratio, words
-from schemas.catalogue.metrics_measured import MIN_PAIRS
+from schemas.catalogue.metrics_measured import BAND, MIN_PAIRS
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -51,8 +51,11 @@ NOT_RUN = "the benchmark was not run"
 
 VERDICT_COLUMNS = ("verdict", "reference_verdict", "claim_verdict")
 
-BAND = "Faster and slower mean beyond ±5% of the baseline; where a ratio rests on single runs that band is a convention, not noise."
-"""What verdicts mean, for notes."""
+
+def band_words(band: float = BAND) -> str:
+    """What faster and slower mean, for notes."""
+    beyond = f"Faster and slower mean beyond ±{human(band, Unit.SHARE).replace('.0%', '%')} of the baseline"
+    return f"{beyond}; where a ratio rests on single runs that band is a convention, not noise."
 
 
 SHARES = f"Wrong sign: claimed faster, measured slower. Below {MIN_PAIRS} runs there are points and no median or share."

@@ -2,7 +2,8 @@
 
 `usage` is the running total of the thread, not of the turn: the last one counts. A resumed thread starts another stream, whose totals
 include those of the first; both are records of one run, and the one with more tokens is kept. There are no timestamps: the start is in
-the id of the thread.
+the id of the thread. Nor is there a model: a harness beside the log may name the one that it asked for. `config.toml` does not count, since
+the command line overrides it, and neither does ISO-Bench's journal, whose name of the model is that of a folder.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Tokens are running totals of the session, and every total is written about twice: what counts is its growth. A fork or a sub-agent begins
 with a copy of its parent's lines, totals included. The copy ends with the first turn that is younger than the session: ids of turns are
-UUIDs of version 7. Rules and cases: Codex's issues 1370, 17539 and 19022 as ccusage, tokscale and CodexBar met them.
+UUIDs of version 7. A file without any total is not as full as the stream of its thread. Rules and cases: Codex's issues 1370, 17539 and
+19022 as ccusage, tokscale and CodexBar met them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.codex.usage import tokens_of, used_since
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.disjoint_tokens import Tokens
+from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCounts, merged
@@ -35,6 +36,7 @@ _TOOL_ITEMS = {"function_call": "name", "custom_tool_call": "name", "local_shell
 
 _READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
 _CLOCKS_DIFFER = timedelta(seconds=1)
+_NO_TOKENS = "The session has no token counts."
 _COPIED = "The session was forked; the history of its parent cannot be told apart."
 
 
@@ -247,7 +249,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "run_id": meta.id if is_uuid(meta.id) else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd}),
         "agent": CODEX.key,
         "record_kind": RecordKind.TRANSCRIPT,
-        "rank": 3,
+        "rank": 3 if session.used or session.inherited else 1,
         "agent_version": meta.cli_version,
         "session_id": meta.id,
         "parent_session_id": _parent(meta),
@@ -272,6 +274,8 @@ def _kept(session: _Session) -> dict[str, Any]:
 
 def _models(session: _Session) -> list[dict[str, Any]]:
     """Tokens by model. Where no turn tells which lines were copied, all of them count: an upper bound."""
+    if session.model and not (session.used or session.inherited):
+        return [unrecorded(session.model, _NO_TOKENS, session.meta.model_provider)]
     is_bound = session.copying and not session.dated
     counted = session.inherited if is_bound else session.used
     basis = (TokensBasis.UPPER_BOUND, _COPIED) if is_bound else (TokensBasis.EXACT, None)

@@ -69,6 +69,18 @@ def run_of_logs(result: dict[str, Any]) -> str | None:
     return None
 
 
+def model_of_logs(result: dict[str, Any]) -> str | None:
+    """The model that the agent was started with whose logs lie beside this result; None where it is no trial, or was not given any."""
+    if _is_trial(result):
+        with suppress(ValidationError):
+            return _asked(HarborTrial.model_validate(result).agent_info.model_info or HarborModelInfo())
+    return None
+
+
+def _asked(model: HarborModelInfo) -> str | None:
+    return f"{model.provider}/{model.name}" if model.provider and model.name else model.name
+
+
 def _is_trial(value: dict[str, Any]) -> bool:
     return all(name in value for name in ("trial_name", "agent_info", "task_checksum"))
 
@@ -90,7 +102,7 @@ def _kept(record: HarborTrial) -> dict[str, Any]:
         "record_kind": RecordKind.TRIAL,
         "rank": 2 if record.finished_at else 1,
         "agent_version": agent.version if agent.version != UNKNOWN else None,
-        "requested_model": f"{model.provider}/{model.name}" if model.provider and model.name else model.name,
+        "requested_model": _asked(model),
         "models": list(_models(used, model)),
         "started_at": event_time(record.started_at),
         "ended_at": event_time(record.finished_at),

@@ -16,7 +16,7 @@ from ingest.agents.kept_run import ended
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.wire_records import wire_event, wire_record
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
@@ -61,19 +61,18 @@ class OpenCodeRun:
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of
         self._open: dict[str, _Run] = {}
+        self._last: _Run | None = None
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        value = document.value
-        is_event = value.get("type") in RUN_TYPES and isinstance(value.get("sessionID"), str)
-        return is_event and ("error" in value or isinstance(value.get("part"), dict))
+        return _is_event(document.value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         session: str = document.value["sessionID"]
         closed: tuple[Found | Unreadable, ...] = ()
         if session not in self._open and len(self._open) >= SESSIONS_OPEN:
             closed = (self._ended(next(iter(self._open))),)
-        run = self._open.setdefault(session, _Run(document))
+        run = self._last = self._open.setdefault(session, _Run(document))
         try:
             _note(run, wire_record(OpenCodeEvent, document))
             run.last = document
@@ -82,6 +81,18 @@ class OpenCodeRun:
             return (*closed, document.refused(error.reason, error.detail))
         return closed
 
+    def note(self, event: dict[str, Any]) -> bool:
+        """Of the session of the event before: each run ends with its own last document."""
+        if not _is_event(event) or self._last is None or self._open.get(event["sessionID"]) is not self._last:
+            return False
+        if told := wire_event(OpenCodeEvent, event):
+            _note(self._last, told)
+        return told is not None
+
+    def noted(self, last: Document) -> None:
+        if self._last:
+            self._last.last = last
+
     def end(self) -> Iterator[Found | Unreadable]:
         for session in tuple(self._open):
             yield self._ended(session)
@@ -89,6 +100,11 @@ class OpenCodeRun:
     def _ended(self, session: str) -> Found | Unreadable:
         run = self._open.pop(session)
         return ended(run.last, _kept(session, run), self._context_of)
+
+
+def _is_event(event: dict[str, Any]) -> bool:
+    is_event = event.get("type") in RUN_TYPES and isinstance(event.get("sessionID"), str)
+    return is_event and ("error" in event or isinstance(event.get("part"), dict))
 
 
 def _note(run: _Run, event: OpenCodeEvent) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,3 +25,11 @@ def wire_record(model: type[Wire], document: Document) -> Wire:
             return model.model_validate(document.written)
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+
+
+def wire_event(model: type[Wire], event: dict[str, Any]) -> Wire | None:
+    """The event; None where `wire_record` has to read its document, for the digits of its money or for the reason of its reject."""
+    try:
+        return model.model_validate(event)
+    except ValidationError:
+        return None

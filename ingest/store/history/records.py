@@ -1,22 +1,25 @@
 """Every record of a run: the one it is made of, and the others, each with what is needed to make the run of it.
 
 Each record of a run with several keeps its context and the figures that it tells, as JSON, so that the run has what any of them tells
-(`records/merged.sql`). A record that is not kept has its text only where that differs from the kept record's.
+(`merging`). A record that is not kept has its text only where that differs from the kept record's.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
 from ingest.documents.document import Document
-from ingest.store.database import made, run_step
-from schemas.rows.run import TOKEN_CLASSES
+from ingest.store.database import Writer, made, run_step
+from ingest.store.record_rows import RowTable
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow
+from schemas.rows.tables import arrow_schema
 
 BATCH = 1000
 """Records that are read again and written at a time."""
@@ -50,7 +53,7 @@ _USAGE = f"""
 left join (
     select run_id, {", ".join(f"sum({name})::bigint as {name}" for name in TOKEN_CLASSES)}
     from model_usage
-    semi join affected using (run_id)
+    semi join {{among}} using (run_id)
     group by run_id
 ) as usage using (run_id)
 """
@@ -79,16 +82,39 @@ where run_records.run_id = earlier.run_id
 """Of runs in the store that get another record: the records they had. One that is replaced keeps its text where the new one has another."""
 
 
+_ALONE = """
+update run_records
+set context = coalesce(run_records.context, alone.context), told = coalesce(run_records.told, alone.told)
+from (
+    select run_id, {context} as context, {told} as told
+    from runs as spooled
+    {usage}
+    {around}
+    where run_id in (select run_id from {among})
+) as alone
+where run_records.run_id = alone.run_id and is_kept
+"""
+"""Of runs in the store: the record that they had alone until now."""
+
+
 def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
     """Write the records of a commit. The runs that `winners` replaces must not be deleted yet."""
     run_step(connection, "records/noted")
     if connection.execute("select 1 from affected limit 1").fetchone():
         run_step(connection, "records/kept_hashes")
         told = _told("spooled", "usage")
-        connection.execute(_EARLIER.format(context=_context("spooled"), told=told, usage=_USAGE, around=_around("", "run_id")))
+        usage = _USAGE.format(among="affected")
+        connection.execute(_EARLIER.format(context=_context("spooled"), told=told, usage=usage, around=_around("", "run_id")))
         noted = _NOTED.format(context=_context("spooled"), told=_told("spooled", "spooled"), around=_around("spool_", _KEYS))
         connection.execute(noted, {"ingest_id": ingest_id})
     run_step(connection, "records/kept", {"ingest_id": ingest_id})
+
+
+def note_alone(connection: duckdb.DuckDBPyConnection, among: str) -> None:
+    """Note context and figures of the kept records of some runs that had no other record (`among`: a table with their ids)."""
+    usage, around = _USAGE.format(among=among), _around("", "run_id", among)
+    told = _told("spooled", "usage")
+    connection.execute(_ALONE.format(context=_context("spooled"), told=told, usage=usage, around=around, among=among))
 
 
 def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
@@ -104,12 +130,21 @@ def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def note_told(connection: duckdb.DuckDBPyConnection, read: str) -> None:
-    """Note what some records tell that were read again (`read`: a view with the columns of `runs`)."""
-    connection.execute(
-        f"update run_records set told = again.told from (select source_id, ordinal, {_told(read, read)} as told from {read}) as again"
-        " where run_records.source_id = again.source_id and run_records.ordinal = again.ordinal and context is not null"
+def note_told(writer: Writer, read: Sequence[RowTable]) -> None:
+    """Note what some records tell that were read again."""
+    tables = {table.name: table.rows.append_column("record", pa.array(table.records, pa.int64())) for table in read}
+    if "runs" not in tables:
+        return
+    none = arrow_schema(ModelUsageRow).append(pa.field("record", pa.int64())).empty_table()
+    writer.connection.register("again", tables["runs"])
+    writer.connection.register("usage_again", tables.get("model_usage", none))
+    writer.connection.execute(
+        "update run_records set told = noted.told"
+        f" from (select source_id, ordinal, {_told('again', 'again')} as told from again {_only_model('usage_again', 'record')}) as noted"
+        " where run_records.source_id = noted.source_id and run_records.ordinal = noted.ordinal and context is not null"
     )
+    writer.connection.unregister("again")
+    writer.connection.unregister("usage_again")
 
 
 def batches(connection: duckdb.DuckDBPyConnection, records: str) -> Iterator[list[tuple[Document, Context]]]:
@@ -118,18 +153,6 @@ def batches(connection: duckdb.DuckDBPyConnection, records: str) -> Iterator[lis
     for first in range(1, last + 1, BATCH):
         rows = connection.sql(f"select * from {records} where number between {first} and {first + BATCH - 1} order by number")
         yield [(Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in rows.to_arrow_table().to_pylist()]
-
-
-def merge(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
-    """Give some runs the figures of all their records (`runs`: SQL that selects their ids).
-
-    Returns whether there are any. `repriced` has those whose reported cost is another one now.
-    """
-    several = f"select distinct run_id from run_records semi join ({runs}) using (run_id) where told is not null"
-    if not made(connection, "merging", several):
-        return False
-    run_step(connection, "records/merged")
-    return True
 
 
 def relabel(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
@@ -162,21 +185,33 @@ def _context(table: str) -> str:
 
 
 def _told(table: str, usage: str) -> str:
-    """SQL for the figures of a row of `runs` as JSON. `usage`: the table with all tokens that the record tells."""
-    return _json({name: f"{usage if name in TOKEN_CLASSES else table}.{name}" for name in _FIGURES})
+    """SQL for the figures of a row of `runs` as JSON. `usage`: the table with all tokens that the record tells.
+
+    `has_text`: whether it has a summary; `model_id`: the only model that it names, as logged, from the table `named`.
+    """
+    figures = {name: f"{usage if name in TOKEN_CLASSES else table}.{name}" for name in _FIGURES}
+    return _json(figures | {"has_text": f"coalesce({table}.result, '') <> ''", "model_id": "named.model_id"})
 
 
 def _json(fields: Mapping[str, str]) -> str:
     return f"to_json(struct_pack({', '.join(f'{name} := {value}' for name, value in fields.items())}))::varchar"
 
 
-def _around(prefix: str, keys: str) -> str:
-    """SQL that joins the tool calls and the files in the patch of each record."""
+def _around(prefix: str, keys: str, among: str = "affected") -> str:
+    """SQL that joins the tool calls, the files in the patch and the only model of each record."""
     call, change = "{'tool': tool, 'calls': calls, 'errors': errors}", "{'path': path, 'insertions': insertions, 'deletions': deletions}"
-    semi = f"semi join {'noted' if prefix else 'affected'} using ({keys})"
+    semi = f"semi join {'noted' if prefix else among} using ({keys})"
     return (
         f"left join (select {keys}, list({call} order by tool) as listed from {prefix}tool_calls {semi} group by {keys})"
         f" as calls using ({keys})"
         f" left join (select {keys}, list({change} order by path) as listed from {prefix}patch_files {semi} group by {keys})"
-        f" as changes using ({keys})"
+        f" as changes using ({keys}) {_only_model(f'{prefix}model_usage {semi}', keys)}"
+    )
+
+
+def _only_model(usage: str, keys: str) -> str:
+    """SQL that joins the model of each record that names one alone."""
+    return (
+        f" left join (select {keys}, min(model_id) as model_id from {usage} group by {keys} having count(distinct model_id) = 1)"
+        f" as named using ({keys})"
     )

@@ -16,9 +16,11 @@ from ingest.documents.document import Document
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Store, Writer, arrow, run_step
 from ingest.store.doubts import note_doubts
+from ingest.store.history.folding import fold, unfold
 from ingest.store.history.ingests import price_id
-from ingest.store.history.records import batches, merge, recount, relabel
-from ingest.store.rebuild import read_batch
+from ingest.store.history.merging import merge
+from ingest.store.history.read_again import read_batch
+from ingest.store.history.records import batches, recount, relabel
 from ingest.store.repricing import price
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
@@ -33,8 +35,11 @@ where
 """The processes of some runs, and of all runs in the same streams: their chains may change."""
 
 _RESTORED = "select run_id from restored"
-_RECOUNTED = "select source_id from touched_sources union select source_id from restored union select source_id from brought_back"
+_RECOUNTED = " union ".join(f"select source_id from {table}" for table in ("touched_sources", "restored", "brought_back", "folding"))
 _SESSIONS = "select run_id from runs where session_id in (select session_id from touched_sessions)"
+
+_OF_AGENTS = "select run_id from runs where logs_share_no_id(agent) and agent in (select agent from touched_agents)"
+"""Runs whose other log of the same session may have gone."""
 
 
 @dataclass(frozen=True)
@@ -111,20 +116,23 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     define_processes(connection)
     run_step(connection, "undo/01_touched")
     connection.execute(f"create or replace temp table touched_processes as {_PROCESSES_OF.format('unkept')}")
+    unfold(connection)
     run_step(connection, "undo/02_restored")
     for table in CHILD_TABLES:
         connection.execute(f"delete from {table} where run_id in (select run_id from unkept)")
     run_step(connection, "undo/03_removed")
     for batch in batches(connection, "restored"):
         _write(writer, batch)
+    if fold(connection, f"{_RESTORED} union {_SESSIONS}"):
+        connection.execute("insert into touched_runs select whole_id from folding")
     recount(connection, _RECOUNTED)
     relabel(connection, "select run_id from touched_runs")
-    is_merged = merge(connection, "select run_id from touched_runs")
+    is_merged = merge(writer, "select run_id from touched_runs")
     is_rechained = rechain(connection, f"select process from touched_processes union {_PROCESSES_OF.format('restored')}")
     changed = f"{_RESTORED} union select run_id from {RECHAINED}" if is_rechained else _RESTORED
     changed += " union select run_id from repriced" if is_merged else ""
     price(writer, changed)
-    note_doubts(connection, f"{changed} union {_SESSIONS}")
+    note_doubts(connection, f"{changed} union {_SESSIONS} union {_OF_AGENTS}")
 
 
 def _write(writer: Writer, batch: list[tuple[Document, Context]]) -> None:

@@ -3,45 +3,35 @@
 -- an earlier part of the run. How a trial ended, and why, is told by a record that goes to its end. Times come from the best origin. The cost of
 -- another record stands in where the kept one has none; `repriced`: the runs whose cost changed by that.
 create or replace temp table merged as
-with told as (
-    select
-        run_id, source_id, record_kind, repo, task, experiment, json_merge_patch(context, told) as told,
-        record_kind = 'trial' or context ->> '$.trial_id' is not null as is_of_trial,
-        row_number() over (
-            partition by run_id order by is_kept desc, record_rank desc, context_rank desc, source_id, ordinal, ingest_id nulls first
-        ) as place
-    from run_records
-    semi join merging using (run_id)
-    where told is not null
-),
-named as (
+with named as (
     select
         run_id, source_id, place, record_kind, is_of_trial, told ->> '$.prompt' is not null as has_prompt,
         unnest([
             'agent', 'session_id', 'title', 'score', 'duration_ms', 'num_turns', 'cost_reported_usd', 'prompt', 'agent_version',
-            'requested_model', 'cwd', 'branch', 'permission_mode', 'base_commit', 'head_commit', 'task_status', 'first_edit_ms'
+            'requested_model', 'cwd', 'branch', 'permission_mode', 'base_commit', 'head_commit', 'task_status', 'first_edit_ms',
+            'patch_files', 'patch_insertions', 'patch_deletions'
         ]) as name,
         unnest(json_extract_string(told, [
             '$.agent', '$.session_id', '$.title', '$.score', '$.duration_ms', '$.num_turns', '$.cost_reported_usd', '$.prompt',
             '$.agent_version', '$.requested_model', '$.cwd', '$.branch', '$.permission_mode', '$.base_commit', '$.head_commit',
-            '$.task_status', '$.first_edit_ms'
+            '$.task_status', '$.first_edit_ms', '$.patch_files', '$.patch_insertions', '$.patch_deletions'
         ])) as value
-    from told
+    from telling
     union all
     select
         run_id, source_id, place, record_kind, is_of_trial, false, 'times',
         json_object('time_source', told -> '$.time_source', 'started_at', told -> '$.started_at', 'ended_at', told -> '$.ended_at')::varchar
-    from told
+    from telling
     where told ->> '$.time_source' is not null
     union all
     select
         run_id, source_id, place, record_kind, is_of_trial, false, 'outcome',
         json_object('outcome', told -> '$.outcome', 'reason', told -> '$.terminal_reason', 'errors', told -> '$.errors')::varchar
-    from told
+    from telling
     union all
     -- columns that `records/labels.sql` merges: here only for where they come from
     select run_id, source_id, place, record_kind, is_of_trial, false, unnest(['repo', 'task', 'experiment']), unnest([repo, task, experiment])
-    from told
+    from telling
 ),
 chosen as (
     select *
@@ -85,9 +75,12 @@ select
     max(value) filter (name = 'head_commit') as head_commit,
     max(value) filter (name = 'task_status') as task_status,
     max(value) filter (name = 'first_edit_ms')::bigint as first_edit_ms,
+    max(value) filter (name = 'patch_files')::bigint as patch_files,
+    max(value) filter (name = 'patch_insertions')::bigint as patch_insertions,
+    max(value) filter (name = 'patch_deletions')::bigint as patch_deletions,
     max(value) filter (name = 'times') as times,
     map_from_entries(list({'k': name, 'v': source_id} order by name) filter (place > 1)) as origins
-from chosen
+from (select run_id, name, value, source_id, place from chosen union all select run_id, name, null, source_id, place from lent)
 group by run_id;
 create or replace temp table repriced as
 select run_id from runs join merged using (run_id) where runs.cost_reported_usd is distinct from merged.cost_reported_usd;
@@ -116,15 +109,12 @@ set
     head_commit = merged.head_commit,
     task_status = merged.task_status,
     first_edit_ms = merged.first_edit_ms,
+    patch_files = merged.patch_files,
+    patch_insertions = merged.patch_insertions,
+    patch_deletions = merged.patch_deletions,
     time_source = json_extract_string(merged.times, '$.time_source'),
     started_at = make_timestamptz(json_extract_string(merged.times, '$.started_at')::bigint),
     ended_at = make_timestamptz(json_extract_string(merged.times, '$.ended_at')::bigint),
     origins = coalesce(merged.origins, map([]::varchar[], []::varchar[]))
 from merged
 where runs.run_id = merged.run_id;
--- A run with one record needs neither context nor figures of the record.
-update run_records
-set context = null, told = null
-where
-    told is not null
-    and run_id in (select run_id from run_records semi join merging using (run_id) group by run_id having count(*) = 1);

@@ -1,6 +1,6 @@
 -- The variable `undone` is the number of the ingest.
 -- `touched_runs`: runs with a record of the ingest, or with labels that it gave. `unkept`: of them, those that lose the record they are
--- made of; with their sessions and the sources they count for.
+-- made of; with their sessions, their agents and the sources they count for.
 create or replace temp table touched_runs as
 select run_id from run_records where ingest_id = getvariable('undone')
 union
@@ -11,3 +11,5 @@ create or replace temp table touched_sessions as
 select distinct session_id from runs where session_id is not null and run_id in (select run_id from unkept);
 create or replace temp table touched_sources as
 select distinct source_id from runs where run_id in (select run_id from unkept);
+create or replace temp table touched_agents as
+select distinct agent from runs where run_id in (select run_id from unkept);

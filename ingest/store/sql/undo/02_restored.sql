@@ -15,11 +15,11 @@ from run_records as copies
 join chosen_copies as chosen
     on chosen.run_id = copies.run_id and chosen.source_id = copies.source_id and chosen.ordinal = copies.ordinal
     and chosen.ingest_id is not distinct from copies.ingest_id
-join runs on runs.run_id = copies.run_id;
+left join runs on runs.run_id = copies.run_id;
 -- The texts of the other copies are compared with the new record, not with the one that goes.
 update run_records
 set raw = case when sha256(coalesce(run_records.raw, earlier.raw)) <> earlier.hash then coalesce(run_records.raw, earlier.raw) end
-from (select run_id, runs.raw, sha256(restored.raw) as hash from runs join restored using (run_id)) as earlier
+from (select run_id, runs.raw, sha256(restored.raw) as hash from restored left join runs using (run_id)) as earlier
 where run_records.run_id = earlier.run_id and not is_kept;
 update run_records
 set is_kept = true, raw = null

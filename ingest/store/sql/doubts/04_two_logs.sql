@@ -1,0 +1,39 @@
+-- Runs of an agent whose two logs of a session share no id: one has exact figures and the time, the other rounded ones and the local time
+-- of an unknown zone. They are alike in the number of answers, in cost to half a cent for each, and in tokens to a twentieth, since 1,049
+-- may be printed as 1.0k; and the session may have begun in that zone up to a day before its first answer.
+insert into findings by name
+with compared as (
+    select
+        run_id, agent, record_kind, started_at, num_turns, output_tokens, coalesce(cost_reported_usd, 0) as usd,
+        input_tokens + coalesce(cache_write_tokens, 0) as sent_tokens
+    from runs
+    join examined using (run_id)
+    where logs_share_no_id(agent) and output_tokens > 0
+),
+pairs as (
+    select exact.run_id as stream_id, rounded.run_id as transcript_id, least(exact.usd, rounded.usd) > 0 as is_counted_in_each
+    from compared as exact
+    join compared as rounded using (agent, num_turns)
+    where
+        exact.record_kind = 'stream' and rounded.record_kind = 'transcript'
+        and abs(exact.usd - rounded.usd) <= num_turns * 0.005
+        and abs(exact.output_tokens - rounded.output_tokens) * 20 <= exact.output_tokens
+        and abs(exact.sent_tokens - rounded.sent_tokens) * 20 <= exact.sent_tokens
+        and exact.started_at between rounded.started_at - interval 14 hour and rounded.started_at + interval 36 hour
+),
+named as (
+    select stream_id as run_id, min(transcript_id, 5) as others, count(*) as count, bool_or(is_counted_in_each) as is_counted_in_each
+    from pairs
+    group by stream_id
+    union all
+    select transcript_id, min(stream_id, 5), count(*), bool_or(is_counted_in_each) from pairs group by transcript_id
+)
+select
+    run_id, 'possible_duplicate' as rule, $severity as severity,
+    'Run ' || array_to_string(list_transform(others, lambda other: if(length(other) > 12, other[:8] || '…', other)), ', ')
+    || case when count > 5 then ' and ' || (count - 5) || ' more have' when count > 1 then ' have' else ' has' end
+    || ' as many answers, and the same tokens and cost within what is rounded: probably the other log of the same session. The logs have'
+    || ' no id in common that would prove it.' || case when is_counted_in_each then ' The cost is counted in each.' else '' end as message,
+    'one run with these figures' as expected,
+    count + 1 || ' runs' as actual
+from named;

@@ -1,0 +1,2 @@
+-- No stream that the file of its session holds.
+create or replace temp table folding (run_id varchar, source_id varchar, whole_id varchar);

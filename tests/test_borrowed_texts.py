@@ -1,0 +1,150 @@
+"""Summary, tool calls, patch and model of a run whose kept record has none: those of another record, in whatever order they come."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.store.database import Store
+from ingest.store.history.undo import undo
+from ingest.store.rebuild import rebuild
+from tests.conftest import ingest_paths
+from tests.documents import ingested, lines, runs_in_store
+from tests.test_atif import step, sums, trajectory
+from tests.test_codex import STARTED, completed, event, meta, thread, turn, uuid7
+from tests.test_harbor import trial
+from tests.test_iso_bench_items import JOURNAL, item
+
+RESULT, ATIF, OWN = "result.json", "agent/trajectory.json", "agent/codex.txt"
+SAID = "Decoding is 2x faster. The suite takes 10 s instead of 30 s."
+THREAD = uuid7(STARTED, 7)
+SILENT = lines(
+    {"type": "thread.started", "thread_id": THREAD},
+    {"type": "turn.started"},
+    {"type": "turn.completed", "usage": {"input_tokens": 98_218, "cached_input_tokens": 91_834, "output_tokens": 700}},
+)
+"""A stream with tokens, and neither text nor tool calls."""
+PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"
+
+_ABOUT = "where run_id in (select run_id from runs)"
+_TABLES = ("claims", "statements", "file_changes", "tool_calls", "patch_files", "findings", "model_usage")
+
+
+def folder(place: Path) -> Path:
+    told = {
+        RESULT: json.dumps(trial(agent_info={"name": "codex", "version": "1", "model_info": {"name": "gpt-5", "provider": "openai"}})),
+        ATIF: json.dumps(trajectory(step(2), step(3, message=SAID), final=sums(98_218, 700, 91_834))),
+        OWN: SILENT,
+    }
+    for name, text in told.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    return place
+
+
+def everything(store: Store) -> dict[str, Any]:
+    """The runs, and all that was found in them."""
+    with store.reading() as connection:
+        found = {name: sorted(connection.sql(f"select * from {name} {_ABOUT}").fetchall(), key=str) for name in _TABLES}
+        return (
+            found
+            | {"texts": connection.sql("select run_id, result, claimed_quote, findings from runs order by 1").fetchall()}
+            | {"runs": runs_in_store(store)}
+        )
+
+
+def test_the_claims_are_those_of_the_text_that_another_record_has(store: Store, tmp_path: Path) -> None:
+    ingest_paths(store, folder(tmp_path / "trial"))
+    [run] = runs_in_store(store)
+    assert (run["record_kind"], run["output_tokens"], run["result"]) == ("stream", 700, SAID)
+    assert (run["claims"], run["claimed_speedup"], run["claimed_quote"] in SAID) == (2, 3.0, True)
+    found = everything(store)
+    assert len(found["claims"]) == 2
+    assert [row[1:] for row in found["tool_calls"]] == [("bash", 2, None)]
+    with store.reading() as connection:
+        [(origins,)] = connection.sql("select origins from runs").fetchall()
+        names = dict(connection.sql("select source_id, name from sources").fetchall())
+    assert {figure: Path(names[origins[figure]]).name for figure in ("result", "tool_calls")} == {
+        "result": "trajectory.json",
+        "tool_calls": "trajectory.json",
+    }
+
+
+@pytest.mark.slow
+def test_order_batches_and_a_rebuild_change_nothing(tmp_path: Path) -> None:
+    place = folder(tmp_path / "trial")
+    seen = []
+    for number, order in enumerate(permutations((RESULT, ATIF, OWN))):
+        store = Store(str(tmp_path / f"{number}.duckdb"))
+        ingest_paths(store, *(place / name for name in order[: number % 3]))
+        for name in order[number % 3 :]:
+            ingest_paths(store, place / name)
+        seen.append(everything(store))
+        assert rebuild(store).rejects == 0
+        seen.append(everything(store))
+    assert all(found == seen[0] for found in seen)
+
+
+def test_a_text_that_is_undone_leaves_no_claim(store: Store, tmp_path: Path) -> None:
+    place = folder(tmp_path / "trial")
+    ingest_paths(store, place / OWN)
+    alone = everything(store)
+    ingest_paths(store, place / ATIF)
+    both = everything(store)
+    ingest_paths(store, place / RESULT)
+    undo(store, 3)
+    assert everything(store) == both
+    undo(store, 2)
+    assert everything(store) == alone
+    assert (alone["claims"], alone["runs"][0]["claims"]) == ([], None)
+
+
+def test_the_text_stays_when_the_kept_record_is_undone(store: Store, tmp_path: Path) -> None:
+    place = folder(tmp_path / "trial")
+    ingest_paths(store, place / ATIF)
+    alone = everything(store)
+    ingest_paths(store, place / OWN)
+    undo(store, 2)
+    assert everything(store) == alone
+
+
+def test_an_earlier_part_of_a_thread_lends_no_text(store: Store, tmp_path: Path) -> None:
+    """Its summary is not that of the whole."""
+    [run] = ingested(store, tmp_path, first=thread(completed(uncached=10, output=5), thread_id=THREAD), resumed=SILENT)
+    assert (run["output_tokens"], run["result"], run["claims"]) == (700, None, None)
+
+
+def test_a_patch_beside_another_record_is_the_runs(store: Store, tmp_path: Path) -> None:
+    """The rollout is the fullest record; the stream lies in the folder of the item."""
+    place = item(tmp_path, 1, JOURNAL, model_patch__diff=PATCH)
+    (place / "codex_stdout.txt").write_text(thread(completed(uncached=10, read=90, output=5), thread_id=THREAD))
+    (tmp_path / "rollout.jsonl").write_text(lines(meta(THREAD), *turn(1, uncached=10, read=90, output=5)))
+    ingest_paths(store, tmp_path)
+    [run] = runs_in_store(store)
+    assert (run["record_kind"], run["patch_files"], run["patch_insertions"], run["patch_deletions"]) == ("transcript", 1, 2, 1)
+    assert [row[1:] for row in everything(store)["patch_files"]] == [("x.py", 2, 1)]
+    before = everything(store)
+    assert rebuild(store).rejects == 0
+    assert everything(store) == before
+
+
+def test_a_rollout_without_tokens_names_the_model_of_the_stream(store: Store, tmp_path: Path) -> None:
+    """What it has not is the stream's: tokens."""
+    began = lines(meta(THREAD), event(1, {"model": "gpt-5-codex", "approval_policy": "never"}, "turn_context"))
+    stream = thread(completed(uncached=10, read=90, output=5), thread_id=THREAD)
+    ingested(store, tmp_path, rollout=began)
+    ingested(store, tmp_path, stream=stream)
+    before = everything(store)
+    [run] = before["runs"]
+    assert (run["record_kind"], run["output_tokens"], run["model"], run["models"]) == ("stream", 5, "gpt-5-codex", ["gpt-5-codex"])
+    assert run["cost_list_usd"] is not None
+    assert rebuild(store).rejects == 0
+    assert everything(store) == before
+    undo(store, 1)
+    assert [(one["model"], one["cost_list_usd"]) for one in runs_in_store(store)] == [(None, None)]
+    ingested(store, tmp_path, rollout=began)
+    assert everything(store) == before

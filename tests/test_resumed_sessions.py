@@ -1,0 +1,117 @@
+"""A session of Pi that was resumed: its file and the streams of its processes are one run, and without the file each stream is one."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.store.database import Store
+from ingest.store.history.undo import undo
+from ingest.store.rebuild import rebuild
+from tests.conftest import ingest_paths
+from tests.documents import runs_in_store
+from tests.test_borrowed_texts import everything
+from tests.test_pi import SAID, SESSION, answer, header, message, session, stream
+
+MORE = [message(900, "user", "Go on."), answer(901, "It is 3x faster.")]
+LAST = [message(1800, "user", "And now?"), answer(1801, "It is 4x faster.")]
+TEXTS = {
+    "first": stream(),
+    "second": stream(MORE),
+    "third": stream(LAST),
+    "older": session(said=[*SAID, *MORE]),
+    "file": session(said=[*SAID, *MORE, *LAST]),
+}
+
+
+def files(place: Path) -> dict[str, Path]:
+    place.mkdir(exist_ok=True)
+    for name, text in TEXTS.items():
+        (place / f"{name}.jsonl").write_text(text)
+    return {name: place / f"{name}.jsonl" for name in TEXTS}
+
+
+def outputs(store: Store) -> list[tuple[str, int]]:
+    return sorted((run["record_kind"], run["output_tokens"]) for run in runs_in_store(store))
+
+
+def counts(store: Store) -> list[tuple[Any, ...]]:
+    """Of every source: runs and duplicates."""
+    with store.reading() as connection:
+        return connection.sql("select source_id, accepted, duplicates from sources order by 1").fetchall()
+
+
+def records(store: Store) -> list[tuple[Any, ...]]:
+    """Every record and its run, whatever ingest brought it."""
+    with store.reading() as connection:
+        return connection.sql("select run_id, source_id, is_kept, raw is null, told is null from run_records order by 1, 2").fetchall()
+
+
+def test_without_its_file_each_stream_of_a_session_is_a_run(store: Store, tmp_path: Path) -> None:
+    place = files(tmp_path / "pi")
+    ingest_paths(store, place["first"], place["second"], place["third"])
+    assert outputs(store) == [("stream", 5), ("stream", 5), ("stream", 10)]
+
+
+def test_the_file_of_a_session_and_its_streams_are_one_run(store: Store, tmp_path: Path) -> None:
+    place = files(tmp_path / "pi")
+    report = ingest_paths(store, tmp_path / "pi")
+    assert (report.total("accepted"), report.total("duplicates")) == (1, 4)
+    [run] = runs_in_store(store)
+    assert (run["run_id"], run["record_kind"], run["output_tokens"], run["result"]) == (SESSION, "transcript", 20, "It is 4x faster.")
+    assert ingest_paths(store, place["second"]).total("accepted") == 0
+    with store.reading() as connection:
+        assert connection.sql("select run_id, count(*) from run_records group by all").fetchall() == [(SESSION, 5)]
+        assert connection.sql("select distinct run_id from model_usage").fetchall() == [(SESSION,)]
+        assert connection.sql("select sum(accepted), sum(duplicates) from sources").fetchall() == [(1, 4)]
+
+
+def test_a_file_that_was_copied_before_the_last_stream_does_not_hold_it(store: Store, tmp_path: Path) -> None:
+    place = files(tmp_path / "pi")
+    ingest_paths(store, place["third"])
+    ingest_paths(store, place["second"], place["older"])
+    assert outputs(store) == [("stream", 5), ("transcript", 15)]
+    ingest_paths(store, place["file"])
+    assert outputs(store) == [("transcript", 20)]
+
+
+@pytest.mark.slow
+def test_order_batches_and_a_rebuild_change_nothing(tmp_path: Path) -> None:
+    place = files(tmp_path / "pi")
+    seen = []
+    for number, order in enumerate(permutations(("second", "third", "older", "file"))):
+        store = Store(str(tmp_path / f"{number}.duckdb"))
+        ingest_paths(store, *(place[name] for name in order[: number % 4]))
+        for name in order[number % 4 :]:
+            ingest_paths(store, place[name])
+        seen.append((everything(store), counts(store), records(store)))
+        if number % 6 == 0:
+            assert rebuild(store).rejects == 0
+            seen.append((everything(store), counts(store), records(store)))
+    assert all(found == seen[0] for found in seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("undone", [1, 2, 3, 4])
+def test_what_is_undone_is_as_if_it_had_never_come(undone: int, tmp_path: Path) -> None:
+    place = files(tmp_path / "pi")
+    order = ("second", "file", "third", "older")
+    store, other = Store(str(tmp_path / "one.duckdb")), Store(str(tmp_path / "other.duckdb"))
+    for number, name in enumerate(order, 1):
+        ingest_paths(store, place[name])
+        if number != undone:
+            ingest_paths(other, place[name])
+    undo(store, undone)
+    assert (everything(store), counts(store)) == (everything(other), counts(other))
+    assert rebuild(store).rejects == 0
+    assert (everything(store), counts(store)) == (everything(other), counts(other))
+
+
+def test_a_stream_of_another_session_at_the_same_time_stays(store: Store, tmp_path: Path) -> None:
+    other = header(session="019a0000-0000-7000-8000-000000000009")
+    (tmp_path / "other.jsonl").write_text(stream(MORE, other))
+    ingest_paths(store, tmp_path / "other.jsonl", files(tmp_path / "pi")["file"])
+    assert outputs(store) == [("stream", 5), ("transcript", 20)]
