@@ -70,6 +70,19 @@ def test_threads_of_one_request_get_right_answers(sample_store: Store) -> None:
     assert found == [[1_999_000 + number + turn for turn in range(asked)] for number in range(threads)]
 
 
+@pytest.mark.parametrize("small_bytes", [0, 8 << 20])
+def test_every_query_of_a_small_store_and_of_a_big_one_gets_the_same_rows(
+    sample_store: Store, monkeypatch: pytest.MonkeyPatch, small_bytes: int
+) -> None:
+    """The first reads the view, the later ones the table that a small store has instead."""
+    monkeypatch.setattr("app.queries.read_transaction._SMALL_BYTES", small_bytes)
+    with read_transaction(sample_store) as request:
+        first, *later = [run_queries.fetch(request, "select * from v_runs order by run_id") for _ in range(3)]
+        [tables] = run_queries.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'")["n"].to_pylist()
+    assert later == [first] * 2
+    assert tables == bool(small_bytes)
+
+
 def test_an_error_of_the_database_is_told_as_one_of_the_store(sample_store: Store) -> None:
     with pytest.raises(StoreError), read_transaction(sample_store) as transaction:
         count(transaction)
