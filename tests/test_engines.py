@@ -16,7 +16,9 @@ from ingest.store import engines
 from ingest.store.database import Store
 from ingest.store.engines import connected, end_idle
 
-SETTINGS = "select current_setting('memory_limit'), current_setting('timezone'), current_database()"
+SETTINGS = (
+    "select current_setting('memory_limit'), current_setting('preserve_insertion_order'), current_setting('timezone'), current_database()"
+)
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).close(); print('open')"
 
 
@@ -35,6 +37,7 @@ def test_the_next_user_has_the_engine_without_what_the_one_before_set_and_made(t
     with connected("tachograph") as connection:
         fresh = connection.execute(SETTINGS).fetchall()
         connection.execute(f"attach '{tmp_path / 'one.duckdb'}' as tachograph; use tachograph; set memory_limit = '100MB'")
+        connection.execute("set preserve_insertion_order = false")
         connection.execute("create temp table mine as select 1; set timezone = 'America/New_York'")
         connection.begin()
     [kept] = idle()
