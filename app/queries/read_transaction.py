@@ -19,6 +19,9 @@ from ingest.store.database import ALIAS, Store
 _SMALL_BYTES = 8 << 20
 """A store of this size has some thousand runs; one without any has 3 MB."""
 
+_SMALL_TEXTS = "select coalesce(sum(bytes), 0) < 4 * $small_bytes from sources"
+"""Whether it was made of small files. Texts that repeat themselves take no room in the store, but would in memory."""
+
 _SECOND = 2
 """The query of a transaction from which on it pays to have the rows of `v_runs` at hand."""
 
@@ -49,7 +52,7 @@ class ReadTransaction(Store):
         with self._turn:
             connection = self._connection or self.begin(self._store)
             self._queries += 1
-            if self._queries == _SECOND and _is_small(self.location):
+            if self._queries == _SECOND and _is_small(self.location, connection):
                 connection.execute(_AT_HAND.format(view="v_runs"))
             yield connection
 
@@ -94,11 +97,12 @@ class ReadTransaction(Store):
         self._searched.add(text)
 
 
-def _is_small(location: str) -> bool:
+def _is_small(location: str, connection: duckdb.DuckDBPyConnection) -> bool:
     try:
-        return Path(location).stat().st_size <= _SMALL_BYTES
+        has_small_file = Path(location).stat().st_size < _SMALL_BYTES
     except (OSError, ValueError):  # no file, or one that was moved meanwhile
         return False
+    return has_small_file and connection.execute(_SMALL_TEXTS, {"small_bytes": _SMALL_BYTES}).fetchall() == [(True,)]
 
 
 @contextmanager
