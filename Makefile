@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 ## run: set up, ingest the sample logs, open the dashboard
 run: $(VENV)/.ready-run
-	$(BIN)/tachograph ingest sample_logs/claude_code --db $(DB)
+	$(BIN)/tachograph ingest sample_logs --db $(DB)
 	$(BIN)/tachograph dashboard --db $(DB) --port $(PORT)
 
 ## test: set up, then style, types and every test

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parent.parent
 MODULE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]["tachograph"].partition(":")[0]
 """What `python -m` runs."""
 
-WARMING = (("ingest", str(ROOT / "sample_logs"), "--jobs", "1"), ("rebuild",), ("reprice",), ("report",))
+WARMING = (("ingest", str(ROOT / "sample_logs" / "claude_code"), "--jobs", "1"), ("rebuild",), ("reprice",), ("report",))
 """Commands that leave warm what is loaded on first use, such as prices."""
 
 LIBRARIES = ("ftfy", "genai_prices.data", "pyarrow.parquet", "rich.console", "rich.table", "xlsxwriter")

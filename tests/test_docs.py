@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean, stdev
 
 import click
 import duckdb
@@ -15,6 +17,8 @@ import pytest
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters.registry import FILTERS
+from ingest.measurements import tool_names
+from ingest.measurements.given import FILE_NAME, KEYS, SaidBeside
 from schemas.agents import AGENTS
 from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode
@@ -35,6 +39,20 @@ LINES = [
 FIRST_LINES = {line.split()[1]: line for _, line in reversed(LINES)}.values()
 """One of each command, which starts with nothing imported, as it does for its users."""
 SERVES = ("dashboard",)
+
+
+def timed(*seconds: float) -> str:
+    """What hyperfine writes of a command that took so long."""
+    result = {"command": "python -c 'import vllm'", "mean": fmean(seconds), "stddev": stdev(seconds), "times": seconds}
+    return json.dumps({"results": [result]})
+
+
+RESULTS = {
+    "before.json": timed(2.41, 2.45, 2.39),
+    "after.json": timed(1.98, 2.01, 1.97),
+    "labels.csv": "repo,commit,agent,hard,target\nvllm,0f1e2d3c,codex,beats,same_target\nvllm,1a2b3c4d,codex,worse,different_target\n",
+}
+"""Files that commands of the page on measured results name."""
 
 
 def test_the_readme_opens_with_the_two_commands() -> None:
@@ -64,6 +82,8 @@ def test_every_command_is_on_the_page_of_commands_and_helps_with_an_example(comm
 def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "logs").symlink_to(SAMPLES)
     shutil.copy(samples_read(), tmp_path)
+    for name, text in RESULTS.items():
+        (tmp_path / name).write_text(text)
     done = tachograph(*shlex.split(line)[1:], fresh=line in FIRST_LINES)
     assert (done.returncode, "Error" in done.stderr) == (0, False), f"{page}: {done.stderr}"
 
@@ -105,3 +125,33 @@ def test_the_sql_of_the_docs_runs(tachograph: Run, tmp_path: Path) -> None:
 
 def test_the_table_of_agents_is_that_of_the_list() -> None:
     assert agents_table.written(README) == README, "write it anew: python -m tests.agents_table --write"
+
+
+def quoted(name: str) -> list[str]:
+    """What stands in code in the table of this name on the page on measured results, in its first or last column."""
+    [rows] = re.findall(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", PAGES["measured.md"], re.DOTALL)
+    cells = [line.strip("|").split("|") for line in rows.splitlines()[2:]]
+    return [word for line in cells for word in re.findall(r"`([^`]+)`", line[-1] if name == "measurements" else line[0])]
+
+
+def test_the_page_on_measured_results_names_every_tool_and_key() -> None:
+    assert sorted(quoted("measurements")) == sorted(tool_names())
+    assert sorted(quoted("measure-keys")) == sorted(KEYS)
+
+
+def test_the_example_of_measured_results_is_a_verified_speedup(tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path) -> None:
+    """Mean time before, divided by that after."""
+    shutil.copy(samples_read(), tmp_path)
+    for name in ("before.json", "after.json"):
+        (tmp_path / name).write_text(RESULTS[name])
+    for page, line in LINES:
+        if page == "measured.md" and line.startswith("tachograph ingest") and ",task=" in line:
+            tachograph(*shlex.split(line)[1:])
+    [verdict] = json.loads(tachograph("verdicts", "--format", "json").stdout)
+    assert (verdict["verdict"], round(verdict["measured_speedup"], 4)) == ("faster", round(7.25 / 5.96, 4))
+
+
+def test_the_example_of_a_measure_file_makes_sense(tmp_path: Path) -> None:
+    [text] = re.findall(r"^```toml\n(.*?)^```", PAGES["measured.md"], re.DOTALL | re.MULTILINE)
+    (tmp_path / FILE_NAME).write_text(text)
+    assert SaidBeside().of(tmp_path / "after-2.json") == {"task": "startup", "variant": "candidate", "run": "5e0c031e"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import tarfile
 from pathlib import Path
@@ -9,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from app.queries.comparisons.distributions import task_medians
+from app.queries.filters.chosen import Filters
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
+from schemas.catalogue.columns import MEASURES
 from tests.conftest import ingest_paths, record_text
 
 JOURNAL = {
@@ -75,6 +79,24 @@ def test_the_journal_beside_a_record_is_no_run(store: Store, tmp_path: Path) -> 
     ingest_paths(store, tmp_path)
     [run] = runs_of(store)
     assert (run["run_id"], run["agent"], run["record_kind"], run["model"]) == ("a", "claude-code", "result", "claude-sonnet-4-5")
+
+
+def test_the_journal_beside_a_compressed_record_is_no_run(store: Store, tmp_path: Path) -> None:
+    place = item(tmp_path, 1, JOURNAL | {"status": "success"})
+    (place / "claude_code_stdout.txt.gz").write_bytes(gzip.compress(record_text().encode()))
+    ingest_paths(store, tmp_path)
+    [run] = runs_of(store)
+    assert (run["agent"], run["task"], run["head_commit"]) == ("claude-code", "vllm_core-0001", "bbbb2222")
+
+
+def test_items_of_one_commit_are_one_task_whatever_their_numbers(store: Store, tmp_path: Path) -> None:
+    """Each plan of the benchmark numbers its tasks anew."""
+    for number, commit in ((1, "cccc3333"), (2, "cccc3333"), (1, "dddd4444")):
+        journal = JOURNAL | {"commits": {"human": commit}}
+        item(tmp_path / f"{number}{commit}", number, journal, claude_code_stdout__txt=record_text(uuid=f"{number}{commit}"))
+    ingest_paths(store, tmp_path)
+    medians = task_medians(store, Filters(), [MEASURES["turns"]])
+    assert set(medians["num_turns"]) == {"vllm / cccc3333", "vllm / dddd4444"}
 
 
 def test_a_journal_elsewhere_is_a_sidecar(store: Store, tmp_path: Path) -> None:

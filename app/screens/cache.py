@@ -180,10 +180,10 @@ def models() -> list[str]:
 
 
 def samples() -> list[Path]:
-    """The sample logs that come with the program, none where they are not installed."""
+    """The folders of sample logs that come with the program, none where they are not installed."""
     here = Path(__file__).parent.parent
     found = next((folder for folder in (here / "sample_logs", here.parent / "sample_logs") if folder.is_dir()), None)
-    return sorted(found.glob("*/*.txt")) if found else []
+    return sorted(path for path in found.iterdir() if path.is_dir()) if found else []
 
 
 def ingest_samples() -> IngestReport:

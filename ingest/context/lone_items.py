@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ingest.context.sidecars import JOURNAL, SIDECAR_NAMES
 from ingest.context.small_files import split
+from ingest.sources.decoding import Allowance, Broken, Opened
 from ingest.sources.files import Source
 from schemas.errors import InputUnreadable
 from schemas.marks import RECORD_MARK, TEXT_STARTS
@@ -105,7 +106,7 @@ def _logs(folder: Path) -> Iterator[Path]:
 
 
 def _seems_record(file: Path) -> bool:
-    with suppress(OSError), file.open("rb") as opened:
-        head = opened.read(_SNIFFED)
+    with suppress(OSError, Broken), file.open("rb") as opened:
+        head = Opened(opened, Allowance(file.stat().st_size)).beginning(_SNIFFED)
         return head.startswith(TEXT_STARTS) or RECORD_MARK.search(head.decode("utf-8", "replace")) is not None
     return False

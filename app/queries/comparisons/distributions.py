@@ -119,12 +119,16 @@ def values(store: Store, filters: Filters, measures: Sequence[Figure]) -> pa.Tab
 
 
 def task_medians(store: Store, filters: Filters, measures: Sequence[Figure]) -> dict[str, dict[str, float]]:
-    """Median of each measure (by its key) for each task, repository and task together being one; what is not known is left out."""
+    """Median of each measure (by its key) for each task; what is not known is left out.
+
+    Repository and task together are one. A reference commit names the task where it is known: two plans may number their tasks differently.
+    """
     if not measures:
         return {}
     condition = where(filters)
     listed = ", ".join(f'median({_value(measure)}) as "{measure.key}"' for measure in measures)
-    sql = f"select concat_ws(' / ', repo, task) as task, {listed} from v_runs where {condition.sql} and task is not null group by 1"
+    task = "coalesce(left(head_commit, 8), task)"
+    sql = f"select concat_ws(' / ', repo, {task}) as task, {listed} from v_runs where {condition.sql} and {task} is not null group by 1"
     rows = fetch(store, sql, condition.parameters).to_pylist()
     return {measure.key: {row["task"]: row[measure.key] for row in rows if row[measure.key] is not None} for measure in measures}
 
