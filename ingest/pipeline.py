@@ -21,7 +21,7 @@ from typing import Any
 from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
-from ingest.measurements.given import SaidBeside
+from ingest.measurements.given import SaidBeside, says_variant
 from ingest.reading.known_sources import known_sources
 from ingest.reading.retries import Superseded, drop_superseded
 from ingest.reading.settings import Settings
@@ -102,6 +102,7 @@ class SourceReport:
     rejected: int = 0
     ignored: int = 0
     measurements: int = 0
+    without_variant: int = 0
     known: bool = False
     kind: FileKind = FileKind.LOG
     run_ids: tuple[str, ...] = ()
@@ -269,7 +270,7 @@ def _written(
         is_measured = note_measures(writer.connection, measures, number)
         superseded = drop_superseded(writer, results, number, retried=options.retry_rejects)
         stored = writer.source_counts([result.source_id for result in results if result.known])
-        reports = _reports(results, done.accepted, stored)
+        reports = _reports(results, done.accepted, stored, measures)
         has_changed = done.changed or is_measured or bool(superseded.changed or superseded.grown)
         if has_changed:
             prices = options.prices.text if options.prices and done.has_new_prices else None
@@ -280,19 +281,24 @@ def _written(
     return _Written(reports, superseded, number if has_changed else None)
 
 
-def _reports(results: list[ReadResult], accepted: Mapping[str, int], stored: dict[str, dict[str, Any]]) -> tuple[SourceReport, ...]:
-    """The counts of each source."""
+def _reports(
+    results: list[ReadResult], accepted: Mapping[str, int], stored: dict[str, dict[str, Any]], measures: Mapping[str, Mapping[str, str]]
+) -> tuple[SourceReport, ...]:
+    """The counts of each source. `measures`: what is said about measurements, by source."""
     readings: dict[str, list[ReadResult]] = defaultdict(list)
     for result in results:
         readings[result.key.reading].append(result)
-    return tuple(_report(parts, accepted.get(reading, 0), stored) for reading, parts in sorted(readings.items(), key=_by_name))
+    return tuple(
+        _report(parts, accepted.get(reading, 0), stored, measures.get(parts[0].source_id, {}))
+        for reading, parts in sorted(readings.items(), key=_by_name)
+    )
 
 
 def _by_name(item: tuple[str, list[ReadResult]]) -> tuple[str, str]:
     return item[1][0].name, item[0]
 
 
-def _report(parts: list[ReadResult], accepted: int, stored: dict[str, dict[str, Any]]) -> SourceReport:
+def _report(parts: list[ReadResult], accepted: int, stored: dict[str, dict[str, Any]], said: Mapping[str, str]) -> SourceReport:
     first = parts[0]
     if first.known:
         found = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
@@ -308,6 +314,7 @@ def _report(parts: list[ReadResult], accepted: int, stored: dict[str, dict[str, 
         rejected=sum(result.rejected for result in parts),
         ignored=sum(result.ignored for result in parts),
         measurements=sum(result.measurements for result in parts),
+        without_variant=0 if says_variant(said) else sum(result.without_variant for result in parts),
         kind=first.kind,
         run_ids=tuple(run_id for result in parts for run_id in result.run_ids)[:SHOWN],
         rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for result in parts for row in result.rejects)[:SHOWN],

@@ -200,9 +200,12 @@ def tell_ingest(report: IngestReport, location: str) -> None:
     note(f"Ingested {plural(len(report.sources), 'file')}{before} in {report.seconds:.1f} s into {one_line(location)}")
     parts = " + ".join([*counts, file_kinds.no_results(report.total("ignored"))])
     note(f"{plural(report.total('documents'), 'document')} = {parts}")
-    for said in filter(
-        None, (file_kinds.measured(report.total("measurements"), report.measured_files), file_kinds.no_logs(report.no_logs))
-    ):
+    told = (
+        file_kinds.measured(report.total("measurements"), report.measured_files),
+        file_kinds.unsaid(report.total("without_variant")),
+        file_kinds.no_logs(report.no_logs),
+    )
+    for said in filter(None, told):
         note(said)
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
     if earlier := sum(source.rejected for source in report.sources if source.known):

@@ -39,6 +39,12 @@ def measured(values: int, files: int) -> str:
     return f"{plural(values, 'measured value')} in {plural(files, 'benchmark result')}" if values else ""
 
 
+def unsaid(values: int) -> str:
+    """That values do not say which code they measured, and what to do; empty where all do."""
+    said = f"{plural(values, 'value')} of them {'does' if values == 1 else 'do'} not say which code was measured"
+    return f"{said}: ingest the file again with --measure variant=baseline, reference or candidate" if values else ""
+
+
 def counted(kinds: Mapping[FileKind, int]) -> str:
     """`3,100 text, 2,000 source, 828 patch`: the most frequent first."""
     return ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))

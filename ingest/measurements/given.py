@@ -49,6 +49,11 @@ def parse_given(texts: Iterable[str]) -> dict[str, str]:
     return given
 
 
+def says_variant(said: Mapping[str, str]) -> bool:
+    """Whether it tells which code was measured."""
+    return bool({"variant", *Variant} & said.keys())
+
+
 def _checked(where: str, key: str, value: str) -> dict[str, str]:
     """What is kept of one thing that is said. A unit is kept as the stored one, with the factor to it and its better direction."""
     if key not in KEYS:

@@ -23,8 +23,9 @@ class PortionKey:
 
 @dataclass
 class ReadResult:
-    """The result for one source, or for one portion of it. documents = records + rejected + ignored. `measurements`: measured rows.
+    """The result for one source, or for one portion of it. documents = records + rejected + ignored.
 
+    `measurements`: measured rows; `without_variant`: those of them that do not say which code was measured.
     `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids of
     earlier sources that are a beginning of it. `checksum`: of a portion.
     """
@@ -40,6 +41,7 @@ class ReadResult:
     rejected: int = 0
     ignored: int = 0
     measurements: int = 0
+    without_variant: int = 0
     known: bool = False
     begins_with: tuple[str, ...] = ()
     checksum: int = 0

@@ -99,6 +99,7 @@ class SpoolWriter:
         """Add the measurements of a file. Raises WrongValue for a value that its column does not take; nothing is added then."""
         arrow_table(MeasurementRow, rows)
         result.measurements += len(rows)
+        result.without_variant += sum(row.variant is None for row in rows)
         self._measurements += rows
         self._measurement_keys += [(result.key.reading, result.key.portion, 0)] * len(rows)
         if len(self._measurements) >= CHUNK_ROWS:
