@@ -380,3 +380,5 @@ def test_the_fate_of_a_file_in_words(store: Store) -> None:
     assert upload_words(ingest([log], store).sources[0]) == "already ingested"
     again = Source("again", f"\n{record_text()}".encode())
     assert upload_words(ingest([again], store).sources[0]) == "1 duplicate"
+    table = Source("table", b"variant,metric,value,unit\nbefore,latency,2,ms\nafter,latency,1,ms\n")
+    assert upload_words(ingest([table], store).sources[0]) == "benchmark result, 2 measured values"

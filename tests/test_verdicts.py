@@ -299,3 +299,10 @@ def test_a_missing_baseline_never_yields_a_ratio(tmp_path_factory: pytest.TempPa
     stored(store, run(), table(*(line("candidate", value, metric=metric) for metric, value in values)))
     assert rows(store, "select * from v_speedups where ratio is not null") == []
     assert only(store, "verdict", "claim_verdict") == ("not_measured", None)
+
+
+@pytest.mark.parametrize(("said", "count"), [("", 2), ("better=lower", 2), ("variant=baseline", 0), ("candidate=sort", 0)])
+def test_an_ingest_counts_values_of_which_nobody_says_what_they_measured(store: Store, said: str, count: int) -> None:
+    result = json.dumps({"results": [{"command": "sort", "mean": 2.0, "median": 2.0}]}).encode()
+    report = ingest([Source("result", result)], store, Options(measure=parse_given([said] if said else [])))
+    assert (report.total("measurements"), report.total("without_variant")) == (2, count)

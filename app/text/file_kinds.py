@@ -41,7 +41,7 @@ def measured(values: int, files: int) -> str:
 
 def unsaid(values: int) -> str:
     """That values do not say which code they measured, and what to do; empty where all do."""
-    said = f"{plural(values, 'value')} of them {'does' if values == 1 else 'do'} not say which code was measured"
+    said = f"{values:,} of them {'does' if values == 1 else 'do'} not say which code was measured"
     return f"{said}: ingest the file again with --measure variant=baseline, reference or candidate" if values else ""
 
 

@@ -29,7 +29,7 @@ from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.metrics_measured import VERDICT_METRICS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.rows.source import NO_LOGS
-from schemas.text import in_json, one_line, paired, visible
+from schemas.text import in_json, one_line, paired, plural, visible
 from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
@@ -224,6 +224,8 @@ def upload_words(report: SourceReport) -> str:
         return "already ingested"
     if report.kind in NO_LOGS:
         return f"not a log, ignored: {file_kinds.WORDS[report.kind]}"
+    if report.measurements:
+        return f"benchmark result, {plural(report.measurements, 'measured value')}"
     said = (
         _counted(report.accepted, "new run", "new runs"),
         _counted(report.duplicates, "duplicate", "duplicates"),
