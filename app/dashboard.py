@@ -21,6 +21,7 @@ OF_RUNS = (
     st.Page("screens/cost.py", title="Cost", icon=":material/payments:", help="Spending, list prices and cache savings"),
     st.Page("screens/duration.py", title="Duration", icon=":material/timer:", help="How long runs take"),
     st.Page("screens/claims.py", title="Claims", icon=":material/campaign:", help="Performance claims of agents and their evidence"),
+    st.Page("screens/verdicts.py", title="Verdicts", icon=":material/balance:", help="What was claimed beside what was measured"),
     st.Page("screens/compare.py", title="Compare", icon=":material/compare_arrows:", help="Two groups of runs side by side"),
     st.Page("screens/quality.py", title="Quality", icon=":material/fact_check:", help="Findings, data completeness and rejected records"),
     st.Page("screens/reports.py", title="Reports", icon=":material/summarize:", help="Cost reports to view and download"),

@@ -23,7 +23,7 @@ from schemas.wire.agents import (
     swe_agent,
     trae,
 )  # fmt: skip
-from schemas.wire.harnesses import harbor, inspect_ai, terminal_bench  # fmt: skip
+from schemas.wire.harnesses import harbor, inspect_ai, iso_bench, terminal_bench  # fmt: skip
 from schemas.wire.marks import Marks
 
 
@@ -242,3 +242,17 @@ AGENTS = {
     )
 }  # fmt: skip
 """Every agent by its key."""
+
+
+def agent_key(written: str) -> str:
+    """The key of an agent by its key, its label or its name in ISO-Bench: `Claude Code`, `claude_code`. Another name as it is written."""
+    return _KEYS.get(_plain(written), written)
+
+
+def _plain(name: str) -> str:
+    return "-".join(name.lower().replace("_", " ").replace("-", " ").split())
+
+
+_KEYS = {_plain(name): key for name, key in iso_bench.AGENTS.items()} | {
+    _plain(name): agent.key for agent in AGENTS.values() for name in (agent.label, agent.key)
+}

@@ -21,6 +21,7 @@ from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, TOTAL_COST, record_text
+from tests.measured_runs import fill
 from tests.reporting import READERS
 from tests.serving import PATIENCE_SECONDS, served, wait_until_drawn
 
@@ -269,6 +270,17 @@ def test_a_report_is_downloaded_with_the_right_totals(samples: None, visit: Open
     assert totals["cost_usd"] == Decimal(TOTAL_COST)
 
 
+def test_a_point_of_claim_and_measurement_opens_its_run(no_runs: None, shown: Path, visit: Open) -> None:
+    fill(Store(shown))
+    page = visit("/verdicts", "dark")
+    expect(page.get_by_role("heading", name="6 runs with a claimed and a measured speedup")).to_be_visible()
+    expect(page.get_by_text("no claim").first).to_be_visible()
+    wait_until_drawn(page)
+    page.locator(".js-plotly-plot").first.locator(".points path.point").first.click(force=True)
+    expect(page.get_by_role("heading", name="Claimed and measured")).to_be_visible()
+    expect(page.get_by_text(re.compile("^measured [0-9.]+×: (faster|same|slower)$")).first).to_be_visible()
+
+
 FOCUSED = """() => {
     const it = document.activeElement, style = getComputedStyle(it)
     return [it.tagName, it.getAttribute("aria-label") || it.innerText || "", style.outlineStyle !== "none" || style.boxShadow !== "none"]
@@ -300,7 +312,7 @@ def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itse
     menu.click()
     page.get_by_test_id("stSidebar").get_by_role("link", name="Runs").click()
     expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
-    for screen in ("runs", f"run?run={RUN}", "cost", "duration", "claims", "compare", "quality", "reports", "upload"):
+    for screen in ("runs", f"run?run={RUN}", "cost", "duration", "claims", "verdicts", "compare", "quality", "reports", "upload"):
         page.goto(f"{dashboard}/{screen}")
         wait_until_drawn(page)
         assert page.get_by_test_id("stMain").evaluate(FITS), screen

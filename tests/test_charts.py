@@ -24,8 +24,8 @@ from schemas.unit_names import Unit
 from tests.conftest import record_text
 from tests.test_dashboard import add
 
-OF_MODELS = {key: chart for key, chart in CHARTS.items() if not key.startswith("claims-")}
-"""Charts coloured by model; those of claims have tests of their own."""
+OF_MODELS = {key: chart for key, chart in CHARTS.items() if not key.startswith(("claims-", "verdicts-"))}
+"""Charts coloured by model; those of claims and verdicts have tests of their own."""
 
 SCHEMA = pa.schema(
     [

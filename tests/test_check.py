@@ -25,6 +25,7 @@ from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS
 from schemas.catalogue.metrics import DIMENSIONS, RUN_METRICS
+from schemas.catalogue.metrics_measured import VERDICT_METRICS
 from schemas.errors import UsageError
 from tests.conftest import ROOT, SAMPLES, TOTAL_COST, environment, record_text
 
@@ -46,7 +47,8 @@ def answered(filled: Path) -> Any:
 
 def test_limits_bound_figures_that_exist() -> None:
     for limit in LIMITS.values():
-        assert limit.metric in RUN_METRICS
+        assert limit.metric in RUN_METRICS or limit.metric in VERDICT_METRICS
+        assert not limit.rests_on or limit.rests_on in VERDICT_METRICS
         assert not limit.per or limit.per in DIMENSIONS
         assert limit.key.startswith("min-" if limit.is_least else "max-")
 

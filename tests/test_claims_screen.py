@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts import CHARTS
-from app.charts.claims import INK_ON_EVIDENCE, _ratio_axis
+from app.charts.claims.marks import ratio_axis
+from app.charts.claims.stated import INK_ON_EVIDENCE
 from app.charts.palette import EVIDENCE_SIZES, SCOPES
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
@@ -273,7 +274,7 @@ def test_hovering_tells_the_claim_and_a_hostile_one_stays_text() -> None:
 
 @given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
 def test_the_axis_of_ratios_holds_all_of_them_and_no_change(one: float, other: float) -> None:
-    axis = _ratio_axis([one, other])
+    axis = ratio_axis([one, other])
     low, high = (10 ** float(end) for end in axis["range"])
     assert low < min(one, other, 1) <= max(one, other, 1) < high
     assert 1 in axis["tickvals"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from datetime import UTC, datetime, timedelta
@@ -250,6 +251,7 @@ def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
         patch_files=3,
         patch_insertions=3,
         patch_deletions=4,
+        patch_sha256=hashlib.sha256(PATCH.encode()).hexdigest(),
         started_at=STARTED,
         ended_at=STARTED + timedelta(seconds=20),
         model="opus",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -68,6 +69,34 @@ def test_threads_of_one_request_get_right_answers(sample_store: Store) -> None:
         with ThreadPoolExecutor(threads) as pool:
             found = list(pool.map(answers, range(threads)))
     assert found == [[1_999_000 + number + turn for turn in range(asked)] for number in range(threads)]
+
+
+@pytest.mark.parametrize("small_bytes", [0, 8 << 20])
+def test_every_query_of_a_small_store_and_of_a_big_one_gets_the_same_rows(
+    sample_store: Store, monkeypatch: pytest.MonkeyPatch, small_bytes: int
+) -> None:
+    """The first reads the view, the later ones the table that a small store has instead."""
+    monkeypatch.setattr("app.queries.read_transaction._SMALL_BYTES", small_bytes)
+    with read_transaction(sample_store) as request:
+        first, *later = [run_queries.fetch(request, "select * from v_runs order by run_id") for _ in range(3)]
+        [tables] = run_queries.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'")["n"].to_pylist()
+    assert later == [first] * 2
+    assert tables == bool(small_bytes)
+
+
+def test_a_store_of_long_texts_is_not_small_though_its_file_is(store: Store) -> None:
+    """In its file, texts that repeat themselves take hardly any room."""
+    ingest([Source("long", record_text(result="lorem ipsum " * 3_000_000).encode())], store)
+    assert Path(store.location).stat().st_size < 8 << 20
+    with read_transaction(store) as request:
+        tables = [run_queries.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'") for _ in range(3)]
+    assert [table["n"].to_pylist() for table in tables] == [[0]] * 3
+
+
+def test_a_long_answer_keeps_its_order(sample_store: Store) -> None:
+    """DuckDB reads the rows of an answer once more, by several threads, to make Arrow of them."""
+    numbers = run_queries.fetch(sample_store, "select range as n from range(500_000) order by n desc")["n"].to_pylist()
+    assert numbers == sorted(numbers, reverse=True)
 
 
 def test_an_error_of_the_database_is_told_as_one_of_the_store(sample_store: Store) -> None:

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from app.charts.base import INKS
-from app.charts.claims import INK_ON_EVIDENCE
+from app.charts.claims.stated import INK_ON_EVIDENCE
 from app.charts.palette import ON_COLOUR, ON_DEEP, PALETTE, SEVERITIES
 from app.text.words.claims import EVIDENCE
 from tests.conftest import ROOT

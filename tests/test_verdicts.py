@@ -202,8 +202,10 @@ def test_the_band_can_be_chosen(store: Store) -> None:
         ({"task": "", "commit": COMMIT[:8]}, None),
         ({"task": "", "commit": "fedcba98"}, "no run has its commit"),
         ({"task": "other"}, "no run has its task"),
+        ({"agent": "Claude Code"}, None),
+        ({"agent": "claude_code"}, None),
         ({"agent": "codex"}, "no run has its task and agent codex"),
-        ({"task": ""}, "it names no run, commit or task"),
+        ({"task": ""}, "it names no run, patch, commit or task"),
     ],
 )
 def test_a_measurement_says_why_it_has_no_run(store: Store, candidate: Row, why: str | None) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from app.queries.filters.chosen import Filters, where
-from app.queries.grouping import UTC_ZONE, groups
+from app.queries.grouping import UTC_ZONE, group, groups
+from app.queries.read_transaction import ReadTransaction
 from app.queries.runs import aggregate, fetch
 from ingest.store.database import Store
-from schemas.catalogue.metrics_measured import VERDICT_METRICS
+from schemas.catalogue.metrics_measured import CALIBRATION, CLAIM_VERDICTS, PAIR, VERDICT_METRICS
 
 _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_usd, cost_list_usd"
 _OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"
@@ -22,10 +25,8 @@ _OF_VERDICT = (
 )  # fmt: skip
 """What `v_verdicts` adds to a run."""
 
-_RUNS = f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from v_verdicts) as measured using (run_id)"
-
 _WHY = """concat_ws('; ',
-    failure_detail, not_comparable,
+    failure_detail, nullif(not_comparable, ''),
     case when scope_differs
         then 'scope differs: claimed ' || replace(claimed_scope, '_', ' ') || ', measured ' || replace(measured_scope, '_', ' ') end,
     nullif(array_to_string(warnings, '; '), '')
@@ -35,24 +36,131 @@ VERDICT_ORDER = "list_position(['faster', 'slower', 'same', 'not_comparable', 'f
 """The order of a list of verdicts: what was compared first."""
 
 
-def verdicts(store: Store, filters: Filters, *, every: bool = False, limit: int | None = None) -> pa.Table:
-    """Runs with what they claimed and what was measured; those that were measured, or with `every` all of them."""
+EVERY, MEASURED, COMPARED, UNCOMPARED = "every", "measured", "compared", "uncompared"
+CHOICES = {
+    EVERY: "true",
+    MEASURED: "values_measured > 0",
+    COMPARED: "measured_speedup is not null",
+    UNCOMPARED: "values_measured > 0 and measured_speedup is null",
+}
+"""Runs to list: all, those that were measured, and of these those with and without a ratio against the baseline."""
+
+
+def _runs(store: Store) -> str:
+    """`v_runs` with what `v_verdicts` adds. A transaction reads that view once for all its queries."""
+    if isinstance(store, ReadTransaction):
+        store.have_at_hand("v_verdicts")
+    return f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from v_verdicts) as measured using (run_id)"
+
+
+def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int | None = None) -> pa.Table:
+    """Runs of one of CHOICES with what they claimed and what was measured."""
     condition = where(filters)
-    measured = "" if every else " and values_measured > 0"
     sql = f"""
         select {_OF_RUN}, {_OF_CLAIM}, {", ".join(_OF_VERDICT[:-1])}, nullif({_WHY}, '') as why, sources.name as source_name
-        from (select * from {_RUNS} where {condition.sql}{measured}) left join
+        from (select * from {_runs(store)} where {condition.sql} and {CHOICES[choice]}) left join
             (select source_id as measurement_source_id, name from sources) as sources using (measurement_source_id)
         order by {VERDICT_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id
         {f"limit {int(limit)}" if limit is not None else ""}"""
     return fetch(store, sql, condition.parameters)
 
 
+def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
+    """What one run claimed and what was measured, as of `verdicts`; None where nothing was."""
+    if not count(store):
+        return None
+    sql = f"""
+        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {", ".join(_OF_VERDICT[:-1])}, nullif({_WHY}, '') as why
+        from {_runs(store)} where run_id = $run_id and {CHOICES[MEASURED]}"""
+    rows = fetch(store, sql, {"run_id": run_id}).to_pylist()
+    return rows[0] if rows else None
+
+
+def drawn(store: Store, filters: Filters, limit: int) -> pa.Table:
+    """Runs with a measured ratio against the baseline, as charts draw them: those that claim one first, the largest claims before others.
+
+    Over all of the choice: `runs_compared`, `pairs` and how many claims are `kept`, `over_claimed`, `under_claimed` and of `wrong_sign`;
+    `claims_uncompared` claim a speedup, were measured, and have no measured ratio.
+    """
+    condition = where(filters)
+    counts = ", ".join(f"count_if({PAIR} and claim_verdict = '{kind}')::bigint as {kind}" for kind in CLAIM_VERDICTS)
+    sql = f"""
+        with chosen as (select *, nullif({_WHY}, '') as why from {_runs(store)} where {condition.sql} and {CHOICES[MEASURED]}),
+        found as (
+            select count(measured_speedup) as runs_compared, count_if({PAIR})::bigint as pairs, {counts},
+                   count_if(claimed_speedup is not null and measured_speedup is null)::bigint as claims_uncompared
+            from chosen
+        )
+        select {_DRAWN}, found.* from chosen cross join found
+        where {CHOICES[COMPARED]} and measured_speedup > 0
+        order by claimed_speedup desc nulls last, measured_speedup desc, run_id limit {int(limit)}"""
+    return fetch(store, sql, condition.parameters)
+
+
+_DRAWN = f"""
+    run_id, title, agent, model, cost_own_usd, {_OF_CLAIM}, claimed_hedged, measured_speedup, measured_low, measured_high, verdict,
+    claim_verdict, scope_differs, why"""
+
+
+def calibration(store: Store, filters: Filters, by: str, limit: int = 20) -> pa.Table:
+    """Runs with a claimed and a measured ratio, as of `drawn`, each with its `group` and the CALIBRATION of that group.
+
+    The `limit` groups with the most pairs, in this order; over all groups: `groups_found`, `pairs_found` and `differing_found`, the pairs
+    whose claim and measurement cover different parts of the software.
+    """
+    condition, grouped = where(filters), group(by)
+    figures = ", ".join(f"{VERDICT_METRICS[key].sql} as {key}" for key in CALIBRATION)
+    sql = f"""
+        with chosen as (
+            select ({grouped.sql})::varchar as "group", *, nullif({_WHY}, '') as why, claimed_speedup / measured_speedup as quotient
+            from {_runs(store)} where {condition.sql} and {PAIR}
+        ),
+        groups as (select "group", {figures} from chosen group by "group"),
+        ranked as (select *, row_number() over (order by pairs desc, "group") as rank, count(*) over () as groups_found from groups),
+        found as (select count(*) as pairs_found, count_if(scope_differs)::bigint as differing_found from chosen)
+        select chosen."group", {_DRAWN}, quotient, {", ".join(CALIBRATION)}, groups_found, found.*
+        from chosen join ranked on chosen."group" is not distinct from ranked."group" cross join found
+        where rank <= {int(limit)} order by rank, quotient, run_id"""
+    return fetch(store, sql, condition.parameters | dict(grouped.parameters))
+
+
+def reasons(store: Store, filters: Filters) -> pa.Table:
+    """Why measured runs have no ratio against the baseline: `verdict`, `reason`, and the `runs` with it. A run may have several reasons."""
+    condition = where(filters)
+    sql = f"""
+        with judged as (select * from {_runs(store)} where {condition.sql} and {CHOICES[UNCOMPARED]}),
+        told as (
+            -- names in brackets differ from run to run
+            select run_id, verdict, unnest(case verdict
+                when 'failed' then [coalesce(failure, 'unknown')]
+                else string_split(coalesce(regexp_replace(not_comparable, ' \\([^)]*\\)', '', 'g'), ''), '; ')
+            end) as reason
+            from judged
+        )
+        select * from (select verdict, reason, count(distinct run_id) as runs from told group by all)
+        order by {VERDICT_ORDER}, runs desc, reason"""
+    return fetch(store, sql, condition.parameters)
+
+
 def summary(
-    store: Store, filters: Filters, by: Sequence[str] = (), metrics: Sequence[str] = tuple(VERDICT_METRICS), zone: str = UTC_ZONE
+    store: Store,
+    filters: Filters,
+    by: Sequence[str] = (),
+    metrics: Sequence[str] = tuple(VERDICT_METRICS),
+    zone: str = UTC_ZONE,
+    having: str = "runs",
 ) -> pa.Table:
-    """VERDICT_METRICS, one row per group, most expensive first; without `by` one row in all."""
-    return aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], of=_RUNS)
+    """VERDICT_METRICS, one row per group, most expensive first; without `by` one row in all. `having`: a count that no group has 0 of."""
+    found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], of=_runs(store))
+    return found.filter(pc.greater(found[having], 0)) if by else found
+
+
+def totals(store: Store, filters: Filters) -> dict[str, Any] | None:
+    """VERDICT_METRICS of all the runs; None where nothing was measured."""
+    if not count(store):
+        return None
+    row: dict[str, Any] = summary(store, filters).to_pylist()[0]
+    return row if row["runs_measured"] else None
 
 
 def measurements(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
@@ -90,16 +198,64 @@ def unjoined(store: Store) -> pa.Table:
     return fetch(store, sql)
 
 
-def of_run(store: Store, run_id: str) -> pa.Table:
-    """Every measured value of a run beside those of the baseline and of the reference, comparable ones first."""
+def published(store: Store) -> pa.Table:
+    """Published judgements by repository, agent and model: quadrants, and the shares that reached the reference.
+
+    Labels of one task, agent and model that several files repeat count once. They need no run.
+    """
     sql = """
+        with labels as (
+            select
+                repo, agent, model, coalesce(commit_full, task, instance) as about,
+                max(label) filter (metric = 'hard') as hard,
+                max(label) filter (metric = 'target') as target,
+                max(label) filter (metric = 'quadrant') as quadrant
+            from v_measurements
+            where label is not null
+            group by all
+        ),
+        judged as (
+            select
+                repo, agent, model, hard, hard in ('beats', 'similar') as is_reached,
+                coalesce(quadrant, case
+                    when hard is null or target is null then null
+                    when is_reached then if(target in ('same_target', 'related_target'), 'Q1', 'Q3')
+                    else if(target in ('same_target', 'related_target'), 'Q2', 'Q4')
+                end) as in_quadrant
+            from labels
+        )
         select
-            base, benchmark, metric, statistic, unit, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict, format,
-            measured_at, sources.name as source_name,
-            nullif(concat_ws('; ', failure_detail, array_to_string(reasons, '; '), array_to_string(warnings, '; ')), '') as why
-        from v_speedups
-        join sources using (source_id)
-        where run_id = $run_id and (base_source_id is not null or (base = 'baseline' and status <> 'ok'))
+            repo, agent, model, count(*) as tasks,
+            count_if(in_quadrant = 'Q1') as runs_q1, count_if(in_quadrant = 'Q2') as runs_q2,
+            count_if(in_quadrant = 'Q3') as runs_q3, count_if(in_quadrant = 'Q4') as runs_q4,
+            count_if(in_quadrant = 'Q1') / nullif(count(in_quadrant), 0) as true_success_share,
+            count_if(is_reached) / nullif(count(hard), 0) as reached_share
+        from judged
+        group by all
+        order by repo, agent, model"""
+    return fetch(store, sql)
+
+
+def of_run(store: Store, run_id: str) -> pa.Table:
+    """Every measured value of a run beside those of the baseline and of the reference, comparable ones first.
+
+    A value that several files tell alike is one row with their number, `files`.
+    """
+    sql = """
+        select * exclude (is_comparable, is_primary)
+        from (
+            select
+                base, benchmark, metric, statistic, unit, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict, format,
+                max(measured_at) as measured_at, min(sources.name) as source_name, count(distinct source_id) as files,
+                nullif(concat_ws(
+                    '; ', failure_detail, nullif(array_to_string(reasons, '; '), ''), nullif(array_to_string(warnings, '; '), '')
+                ), '') as why,
+                is_comparable, is_primary
+            from v_speedups
+            join sources using (source_id)
+            where run_id = $run_id and (base_source_id is not null or (base = 'baseline' and status <> 'ok'))
+            group by all
+        )
         order by is_comparable desc, base, is_primary desc, benchmark, metric, statistic, source_name"""
     return fetch(store, sql, {"run_id": run_id})
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from app.queries import claims as claim_queries
+from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.claims import RunFacts
 from app.queries.read_transaction import read_transaction
@@ -14,18 +15,22 @@ from ingest.store.database import Store
 
 
 class RunPage(NamedTuple):
-    """`run` as of `queries.runs.run`; `patch` has the files of the patch beside the record, with their lines."""
+    """`run` as of `queries.runs.run`; `patch` has the files of the patch beside the record, with their lines.
+
+    `verdict` as of `queries.measured.verdict_of`, None where nothing was measured.
+    """
 
     run: dict[str, Any]
     facts: RunFacts
     patch: pa.Table
+    verdict: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """All of it for programs: the columns of the run, and its tables as lists of objects."""
         tables = self.facts._asdict() | {"patch_files": self.patch}
         counts = {f"{name}_count": self.run[name] for name in tables if name in self.run}
         of_run = {name: value.to_pylist() if isinstance(value, pa.Table) else value for name, value in self.run.items()}
-        return of_run | counts | {name: table.to_pylist() for name, table in tables.items()}
+        return of_run | counts | {name: table.to_pylist() for name, table in tables.items()} | {"measured": self.verdict}
 
 
 def run_page(store: Store, run_id: str) -> RunPage | None:
@@ -35,4 +40,5 @@ def run_page(store: Store, run_id: str) -> RunPage | None:
         run = run_queries.run(transaction, run_id)
         if run is None:
             return None
-        return RunPage(run, claim_queries.of_run(transaction, run_id), run_queries.fetch(transaction, patch, {"run_id": run_id}))
+        facts, verdict = claim_queries.of_run(transaction, run_id), measured_queries.verdict_of(transaction, run_id)
+        return RunPage(run, facts, run_queries.fetch(transaction, patch, {"run_id": run_id}), verdict)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE, filters_in
@@ -21,7 +22,6 @@ from app.text.answers import excluded_words, heading, undated_words
 from app.text.formatting import exact, human
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS, Limit
-from schemas.catalogue.metrics import RUN_METRICS
 from schemas.errors import UsageError
 from schemas.money import amount, decimal
 from schemas.text import plural
@@ -51,7 +51,7 @@ class Verdict:
     @property
     def unit(self) -> Unit:
         """The unit of the figure."""
-        return RUN_METRICS[self.limit.metric].unit
+        return self.limit.bounded.unit
 
     @property
     def word(self) -> str:
@@ -158,10 +158,24 @@ def verdicts(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zon
     limits = [LIMITS[key] for key in allowed]
     if not limits:
         return ()
-    metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits))))
+    metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits if not limit.is_of_measured))))
     [total] = run_queries.summary(store, filters, (), metrics).to_pylist()
+    total |= _measured(store, filters, [limit for limit in limits if limit.is_of_measured])
     days = {per: run_queries.summary(store, filters, (per,), metrics, zone).to_pylist() for per in {limit.per for limit in limits} - {""}}
     return tuple(judge(limit, allowed[limit.key], total, days.get(limit.per)) for limit in limits)
+
+
+def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[str, Any]:
+    """The figures of limits on what was measured. One that rests on no run is unknown, never 0."""
+    asked = tuple(dict.fromkeys(key for limit in limits for key in (limit.metric, limit.rests_on) if key))
+    if not asked:
+        return {}
+    [row] = measured_queries.summary(store, filters, (), asked).to_pylist()
+    for limit in limits:
+        if limit.rests_on:
+            row[f"{limit.metric}{KNOWN_SUFFIX}"] = row[limit.rests_on]
+            row[limit.metric] = row[limit.metric] if row[limit.rests_on] else None
+    return dict(row)
 
 
 def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
@@ -181,9 +195,9 @@ def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequ
 
 def parse_allowed(limit: Limit, text: str) -> Decimal:
     """What a limit allows, from `20`, `$20` or, for a share, `0.05` or `5%`. Raises UsageError."""
-    unit = RUN_METRICS[limit.metric].unit
+    unit = limit.bounded.unit
     if unit is Unit.SHARE:
-        number, example = _share(text.strip()), "a share such as 0.05 or 5%"
+        number, example = share(text.strip()), "a share such as 0.05 or 5%"
     elif unit is Unit.USD:
         number, example = amount(text), "an amount such as 20, with nine decimals at most"
     else:
@@ -193,10 +207,11 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
     return number
 
 
-def _share(text: str) -> Decimal | None:
+def share(text: str) -> Decimal | None:
+    """`0.05` or `5%` as a number of at most 1; None for anything else."""
     number = decimal(text.removesuffix("%"))
-    share = number / 100 if number is not None and text.endswith("%") else number
-    return share if share is not None and share <= 1 else None
+    found = number / 100 if number is not None and text.endswith("%") else number
+    return found if found is not None and found <= 1 else None
 
 
 def cells(verdict: Verdict) -> dict[str, str]:

@@ -26,6 +26,7 @@ from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports import first_page as first_pages
+from app.reports import measured_results
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
@@ -228,6 +229,7 @@ def report(store: Store, request: Request) -> Report:
             _groups(transaction, request, measure),
             _models(transaction, request.filters, measure, row),
             *_what_if(transaction, request),
+            *_measured(transaction, request, first.measured),
             _most_expensive(transaction, request, coverage["runs"], row[measure.total], measure),
             Section(
                 "unpriced",
@@ -292,6 +294,14 @@ def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
     total = what_if(store, request.filters, (), request.reprice, request.zone).table if request.by else None
     answer = Answer(found.table, "", total=total, of=GROUPS)
     return (Section("what_if", f"Repriced as {request.reprice}", answer, found.words),)
+
+
+def _measured(store: Store, request: Request, totals: Mapping[str, Any] | None) -> tuple[Section, ...]:
+    """What was claimed beside what was measured, by the groups of the report or by agent and model, where anything was measured."""
+    if totals is None:
+        return ()
+    answer = measured_results.groups(store, request.filters, request.by or ("agent", "model"), request.zone)
+    return (Section("measured", "Claimed and measured", answer, answer.note),)
 
 
 def _models(store: Store, filters: Filters, measure: CostMeasure, totals: Mapping[str, Any]) -> Section:

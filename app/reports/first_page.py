@@ -11,6 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.cost import COST_FACTS, model_costs
 from app.queries.filters.chosen import Filters
@@ -23,6 +24,7 @@ from app.text.answers import excluded_words, undated_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
 from app.text.words import measures as measure_words
 from app.text.words.costs import base_words
+from app.text.words.measured import cost_per
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
@@ -36,6 +38,12 @@ TOP = 5
 OTHER = "other"
 CHANGE = "Change vs. previous period"
 METRICS = (*COST_FACTS, "completed", "error_rate", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs")
+MEASURED = (
+    "runs_measured", "runs_compared", "runs_faster", "runs_same", "runs_slower", "runs_failed", "cost_per_faster_usd",
+    "cost_per_faster_compared_usd",
+)  # fmt: skip
+"""Figures of what was measured, for programs."""
+
 TOTAL_BUDGET = "max-total-usd"
 
 Row = Mapping[str, Any]
@@ -98,7 +106,10 @@ class Basis:
 
 @dataclass(frozen=True)
 class FirstPage:
-    """The page. `totals` has METRICS of its runs, `earlier` those of the period before; None where there is no such period."""
+    """The page. `totals` has METRICS of its runs, `earlier` those of the period before; None where there is no such period.
+
+    `measured` has VERDICT_METRICS of the runs, None where nothing was measured.
+    """
 
     title: str
     owner: str
@@ -113,6 +124,7 @@ class FirstPage:
     budgets: tuple[Verdict, ...]
     notes: tuple[str, ...]
     measure: CostMeasure = REPORTED
+    measured: Row | None = None
 
     @property
     def cost(self) -> Decimal | None:
@@ -139,6 +151,7 @@ class FirstPage:
             Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
             Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if runs else ""),
+            *(_measured_figures(self.measured) if self.measured else []),
             *self._budget_left,
         ]
 
@@ -180,8 +193,9 @@ class FirstPage:
         change = {"before": before, "change_usd": self.change_usd, "change_share": _float(self.change_share)}
         tops = {top.key: [{"name": one.name, cost: one.usd, part: _float(one.share)} for one in top.shares] for top in self.tops}
         left = {"budget_left_usd": self.budget.left if self.budget else None}
+        measured = {"measured": {key: self.measured[key] for key in MEASURED}} if self.measured else {}
         judged = {"budgets": [verdict.as_dict() for verdict in self.budgets]}
-        return about | figures | change | tops | left | judged | {"notes": list(self.notes)}
+        return about | figures | change | measured | tops | left | judged | {"notes": list(self.notes)}
 
     @property
     def _known(self) -> str:
@@ -235,7 +249,20 @@ def first_page(
         verdicts(store, filters, dict(request.budgets), zone),
         tuple(filter(None, (note(basis) for note in NOTES))),
         measure,
+        measured_queries.totals(store, filters),
     )
+
+
+def _measured_figures(row: Row) -> list[Figure]:
+    """What was measured beside what was claimed, and what a speedup cost that a benchmark verified."""
+    faster, cost, compared = row["runs_faster"], row["cost_per_faster_usd"], row["runs_compared"]
+    measured = f"{plural(row['runs_measured'], 'run')} measured, {compared:,} against a comparable baseline"
+    per = cost_per(cost, row["cost_usd"], faster, compared)
+    known = known_of(int(row[f"cost_usd{KNOWN_SUFFIX}"]), int(row["runs"]))
+    return [
+        Figure("Measured faster", human(faster, Unit.COUNT), faster, Unit.COUNT, measured),
+        Figure("Cost per verified speedup", per, per if cost is None else cost, Unit.USD, f"{known} runs" if known else ""),
+    ]
 
 
 def _float(share: Decimal | None) -> float | None:

@@ -11,10 +11,10 @@ from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE
 from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading
-from app.text.words.measured import BAND, cost_per
+from app.text.words.measured import INGEST_HINT, NOTHING_MEASURED, band_words, cost_per
 from ingest.store.database import Store
-from schemas.catalogue.measured_columns import MEASUREMENTS, VERDICT_GROUPS, VERDICTS
-from schemas.catalogue.metrics_measured import MIN_PAIRS
+from schemas.catalogue.measured_columns import MEASUREMENTS, PUBLISHED, VERDICT_GROUPS, VERDICTS
+from schemas.catalogue.metrics_measured import BAND, MIN_PAIRS, QUADRANTS
 from schemas.text import plural
 
 VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict")
@@ -28,38 +28,43 @@ GROUPS_SHOWN = (
     "runs_not_comparable", "runs_reached", "cost_per_reached", "pairs", "claimed_over_measured", "wrong_sign_share", "kept_share",
     "cost_usd",
 )  # fmt: skip
-QUADRANTS_SHOWN = ("runs_q1", "runs_q2", "runs_q3", "runs_q4")
 MEASUREMENTS_SHOWN = (
     "source_name", "variant", "metric", "statistic", "value", "unit", "benchmark", "joined_run_id", "n", "format", "agent", "commit_full",
     "status", "unjoined",
 )  # fmt: skip
+PUBLISHED_SHOWN = (
+    "repo", "agent", "model", "tasks", "runs_q1", "runs_q2", "runs_q3", "runs_q4", "true_success_share", "reached_share",
+)  # fmt: skip
 UNJOINED_SHOWN = ("source_name", "unjoined", "rows", "variant", "agent", "model", "commit_full", "format")
 
 
-def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool = False) -> Answer:
-    """Runs that were measured, with what they claimed; with `every` also those that were not."""
+def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool = False, band: float = BAND) -> Answer:
+    """Runs that were measured, with what they claimed; with `every` also those that were not. `band`: see `BAND`."""
     with read_transaction(store) as transaction:
+        transaction.judge_within(band)
         chosen = transaction.searched(filters)
         [facts] = queries.summary(transaction, chosen, metrics=("runs", "runs_measured")).to_pylist()
-        table = queries.verdicts(transaction, chosen, every=every, limit=limit)
+        table = queries.verdicts(transaction, chosen, queries.EVERY if every else queries.MEASURED, limit)
     about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
-    return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=BAND if table.num_rows else NOTHING)
+    return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=band_words(band) if table.num_rows else NOTHING)
 
 
-NOTHING = "Nothing was measured. Ingest benchmark results beside the runs: docs/measured.md says which are read, and how they are joined."
+NOTHING = f"{NOTHING_MEASURED} {INGEST_HINT}"
 
 
-def groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE) -> Answer:
-    """Verdicts, cost per verified speedup and calibration by group."""
+def groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE, band: float = BAND) -> Answer:
+    """Verdicts, cost per verified speedup and calibration by group. `band`: see `BAND`."""
     with read_transaction(store) as transaction:
+        transaction.judge_within(band)
         chosen = transaction.searched(filters)
         table = with_costs(queries.summary(transaction, chosen, by, zone=zone))
         total = with_costs(queries.summary(transaction, chosen))
     [facts] = total.to_pylist()
-    quadrants = QUADRANTS_SHOWN if any(facts[key] for key in QUADRANTS_SHOWN) else ()
+    quadrants = QUADRANTS if any(facts[key] for key in QUADRANTS) else ()
     shown = (*by, *GROUPS_SHOWN[:6], *quadrants, *GROUPS_SHOWN[6:])
     about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
-    note = f"{BAND} Calibration of claims needs {MIN_PAIRS} runs that were claimed and measured." if facts["runs_measured"] else NOTHING
+    note = f"{band_words(band)} Calibration of claims needs {MIN_PAIRS} runs that were claimed and measured."
+    note = note if facts["runs_measured"] else NOTHING
     return Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *GROUPS_SHOWN[:6]), note)
 
 
@@ -78,6 +83,14 @@ _COSTS = {
     "cost_per_reached": ("runs_reached", "cost_usd", "runs_measured"),
 }
 """Column in words → (runs that count, cost of all, runs that were judged)."""
+
+
+def published(store: Store) -> Answer:
+    """Published judgements by repository, agent and model."""
+    table = queries.published(store)
+    about = heading(f"published judgements of {plural(sum(table['tasks'].to_pylist()), 'task')}", store.location)
+    note = "" if table.num_rows else "No published judgement was ingested: a table with commit, agent and hard, target or quadrant."
+    return Answer(table, about, PUBLISHED_SHOWN, of=PUBLISHED, kept=PUBLISHED_SHOWN, note=note)
 
 
 def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:

@@ -27,6 +27,7 @@ asked = (*figures, *widgets.CLAIM_FIGURES, *(scatter.metric for scatter in shown
 row, options = cache.ask(run_queries.summary, filters, (), tuple(dict.fromkeys(asked))).to_pylist()[0], cache.options()
 widgets.card_grid(cards(row, figures))
 widgets.claims_line(filters, row)
+widgets.measured_line(filters)
 colours, is_few = looks(cache.models()), row["runs"] <= cache.MARKS
 
 drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS, measure)

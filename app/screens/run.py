@@ -4,10 +4,11 @@ import streamlit as st
 
 from app.charts import looks
 from app.queries import claims as claim_queries
+from app.queries import measured as measured_queries
 from app.queries import run_ids
 from app.queries import runs as run_queries
 from app.screens import annotate, cache, evidence, filter_bar, widgets
-from app.text import claim_marks, grid_columns
+from app.text import claim_marks, grid_columns, verdict_grids
 from app.text.formatting import short_id
 from app.text.presentation import (
     RUN_COST,
@@ -16,6 +17,7 @@ from app.text.presentation import (
     facts_html,
     file_name_of,
     origin_facts,
+    pairs_html,
     plain,
     record_rows,
     run_cards,
@@ -25,6 +27,7 @@ from app.text.presentation import (
 )
 from app.text.summary_html import summary_html
 from app.text.words.claims import headline
+from app.text.words.measured import claim_facts, measured_facts
 from schemas.text import one_line
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
@@ -63,6 +66,17 @@ with st.container(border=True):
     st.html(facts_html(run, RUN_COST))
     if cause := cause_sentence(run):
         st.caption(plain(cause))
+if verdict := cache.ask(measured_queries.verdict_of, run_id):
+    st.header("Claimed and measured", anchor=False, help="What the run claims beside what benchmarks measured of its change.")
+    claimed, measured = st.columns(2)
+    with claimed.container(border=True, height="stretch"):
+        st.subheader("Claimed", anchor=False)
+        st.html(pairs_html(claim_facts(verdict)))
+    with measured.container(border=True, height="stretch"):
+        st.subheader("Measured", anchor=False)
+        st.html(pairs_html(measured_facts(verdict)))
+    values = cache.ask(measured_queries.of_run, run_id)
+    widgets.table(verdict_grids.verdict_grid(values, verdict_grids.VALUES), "Each measured value beside that of the baseline or reference")
 annotate.run_block(run)
 ending, origin = st.columns(2)
 with ending.container(border=True, height="stretch"):

@@ -14,6 +14,7 @@ from app.charts.legend import without_legend
 from app.charts.palette import Looks, group_looks
 from app.queries import claims as claim_queries
 from app.queries import cost as cost_queries
+from app.queries import measured as measured_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
@@ -39,6 +40,7 @@ from app.text.grid_columns import (
     with_percentages,
 )
 from app.text.presentation import Card, Shown, fact_words, plain
+from app.text.words import measured as measured_words
 from app.text.words import measures as measure_words
 from app.text.words.claims import overview_line
 from schemas.catalogue.columns import FACTS, RUNS
@@ -59,7 +61,7 @@ FORMATS: dict[Unit, Any] = {
 """How a grid writes the units; its cells sort by value."""
 
 WIDTHS = TEXT_WIDTHS | {
-    "title": 280, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250,
+    "title": 280, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 320, "reason": 460,
 }  # fmt: skip
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 
@@ -198,6 +200,14 @@ def claims_line(filters: Filters, row: Mapping[str, Any]) -> None:
     only = cache.ask(claim_queries.drawn_claims, filters, claim_queries.HEADLINES, 1) if row["runs_with_claim"] == 1 else None
     if said := overview_line(row, only["caveat"][0].as_py() if only else None):
         st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=filters_kept())
+
+
+def measured_line(filters: Filters) -> None:
+    """What was measured of these runs, in a line that links to the verdicts; nothing where nothing was."""
+    if row := cache.ask(measured_queries.totals, filters):
+        st.page_link(
+            "screens/verdicts.py", label=plain(measured_words.overview_line(row)), icon=":material/balance:", query_params=filters_kept()
+        )
 
 
 def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "", legend: bool = True) -> None:

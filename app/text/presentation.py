@@ -17,6 +17,7 @@ from app.text import file_kinds
 from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_words, untold
 from app.text.formatting import human, known_of, short_id
 from app.text.words.claims import evidence_words
+from app.text.words.measured import cost_per
 from app.text.words.measures import bounds_note, one_bound
 from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
@@ -25,6 +26,7 @@ from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.metrics_measured import VERDICT_METRICS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.rows.source import NO_LOGS
 from schemas.text import in_json, one_line, paired, visible
@@ -79,9 +81,25 @@ RUN_ORIGIN = (
 )  # fmt: skip
 
 
+VERDICT_CARDS = (
+    "runs_measured", "runs_faster", "runs_same", "runs_slower", "runs_failed", "runs_not_comparable", "runs_without_baseline",
+)  # fmt: skip
+"""The first counts all that the others tell apart."""
+
+
 def cards(row: Mapping[str, Any], metrics: Sequence[str]) -> list[Card]:
     """Metrics over runs as cards, from a row of `queries.summary`."""
     return [_card(row, key, int(row["runs"])) for key in metrics]
+
+
+def verdict_cards(row: Mapping[str, Any]) -> list[Card]:
+    """What was measured, from VERDICT_METRICS of all runs: what became of each measured run, and what a verified speedup cost."""
+    counts = [VERDICT_METRICS[key] for key in VERDICT_CARDS]
+    per = VERDICT_METRICS["cost_per_faster_usd"]
+    cost = cost_per(row[per.key], row["cost_usd"], row["runs_faster"], row["runs_compared"])
+    known = known_of(int(row["cost_usd_known"]), int(row["runs"]))
+    note = f"{known} runs" if known else ""
+    return [*(Card(one.label, human(row[one.key], one.unit), one.meaning) for one in counts), Card(per.label, cost, per.meaning, note)]
 
 
 def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:
@@ -148,6 +166,11 @@ def facts_html(run: Mapping[str, Any], facts: Sequence[str], labels: Mapping[str
     return f'<dl style="{_LIST}">{"".join(_fact(*fact) for fact in known + given)}</dl>'
 
 
+def pairs_html(pairs: Sequence[tuple[str, str]]) -> str:
+    """Names and values as a description list. Values are strangers' text, as in `facts_html`."""
+    return f'<dl style="{_LIST}">{"".join(_fact(label, "", value) for label, value in pairs)}</dl>'
+
+
 def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:
     """What a fact is called; times say of which zone, and the date of a file that it is one."""
     label = "File modified at" if entry.key in ("started_at", "ended_at") and run.get("time_source") == OF_FILE else entry.label
@@ -176,6 +199,10 @@ _TIME_SOURCES = {
 }
 
 
+_SPELLED = ("outcome", "tokens_basis", "scope")
+"""Columns whose keys are words."""
+
+
 def fact_words(value: Any, key: str) -> str:
     """A column's value for a reader: `yes`, `limit reached`, `regional endpoint`, `2026-11-20 14:00`."""
     if isinstance(value, bool):
@@ -188,9 +215,7 @@ def fact_words(value: Any, key: str) -> str:
         return _TIME_SOURCES.get(str(value), str(value))
     if key in EVIDENCE_COLUMNS:
         return evidence_words(str(value))
-    return (
-        str(value).replace("_", " ") if key in ("outcome", "tokens_basis") else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
-    )
+    return str(value).replace("_", " ") if key in _SPELLED else human(value, RUNS[key].unit if key in RUNS else Unit.TEXT)
 
 
 def upload_words(report: SourceReport) -> str:

@@ -26,6 +26,7 @@ from app.text.presentation import (
 )
 from app.text.text_tables import SPELLED, draw
 from app.text.words.claims import claim_title, expectation, statement
+from app.text.words.measured import claim_facts, measured_facts
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, RUNS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, visible
@@ -73,6 +74,7 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
     yield "Star, note and exclusion", _pairs(_facts(run, [key for key in SAID if run[key]]), width)
     yield "Figures", _pairs([(card.label, f"{card.value}{card.note and f' ({card.note})'}") for card in run_cards(run)], width)
     yield "Cost", _pairs(_facts(run, RUN_COST), width) + _wrapped(cause_sentence(run), width)
+    yield "Claimed and measured", _pairs(claim_facts(page.verdict)[:1] + measured_facts(page.verdict), width) if page.verdict else ""
     yield "Models", table(run["model_usage"], MODELS, USES)
     yield "Result", _pairs(_facts(run, RUN_ENDING), width)
     yield "Details", _pairs([*_facts(run, origin_facts(run)), *labels], width)

@@ -40,6 +40,7 @@ class Context(NamedTuple):
     patch_files: int | None = None
     patch_insertions: int | None = None
     patch_deletions: int | None = None
+    patch_sha256: str | None = None
     in_stream: bool = False
     context_rank: int = 0
     trial_id: str | None = None

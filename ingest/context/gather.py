@@ -72,6 +72,7 @@ class SourceContext:
             patch_files=sidecar.patch_files,
             patch_insertions=sidecar.patch_insertions,
             patch_deletions=sidecar.patch_deletions,
+            patch_sha256=sidecar.patch_sha256,
             in_stream=facts.in_stream,
             context_rank=self._rank + RANKS["stream"] * facts.in_stream,
             trial_id=self.harness.trial_id,

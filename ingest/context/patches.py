@@ -21,12 +21,13 @@ _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
 @dataclass(frozen=True)
 class Patch:
-    """The size of a patch."""
+    """The size of a patch. `sha256`: of its bytes, hex; None for one without any."""
 
     files: int
     insertions: int
     deletions: int
     changes: tuple[FileChange, ...]
+    sha256: str | None = None
 
 
 def read_patch(lines: Iterable[str]) -> Patch:

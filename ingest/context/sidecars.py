@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
@@ -49,6 +50,7 @@ class SidecarFacts:
     patch_files: int | None = None
     patch_insertions: int | None = None
     patch_deletions: int | None = None
+    patch_sha256: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
     stamp: str = ""
@@ -138,7 +140,7 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     prediction = _prediction(folder / PREDICTION) if PREDICTION in present else None
     patch = _patch(folder / PATCH) if PATCH in present else None
     if patch is None and prediction and prediction.model_patch is not None:
-        patch = read_patch(prediction.model_patch.splitlines())
+        patch = replace(read_patch(prediction.model_patch.splitlines()), sha256=_sha256(prediction.model_patch.encode("utf-8", "replace")))
     if not (journal or summary or prediction or patch):
         return NO_SIDECAR_FACTS
     prompt = prompt_in(folder / TASK) if TASK in present else None
@@ -196,7 +198,10 @@ def _patch_facts(patch: Patch | None, journal: Journal, summary: RunSummary) -> 
     else:
         sizes = (journal.metrics.changed_files_count if journal.metrics else None, None, None)
     names = ("patch_files", "patch_insertions", "patch_deletions")
-    return dict(zip(names, sizes, strict=True)) | {"file_changes": patch.changes if patch else ()}
+    return dict(zip(names, sizes, strict=True)) | {
+        "patch_sha256": patch.sha256 if patch else None,
+        "file_changes": patch.changes if patch else (),
+    }
 
 
 def _known(*values: str | None) -> str | None:
@@ -229,8 +234,12 @@ def _prediction(path: Path) -> Prediction | None:
 def _patch(path: Path) -> Patch | None:
     if _is_patch(path):
         with suppress(OSError), path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
-            return read_patch(lines)
+            return replace(read_patch(lines), sha256=_sha256(path.read_bytes()))
     return None
+
+
+def _sha256(content: bytes) -> str | None:
+    return hashlib.sha256(content).hexdigest() if content.strip() else None
 
 
 def _is_patch(path: Path) -> bool:

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ingest.system.toml_files import parse, read_text
+from schemas.agents import agent_key
 from schemas.errors import UsageError
 from schemas.measured_units import Better, stored_unit
 from schemas.rows.claim import Scope
@@ -57,7 +58,7 @@ def _checked(where: str, key: str, value: str) -> dict[str, str]:
         raise UsageError(f"{where}: {key} cannot be {value!r}.", f"{did_you_mean(value, words)}Choose from: {', '.join(words)}.")
     if key == "unit" and (unit := stored_unit(value)):
         return {"unit": unit.unit, "unit_factor": str(unit.factor), "unit_better": str(unit.better)}
-    return {key: value}
+    return {key: agent_key(value) if key == "agent" else value}
 
 
 class SaidBeside:

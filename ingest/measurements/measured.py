@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
 from ingest.measurements.spread import Spread, log_error
+from schemas.agents import agent_key
 from schemas.measured_flags import Flagged
 from schemas.measured_units import Better, StoredUnit, stored_unit
 from schemas.rows.claim import Scope
@@ -58,6 +59,7 @@ class Origin:
         """The columns of `measurements` that follow from it."""
         same = {name: getattr(self, name) for name in _SAME}
         return same | {
+            "agent": self.agent and agent_key(self.agent),
             "commit_full": _hash(self.commit),
             "parent_full": _hash(self.parent),
             "params": _params(self.params),
@@ -67,7 +69,7 @@ class Origin:
         }
 
 
-_OTHER_COLUMNS = ("commit", "parent", "params", "measured_at", "flags")
+_OTHER_COLUMNS = ("agent", "commit", "parent", "params", "measured_at", "flags")
 _SAME = tuple(each.name for each in fields(Origin) if each.name not in _OTHER_COLUMNS)
 """Fields of an origin that are columns as they are."""
 

@@ -20,7 +20,6 @@ _KEPT = 4
 """Most engines that are kept: the requests that a dashboard serves at once."""
 
 _CONFIG: dict[str, str | int | float | list[str]] = {
-    "preserve_insertion_order": False,
     "checkpoint_threshold": "1MB",
     "enable_external_file_cache": False,  # of files of the spool, which the next user never reads
 }
@@ -46,7 +45,7 @@ def connected(store: str) -> Iterator[duckdb.DuckDBPyConnection]:
         with closing(engine.first.cursor()) as connection:
             yield connection
         with suppress(duckdb.Error):
-            engine.first.execute(f"reset memory_limit; detach database if exists {store}")
+            engine.first.execute(f"reset memory_limit; reset preserve_insertion_order; detach database if exists {store}")
             ending.pop_all()
             _idle.append(engine)
 

@@ -54,19 +54,40 @@ VERDICTS: Columns = {
 }
 """One run: what it claimed beside what was measured."""
 
+UNCOMPARED: Columns = by_key(
+    Entry("verdict", "Result", meaning="Whether the measurement failed, has no baseline, or one that cannot be compared."),
+    Entry("reason", "Reason", meaning="Why there is no measured ratio. A run may have several reasons."),
+    Entry("runs", "Runs", Unit.COUNT, meaning="Measured runs with this reason."),
+)
+"""One reason why measured runs have no ratio."""
+
 VERDICT_GROUPS: Columns = Groups({**GROUPS, **VERDICT_METRICS, **VERDICT_TEXTS})
 """One group of runs: dimensions, VERDICT_METRICS and their words."""
+
+PUBLISHED: Columns = {
+    **{key: _ROW[key] for key in ("repo", "agent", "model")},
+    **{key: VERDICT_METRICS[key] for key in ("runs_q1", "runs_q2", "runs_q3", "runs_q4")},
+    **by_key(
+        Entry("tasks", "Tasks", Unit.COUNT, meaning="Tasks with a published judgement."),
+        Entry("true_success_share", "True success", Unit.SHARE, "higher", "Share of the tasks in Q1."),
+        Entry("reached_share", "Hard success", Unit.SHARE, "higher", "Share of the tasks that beat or reach the reference."),
+    ),
+}
+"""Published judgements of one agent and model on one repository."""
 
 SPEEDUPS: Columns = {
     **{key: MEASUREMENTS[key] for key in ("benchmark", "metric", "statistic", "unit", "scope", "format", "measured_at")},
     **by_key(
         Entry("base", "Compared with", meaning="baseline or reference."),
-        Entry("base_value", "Value there", Unit.COUNT, meaning="Measured value of the baseline or reference."),
+        Entry("base_value", "Base value", Unit.COUNT, meaning="Measured value of the baseline or reference."),
         Entry("candidate_value", "Candidate", Unit.COUNT, meaning="Measured value of the run's change."),
         Entry("ratio", "Ratio", Unit.RATIO, "higher", "Above 1: better than the baseline or reference."),
+        Entry("ratio_low", "Ratio from", Unit.RATIO, meaning="Lower end of the 95% interval. Empty: a single run, no interval."),
+        Entry("ratio_high", "Ratio to", Unit.RATIO, meaning="Upper end of the 95% interval."),
         VERDICTS["verdict"],
         VERDICTS["why"],
         VERDICTS["source_name"],
+        Entry("files", "Files", Unit.COUNT, meaning="Files that tell this value."),
     ),
 }
 """One measured value of a run beside that of the baseline or the reference."""

@@ -103,7 +103,7 @@ class MeasurementRow(Row):
     variant: Annotated[Variant, ArrowType(pa.string())] | None = optional(
         "Variant", "baseline, reference or candidate. Empty: the file does not say it."
     )
-    agent: Text | None = optional("Agent", "Agent that made the candidate, as written.")
+    agent: Text | None = optional("Agent", "Agent that made the candidate (runs.agent).")
     model: Text | None = optional("Model", "Model of that agent, as written.")
     run_path: Text | None = optional("Run folder", "Folder of the measured run, as the file names it.")
     run_id: Text | None = optional("Run", "Id of the measured run, where the file has it.")

@@ -210,6 +210,7 @@ class RunRow(Row):
     patch_files: Count | None = optional("Files in patch", "Files changed by the patch file of the run.")
     patch_insertions: Count | None = optional("Insertions in patch", "Lines inserted by the patch file of the run.")
     patch_deletions: Count | None = optional("Deletions in patch", "Lines deleted by the patch file of the run.")
+    patch_sha256: Text | None = optional("Patch hash", "sha256 of the patch file of the run.")
     in_stream: Flag = Field(default=False, description="Whether the record came with the event stream of its run.")
     record_rank: Count = Field(
         default=0, description="How complete the record is. Of two copies of one record the more complete one is kept."

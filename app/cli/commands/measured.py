@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,17 +13,29 @@ if TYPE_CHECKING:
     from ingest.store.database import Store
 
 
-@click.command(
-    epilog=examples("verdicts", "verdicts --by agent,model", "verdicts --by evidence -o verdicts.csv", "verdicts --all --repo vllm")
-)
+def share(ctx: click.Context, param: click.Parameter, value: str) -> float:
+    """Callback: `5%` or `0.05` as a number between 0 and 1."""
+    from app.reports.budgets import share as read_share
+
+    number = read_share(value.strip())
+    if number is None or not 0 <= number < 1:
+        raise click.BadParameter(f"a share such as 0.05 or 5%, not {value!r}.", ctx, param)
+    return float(number)
+
+
+@click.command(epilog=examples("verdicts", "verdicts --by agent,model", "verdicts --by evidence -o verdicts.csv", "verdicts --published"))
 @by_option
 @zone_option("IANA time zone for days and times, also of --since and --until.")
 @click.option("--all", "every", is_flag=True, help="List runs that were not measured, too.")
+@click.option("--published", is_flag=True, help="Count published judgements by repository, agent and model; needs no runs.")
+@click.option(
+    "--band", default="5%", show_default=True, metavar="SHARE", callback=share, help="Call ratios within this distance from 1 the same."
+)
 @with_filters
 @with_output
 @with_limit("runs")
 @with_store
-def verdicts(by: tuple[str, ...], zone: str, limit: int | None, filters: Filters, output: Output, store: Store, *, every: bool) -> None:
+def verdicts(by: tuple[str, ...], zone: str, limit: int | None, filters: Filters, output: Output, store: Store, **how: Any) -> None:
     """Show what runs claimed beside what benchmarks measured, per run, or with --by per group.
 
     Groups have the cost per verified speedup and how far claims hold. A ratio is only made between values of the same metric, workload,
@@ -32,10 +44,14 @@ def verdicts(by: tuple[str, ...], zone: str, limit: int | None, filters: Filters
     from app.cli.output import deliver
     from app.reports import measured_results
 
-    if by:
-        deliver(measured_results.groups(store, filters, by, zone), output)
+    if how["published"]:
+        if by or filters:
+            raise click.UsageError("--published counts judgements, and --by and filters choose runs. Use one of them.")
+        deliver(measured_results.published(store), output)
+    elif by:
+        deliver(measured_results.groups(store, filters, by, zone, how["band"]), output)
     else:
-        deliver(measured_results.verdicts(store, filters, limit, every=every), output)
+        deliver(measured_results.verdicts(store, filters, limit, every=how["every"], band=how["band"]), output)
 
 
 @click.command(epilog=examples("measurements", "measurements --unjoined", "measurements --task vllm_core-0000 -o values.csv"))

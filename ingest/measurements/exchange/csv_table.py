@@ -39,6 +39,7 @@ _TEXTS = {
     "model": ("model", "agent_model"),
     "run_id": ("run_id", "run"),
     "run_path": ("run_path", "run_folder"),
+    "patch_sha256": ("patch_sha256", "patch_hash"),
     "measured_by": ("measured_by",),
     "command": ("command",),
     "bench_model": ("bench_model", "served_model"),

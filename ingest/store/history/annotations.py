@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.store.database import Store, arrow
+from ingest.store.database import Store
 from ingest.store.history.ingests import whoami
 from schemas.rows.annotation import AnnotationRow
 
@@ -57,7 +57,7 @@ def _changed(connection: duckdb.DuckDBPyConnection, change: Change, who: str) ->
                     annotations.* exclude (run_id, changed_at, changed_by)
              from runs semi join wanted using (run_id) left join annotations on annotations.run_id = runs.run_id"""
     now = datetime.now(UTC)
-    for run in arrow(connection, sql).to_pylist():
+    for run in connection.sql(sql).to_arrow_table().to_pylist():
         before = _annotation(run)
         after = _applied(before, change, run)
         if after != before:

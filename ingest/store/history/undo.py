@@ -14,7 +14,7 @@ import duckdb
 from ingest.agents.base import CHILD_TABLES, Context
 from ingest.documents.document import Document
 from ingest.store.chains import RECHAINED, define_processes, rechain
-from ingest.store.database import Store, Writer, arrow, run_step
+from ingest.store.database import Store, Writer, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.folding import fold, unfold
 from ingest.store.history.ingests import price_id
@@ -75,7 +75,7 @@ def undo(store: Store, ingest_id: int) -> Undone:
 
 def _row(connection: duckdb.DuckDBPyConnection, ingest_id: int | None, location: str) -> dict[str, Any]:
     sql = "select * from ingests where ingest_id = coalesce($ingest_id, (select max(ingest_id) from ingests))"
-    rows: list[dict[str, Any]] = arrow(connection, sql, {"ingest_id": ingest_id}).to_pylist()
+    rows: list[dict[str, Any]] = connection.sql(sql, params={"ingest_id": ingest_id}).to_arrow_table().to_pylist()
     if rows:
         return rows[0]
     listed = f"List them: `{command_line('ingests', location)}`. Ingests before version 6 of the tables cannot be undone."

@@ -112,6 +112,7 @@ create table runs (
     "patch_files" bigint,
     "patch_insertions" bigint,
     "patch_deletions" bigint,
+    "patch_sha256" varchar,
     "in_stream" boolean not null,
     "record_rank" bigint not null,
     "context_rank" bigint not null,
@@ -204,6 +205,7 @@ comment on column runs."first_edit_ms" is 'Time to the first edit, from a sideca
 comment on column runs."patch_files" is 'Files changed by the patch file of the run.';
 comment on column runs."patch_insertions" is 'Lines inserted by the patch file of the run.';
 comment on column runs."patch_deletions" is 'Lines deleted by the patch file of the run.';
+comment on column runs."patch_sha256" is 'sha256 of the patch file of the run.';
 comment on column runs."in_stream" is 'Whether the record came with the event stream of its run.';
 comment on column runs."record_rank" is 'How complete the record is. Of two copies of one record the more complete one is kept.';
 comment on column runs."context_rank" is 'How much context the record has. Of two equally complete copies the one with more context is kept.';
@@ -487,7 +489,7 @@ comment on column measurements."commit_names_task" is 'Whether all variants of a
 comment on column measurements."parent_full" is 'Commit of the baseline: in full, or its beginning.';
 comment on column measurements."instance" is 'Id of the task instance in the benchmark.';
 comment on column measurements."variant" is 'baseline, reference or candidate. Empty: the file does not say it.';
-comment on column measurements."agent" is 'Agent that made the candidate, as written.';
+comment on column measurements."agent" is 'Agent that made the candidate (runs.agent).';
 comment on column measurements."model" is 'Model of that agent, as written.';
 comment on column measurements."run_path" is 'Folder of the measured run, as the file names it.';
 comment on column measurements."run_id" is 'Id of the measured run, where the file has it.';

@@ -1,11 +1,11 @@
 -- For each subject of v_measurements that a candidate has: the run whose change was measured, or why there is none.
--- The first of these that matches any run decides: the id of the run, its folder, its commit, its task; the last two with agent and
--- model, where both sides know them. Of several runs, those that changed nothing or began after the measurement are left out; several
+-- The first of these that matches any run decides: the id of the run, its folder, the hash of its patch, its commit, its task; the last
+-- two with agent and model, where both sides know them. Of several runs, those that changed nothing or began after the measurement are left out; several
 -- others are ambiguous.
 create or replace view v_measured_runs as
 with runs_known as (
     select
-        run_id, agent, task, coalesce(patch_files, 1) > 0 as has_changes,
+        run_id, agent, task, patch_sha256, coalesce(patch_files, 1) > 0 as has_changes,
         case when time_source <> 'file' then coalesce(started_at, ended_at) end as began_at,
         lower(coalesce(labels['commit'], head_commit)) as commit,
         [lower(replace(name, '.', '-')) for name in list_append(models, requested_model) if name is not null] as model_names
@@ -24,7 +24,7 @@ folders as (
 ),
 candidates as (
     select
-        subject, max(measured_at) as measured_at, run_id, run_path, commit_full as commit, left(commit_full, 7) as short, task, batch, agent,
+        subject, max(measured_at) as measured_at, run_id, run_path, patch_sha256, commit_full as commit, left(commit_full, 7) as short, task, batch, agent,
         -- a date or a version behind the name is no other model
         '(^|[^a-z0-9])' || regexp_escape(lower(replace(model, '.', '-'))) || '([-@:](20[0-9]{2}|v[0-9]).*)?$' as model
     from v_measurements
@@ -54,7 +54,11 @@ matches as (
     from wanted
     join folders on last_folder = regexp_extract(run_path, '[^/]+$') and ends_with('/' || folder, '/' || run_path)
     union all
-    select subject, 3, 'commit', runs_known.run_id
+    select subject, 3, 'patch', runs_known.run_id
+    from wanted
+    join runs_known on runs_known.patch_sha256 = wanted.patch_sha256
+    union all
+    select subject, 4, 'commit', runs_known.run_id
     from wanted
     join runs_known
         on short = left(runs_known.commit, 7)
@@ -63,7 +67,7 @@ matches as (
         coalesce(wanted.agent = runs_known.agent, true)
         and (model is null or model_names = [] or len([name for name in model_names if regexp_matches(name, model)]) > 0)
     union all
-    select subject, 4, 'task', runs_known.run_id
+    select subject, 5, 'task', runs_known.run_id
     from wanted
     join runs_known on runs_known.task = wanted.task
     where
@@ -93,7 +97,7 @@ found as (
     qualify row_number() over (partition by subject order by level) = 1
 ),
 judged as (
-    select wanted.*, found.* exclude (subject, all_ids, likely_ids), level = 3 and several_commits.commit is not null as is_short
+    select wanted.*, found.* exclude (subject, all_ids, likely_ids), joined_by = 'commit' and several_commits.commit is not null as is_short
     from wanted
     left join found using (subject)
     left join several_commits on several_commits.commit = wanted.commit
@@ -107,11 +111,11 @@ select
         when len(run_ids) > 1
             then len(run_ids) || ' runs match by ' || joined_by || ': ' || array_to_string([left(id, 8) for id in run_ids[:4]], ', ')
         when run_ids is not null then null
-        when coalesce(run_id, run_path, commit, task) is null then 'it names no run, commit or task'
+        when coalesce(run_id, run_path, patch_sha256, commit, task) is null then 'it names no run, patch, commit or task'
         else
             'no run has its ' || concat_ws(
                 ' or ', if(run_id is not null, 'id', null), if(run_path is not null, 'folder', null),
-                if(commit is not null, 'commit', null), if(task is not null and commit is null, 'task', null)
+                if(patch_sha256 is not null, 'patch', null), if(commit is not null, 'commit', null), if(task is not null and commit is null, 'task', null)
             ) || coalesce(' and agent ' || agent, '')
     end as unjoined
 from judged;

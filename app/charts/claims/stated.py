@@ -1,4 +1,4 @@
-"""Charts of what summaries claim: coloured and sized by evidence, shaped by scope, open where the text hedges.
+"""Charts of what summaries claim, not of what was measured.
 
 Rows as of `app.queries.claims`. The colours of models play no part here.
 """
@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
-from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, is_wide
-from app.charts.base import Words, chart, figure, nothing, run_line, safe, tick_name
-from app.charts.palette import EVIDENCE_SIZES, SCOPES, Looks, name
+from app.charts.base import Words, chart, figure, nothing, run_line, tick_name
+from app.charts.claims.marks import Row, hover_lines, legend_of, no_change, ratio_axis, run_points
+from app.charts.palette import Looks, name
 from app.text.formatting import exact, human
-from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, words
+from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words
 from schemas.catalogue.columns import RUNS
 from schemas.text import plural
 from schemas.unit_names import Unit
@@ -30,25 +30,11 @@ HALVES = 10
 COST = axis_of(RUNS["cost_own_usd"])
 RATIO = "Claimed ratio (log scale)"
 _LONGEST_QUOTE = 50
-_MOST_TICKS = 5
-_HOVERED, _HOVER_WIDTH = 300, 60
-"""The most characters of a quote in hover text, and of a line of it."""
-_GREY = "#7A7A7A"
+_HOVERED = 300
+"""The most characters of a quote in hover text."""
+
 INK_ON_EVIDENCE = {"benchmarked": "#0B1012", "figures": "#FFFFFF", "stated": "#0B1012", "estimated": "#0B1012"}
 """Colour of figures on bars of evidence, at 4.5:1."""
-_POWERS = range(-9, 13)
-_TICKS = (
-    [step / 50 for step in range(25, 101)],
-    [step / 20 for step in range(10, 41)],
-    [step / 10 for step in range(1, 41)],
-    [base * 10.0**power for power in _POWERS for base in (1, 1.5, 2, 3, 5, 7)],
-    [base * 10.0**power for power in _POWERS for base in (1, 2, 5)],
-    [10.0**power for power in _POWERS],
-    [1000.0**power for power in range(-3, 5)],
-)
-"""Places for the ticks of a ratio, from fine to coarse."""
-
-Row = Mapping[str, Any]
 
 
 def _forest_words(table: pa.Table) -> Words:
@@ -89,9 +75,9 @@ def claims_forest(table: pa.Table, _: Looks) -> go.Figure:
     }
     groups = [(evidence, [(place, row) for place, row in rows if row["evidence"] == evidence]) for evidence in EVIDENCE]
     traces = [make(evidence, found) for make in (_ranges, _forest_points) for evidence, found in groups if found]
-    drawn = figure([*traces, *_legend([row for _, row in rows])], xaxis=_ratio_axis(values) | {"title": {"text": RATIO}}, yaxis=quotes)
+    drawn = figure([*traces, *legend_of([row for _, row in rows])], xaxis=ratio_axis(values) | {"title": {"text": RATIO}}, yaxis=quotes)
     drawn.update_layout(height=150 + ROW * max(table.num_rows, LEAST_ROWS), showlegend=True)
-    return drawn.add_shape(_no_change("x")).add_annotation(
+    return drawn.add_shape(no_change("x")).add_annotation(
         x=0, y=-1, text="no change", showarrow=False, xanchor="left", xshift=4, font={"size": 12}
     )
 
@@ -102,7 +88,7 @@ def _is_drawable(row: Row) -> bool:
 
 def _forest_points(evidence: str, rows: Sequence[tuple[int, Row]]) -> go.Scatter:
     shown = [row for _, row in rows]
-    points = _points(evidence, shown, [row["ratio"] for row in shown], [place for place, _ in rows])
+    points = run_points(evidence, shown, [row["ratio"] for row in shown], [place for place, _ in rows])
     return points.update(hovertext=[_claim_hover(row) for row in shown])
 
 
@@ -120,78 +106,10 @@ def _ranges(evidence: str, rows: Sequence[tuple[int, Row]]) -> go.Scatter:
     )
 
 
-def _points(evidence: str, rows: Sequence[Row], x: Sequence[float], y: Sequence[float]) -> go.Scatter:
-    """Points with their run ids as custom data, so that a click can open the run."""
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        name=evidence_words(evidence),
-        legendgroup=evidence,
-        customdata=[[row["run_id"]] for row in rows],
-        hoverinfo="text",
-        showlegend=False,
-        marker={
-            "color": EVIDENCE[evidence],
-            "size": EVIDENCE_SIZES[evidence],
-            "symbol": [_symbol(row) for row in rows],
-            "opacity": 1,
-            "line": {"width": 1.5, "color": EVIDENCE[evidence]},
-        },
-    )
-
-
-def _symbol(row: Row) -> str:
-    """The mark of the scope; open for hedged and estimated claims."""
-    is_open = row["evidence"] == "estimated" or row["hedged"]
-    return SCOPES[row["scope"]] + ("-open" if is_open else "")
-
-
-def _legend(rows: Sequence[Row]) -> list[go.Scatter]:
-    """The legend of the colours and shapes in use, as traces without points: a point has one of each, so none can represent either."""
-    evidence = [kind for kind in EVIDENCE if any(row["evidence"] == kind for row in rows)]
-    lines = [{"line": {"color": EVIDENCE[kind], "width": 8}, "legendgroup": kind, "name": evidence_words(kind)} for kind in evidence]
-    colours = [go.Scatter(mode="lines", **line) for line in lines]
-    shapes = [(words(scope), mark) for scope, mark in SCOPES.items() if any(row["scope"] == scope for row in rows)]
-    shapes += [("qualified or projected", "circle-open")] if any(_symbol(row).endswith("-open") for row in rows) else []
-    marks = [go.Scatter(mode="markers", marker={"color": _GREY, "symbol": mark, "size": 10}, name=label) for label, mark in shapes]
-    return [trace.update(x=[None], y=[None], showlegend=True, hoverinfo="skip") for trace in (*colours, *marks)]
-
-
-def _no_change(along: str) -> dict[str, Any]:
-    """The line at 1×, across the whole plot."""
-    across = {"x": "y", "y": "x"}[along]
-    ends = {f"{along}0": 1, f"{along}1": 1, f"{across}0": 0, f"{across}1": 1, f"{across}ref": f"{across} domain"}
-    return {"type": "line", "layer": "below", "line": {"color": _GREY, "width": 1.5, "dash": "dash"}} | ends
-
-
-def _ratio_axis(values: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic axis with 1× on it and round factors as ticks."""
-    low, high = min([*values, 1.0]), max([*values, 1.0])
-    margin = max(0.02, 0.06 * math.log10(high / low))
-    ends = [math.log10(low) - margin, math.log10(high) + margin]
-    choices = [[place for place in places if 10 ** ends[0] <= place <= 10 ** ends[1]] for places in _TICKS]
-    ticks = next((ticks for ticks in choices if len(ticks) <= _MOST_TICKS), [1.0])
-    texts = [f"{tick / 1000:,g}k×" if tick >= 1000 else f"{tick:g}×" for tick in ticks]  # short: phones are narrow
-    return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": texts, "automargin": True, "tickangle": 0}
-
-
 def _claim_hover(row: Row) -> str:
     about = " · ".join(row[key] for key in ("title", "repo", "model") if row.get(key))
     quote = textwrap.shorten(row["quote"], _HOVERED, placeholder=" …") or row["quote"][:_HOVERED]
-    return _lines(quote, claim_title(row), about, run_line(row))
-
-
-def _lines(title: str, *lines: str) -> str:
-    """Hover text with a title, wrapped at the width of a page."""
-    first, *rest = [_broken(line) for line in (title, *lines) if line]
-    return "<br>".join([f"<b>{first}</b>", *rest])
-
-
-def _broken(line: str) -> str:
-    if len(line) <= _HOVER_WIDTH:
-        return safe(" ".join(line.split()))
-    return "<br>".join(safe(part) for part in textwrap.wrap(line, _HOVER_WIDTH))
+    return hover_lines(quote, claim_title(row), about, run_line(row))
 
 
 def _short(quote: str) -> str:
@@ -249,7 +167,7 @@ def _share(evidence: str, rows: Sequence[Row]) -> go.Bar:
         insidetextanchor="middle",
         textangle=0,
         textfont={"color": INK_ON_EVIDENCE[evidence], "size": 13},
-        hovertext=[_lines(_group(row), line, EVIDENCE_MEANINGS[evidence]) for row, line in zip(rows, said, strict=True)],
+        hovertext=[hover_lines(_group(row), line, EVIDENCE_MEANINGS[evidence]) for row, line in zip(rows, said, strict=True)],
         hoverinfo="text",
         showlegend=True,
         marker={"color": EVIDENCE[evidence], "line": {"width": 0}},
@@ -288,13 +206,13 @@ def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
         return nothing("No run has both a claimed speedup and a reported cost.")
     groups = [(evidence, [row for row in rows if row["evidence"] == evidence]) for evidence in EVIDENCE]
     traces = [_cost_points(evidence, found) for evidence, found in groups if found]
-    x, y = axis_layout(COST, costs, logarithmic=logarithmic), _ratio_axis([row["ratio"] for row in rows])
-    drawn = figure([*traces, *_legend(rows)], xaxis=x, yaxis=y | {"title": {"text": "Claimed speedup (log scale)"}})
-    return drawn.update_layout(height=460 if len(rows) >= HALVES else 240, showlegend=True).add_shape(_no_change("y"))
+    x, y = axis_layout(COST, costs, logarithmic=logarithmic), ratio_axis([row["ratio"] for row in rows])
+    drawn = figure([*traces, *legend_of(rows)], xaxis=x, yaxis=y | {"title": {"text": "Claimed speedup (log scale)"}})
+    return drawn.update_layout(height=460 if len(rows) >= HALVES else 240, showlegend=True).add_shape(no_change("y"))
 
 
 def _cost_points(evidence: str, rows: Sequence[Row]) -> go.Scatter:
     costs = [f"{RUNS[COST.column].label}: {exact(row[COST.column], COST.unit)}" for row in rows]
-    hovertext = [_lines(claim_title(row), row["quote"] or "", cost, run_line(row)) for row, cost in zip(rows, costs, strict=True)]
+    hovertext = [hover_lines(claim_title(row), row["quote"] or "", cost, run_line(row)) for row, cost in zip(rows, costs, strict=True)]
     x, y = [float(row["cost_own_usd"]) for row in rows], [row["ratio"] for row in rows]
-    return _points(evidence, rows, x, y).update(hovertext=hovertext)
+    return run_points(evidence, rows, x, y).update(hovertext=hovertext)
