@@ -17,13 +17,16 @@ import pytest
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters.registry import FILTERS
+from ingest.documents import contents
 from ingest.measurements import tool_names
-from ingest.measurements.given import FILE_NAME, KEYS, SaidBeside
+from ingest.measurements.given import FILE_NAME, KEYS, SaidBeside, parse_given
+from ingest.pipeline import Options, ingest
+from ingest.store.database import Store
 from schemas.agents import AGENTS
 from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode
 from tests import agents_table
-from tests.conftest import ROOT, SAMPLES, Run
+from tests.conftest import ROOT, SAMPLES, Run, StoreOnce, ingest_paths
 
 README = (ROOT / "README.md").read_text()
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
@@ -55,6 +58,20 @@ RESULTS = {
 """Files that commands of the page on measured results name."""
 
 
+@pytest.fixture(scope="module")
+def one_measured(store_once: StoreOnce) -> Store:
+    """A store of the three sample runs, one of them measured: to be copied."""
+
+    def fill(store: Store) -> None:
+        ingest_paths(store, SAMPLES)
+        for name, said in (("before.json", "variant=baseline"), ("after.json", "variant=candidate,run=5e0c031e")):
+            file = Path(store.location).with_name(name)
+            file.write_text(RESULTS[name])
+            ingest(contents.read_paths([file]), store, Options(measure=parse_given([said, "scope=micro"])))
+
+    return store_once("one-measured", fill)
+
+
 def test_the_readme_opens_with_the_two_commands() -> None:
     assert [line.split()[:2] for line in BLOCKS["README.md"][0].splitlines()] == [["make", "run"], ["make", "test"]]
 
@@ -79,9 +96,9 @@ def test_every_command_is_on_the_page_of_commands_and_helps_with_an_example(comm
 
 
 @pytest.mark.parametrize(("page", "line"), [(page, line) for page, line in LINES if line.split()[1] not in SERVES])
-def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, samples_read: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, one_measured: Store, tmp_path: Path) -> None:
     (tmp_path / "logs").symlink_to(SAMPLES)
-    shutil.copy(samples_read(), tmp_path)
+    shutil.copy(one_measured.location, tmp_path)
     for name, text in RESULTS.items():
         (tmp_path / name).write_text(text)
     done = tachograph(*shlex.split(line)[1:], fresh=line in FIRST_LINES)

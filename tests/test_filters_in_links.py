@@ -176,4 +176,4 @@ def test_an_empty_store_offers_the_samples(tmp_path: Path, screens: Any) -> None
     app = screens(tmp_path / "new.duckdb")
     app.button(key="samples").click().run()
     assert not app.exception
-    assert figures(app)["Reported cost"] == "$2.83"
+    assert figures(app)["Reported cost"] == "$20.52"

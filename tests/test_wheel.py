@@ -36,7 +36,8 @@ def test_the_wheel_holds_sql_theme_screens_and_samples(wheel: Path) -> None:
         "app/.streamlit/config.toml",
         "app/dashboard.py",
     } | screens <= names
-    assert {f"app/sample_logs/{path.relative_to(ROOT / 'sample_logs').as_posix()}" for path in SAMPLES.iterdir()} <= names
+    samples = [path for path in (ROOT / "sample_logs").rglob("*") if path.is_file()]
+    assert {f"app/{path.relative_to(ROOT).as_posix()}" for path in samples} <= names
     assert not [name for name in names if "pictures" in name], "they are the README's"
     assert {name.split("/")[0] for name in names if not name.startswith("tachograph-")} == {"app", "ingest", "schemas"}
 

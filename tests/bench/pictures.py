@@ -19,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from ingest.store.database import Store
-from tests.conftest import ROOT, SAMPLES, ingest_paths
+from tests.conftest import ROOT, ingest_paths
 from tests.serving import chromium, served, wait_until_drawn
 
 WIDTH, HEIGHT = 1280, 1000
@@ -45,7 +45,7 @@ PICTURES = (
     Picture("overview", "/", "light"),
     Picture("run", "/run?run=5e0c031e-eef9-49db-91be-235c0b535201", "light", "Summary"),
     Picture("cost", "/cost", "dark"),
-    Picture("reports", "/reports", "dark"),
+    Picture("verdicts", "/verdicts", "dark"),
 )
 
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> None:
     folder = Path(arguments[0]) if arguments else ROOT / "app" / "assets" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
-        ingest_paths(Store(Path(work) / "tachograph.duckdb"), SAMPLES)
+        ingest_paths(Store(Path(work) / "tachograph.duckdb"), ROOT / "sample_logs")
         with served(Path("tachograph.duckdb"), Path(work) / "log") as (address, _), chromium() as browser:
             for picture in PICTURES:
                 file = folder / f"{picture.name}.webp"
