@@ -148,7 +148,7 @@ class IngestReport:
 
     def as_dict(self) -> dict[str, float]:
         """The figures `tachograph ingest --json` prints."""
-        return _counts(self.sources) | {"measurements": self.total("measurements"), "seconds": round(self.seconds, 3)}
+        return _counts(self.sources) | {"seconds": round(self.seconds, 3)}
 
 
 def _total(sources: Sequence[SourceReport], count: str) -> int:

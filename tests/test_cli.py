@@ -28,8 +28,8 @@ def test_every_command_explains_itself_by_example(name: str) -> None:
 
 
 def test_commands_stand_in_the_order_of_use() -> None:
-    in_order = "ingest report runs show models claims findings check compare label note star exclude ingests undo rejects sources"
-    in_order += " dashboard rebuild reprice doctor"
+    in_order = "ingest report runs show models claims findings verdicts measurements check compare label note star exclude ingests"
+    in_order += " undo rejects sources dashboard rebuild reprice doctor"
     assert " ".join(cli.commands) == in_order
 
 

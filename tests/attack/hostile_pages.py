@@ -21,10 +21,10 @@ from tests.attack.lab import Lab
 from tests.attack.payloads import hostile_stream, payloads
 from tests.serving import served
 
-SCREENS = ("", "runs", "cost", "duration", "claims", "compare", "quality", "reports", "upload")
+SCREENS = ("", "runs", "cost", "duration", "claims", "verdicts", "compare", "quality", "reports", "upload")
 """Every screen that the menu leads to; a test of the menu says if one is missing. A run has its own."""
 
-COMMANDS = ("report", "runs", "models", "claims", "findings", "rejects", "sources")
+COMMANDS = ("report", "runs", "models", "claims", "findings", "verdicts", "measurements", "rejects", "sources")
 FORMATS = ("html", "md", "csv", "xlsx", "table")
 HALVES = "half of a pair"
 PAGE_CHECKED = "no script ran, no request but to the dashboard, no dialog or window, no link that runs, no traceback on page or in log"
@@ -63,11 +63,22 @@ def _hostile_store(lab: Lab, bird: Canary) -> Path:
         folder.mkdir(parents=True)
         (folder / f"{name}.json").write_bytes(hostile_stream(text, number))
         (folder / f"cut {name}.json").write_bytes(hostile_stream(text, number)[-600:-100])
+        _write_measured(folder / f"measured {name}", text, name)
     labels = [word for name in ("script", "image", "formula") for word in ("--label", f"{texts[name].replace('=', '≈')}={texts[name]}")]
     template = ["--path-template", "{repo}/{task}/{team}/*"]
     ended = lab.forks.succeed(room, "ingest", room / "logs", *labels, *template, "--jobs", "1", "--db", room / STORE)
     assert f"{len(texts)} accepted" in ended.err, ended.story
+    assert f"{2 * len(texts)} measured values" in ended.err, ended.story
     return room / STORE
+
+
+def _write_measured(place: Path, text: str, task: str) -> None:
+    """Measured values of the task with the text as benchmark and machine, and of which the reason against a ratio has the text."""
+    rows = [("before", 2.0, f"{text} A"), ("after", 1.0, text)]
+    with place.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(("variant", "metric", "unit", "value", "bench_model", "benchmark", "machine", "task"))
+        table.writerows((variant, "latency", "ms", value, model, text, text, task) for variant, value, model in rows)
 
 
 def attack_screens(lab: Lab, browser: Browser, shown: Dashboard, runs: int) -> None:

@@ -40,7 +40,7 @@ from tests.examples import examples
 from tests.serving import served, wait_until_drawn
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
-SCREENS = ("overview", "runs", "cost", "duration", "claims", "compare", "quality", "reports")
+SCREENS = ("overview", "runs", "cost", "duration", "claims", "verdicts", "compare", "quality", "reports")
 STORABLE = [one for one in HOSTILE if not "\ud800" <= one <= "\udfff"]
 OURS = re.compile(r"\x1b\[[012;]*m")
 """Bold, faint and neither, as tables are drawn."""
@@ -154,6 +154,8 @@ COMMANDS = {
     "models": ("models",),
     "claims": ("claims",),
     "findings": ("findings",),
+    "verdicts": ("verdicts", "--all"),
+    "measurements": ("measurements",),
     "rejects": ("rejects",),
     "sources": ("sources",),
     "compare": ("compare", "model=claude-opus-4-6", f"'label=team={NASTY.translate(dict.fromkeys((0, 0xD800, 0xDFFF)))}'"),

@@ -1,7 +1,6 @@
 -- For each subject of v_measurements that a candidate has: the run whose change was measured, or why there is none.
 -- The first of these that matches any run decides: the id of the run, its folder, the hash of its patch, its commit, its task; the last
--- two with agent and model, where both sides know them. Of several runs, those that changed nothing or began after the measurement are left out; several
--- others are ambiguous.
+-- two with agent and model, where both sides know them. A run that changed nothing or began after the measurement is not what was measured, unless it is named; several others are ambiguous.
 create or replace view v_measured_runs as
 with runs_known as (
     select
@@ -86,10 +85,12 @@ found as (
     -- most times of measurements and of folders have no zone: a day is left for it
     select
         subject, level, joined_by,
-        list(distinct matches.run_id order by matches.run_id) as all_ids,
-        list(distinct matches.run_id order by matches.run_id)
-            filter (has_changes and coalesce(began_at < measured_at + interval 1 day, true)) as likely_ids,
-        if(likely_ids is null, all_ids, likely_ids) as run_ids
+        count(distinct matches.run_id) as matching,
+        coalesce(
+            list(distinct matches.run_id order by matches.run_id)
+                filter (level <= 2 or (has_changes and coalesce(began_at < measured_at + interval 1 day, true))),
+            []
+        ) as run_ids
     from matches
     join runs_known on runs_known.run_id = matches.run_id
     join wanted using (subject)
@@ -97,7 +98,7 @@ found as (
     qualify row_number() over (partition by subject order by level) = 1
 ),
 judged as (
-    select wanted.*, found.* exclude (subject, all_ids, likely_ids), joined_by = 'commit' and several_commits.commit is not null as is_short
+    select wanted.*, found.* exclude (subject), joined_by = 'commit' and several_commits.commit is not null as is_short
     from wanted
     left join found using (subject)
     left join several_commits on several_commits.commit = wanted.commit
@@ -110,7 +111,10 @@ select
         when is_short then 'the hash ' || commit || ' is short and that of several commits'
         when len(run_ids) > 1
             then len(run_ids) || ' runs match by ' || joined_by || ': ' || array_to_string([left(id, 8) for id in run_ids[:4]], ', ')
-        when run_ids is not null then null
+        when len(run_ids) = 1 then null
+        when matching > 0
+            then if(matching = 1, 'the run that matches', matching || ' runs that match') || ' by ' || joined_by
+                || ' left no patch, or began after the measurement'
         when coalesce(run_id, run_path, patch_sha256, commit, task) is null then 'it names no run, patch, commit or task'
         else
             'no run has its ' || concat_ws(
