@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.text.words.undo import took_back
 from ingest.context.path_template import PathTemplate
 from ingest.documents.contents import Source
 from ingest.measurements.given import parse_given
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
+from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from tests.conftest import record_text
 
@@ -237,6 +239,18 @@ def test_what_is_said_counts_until_its_ingest_is_undone(store: Store) -> None:
     assert only(store, "verdict", "measured_baseline", "unit") == ("faster", 100_000.0, "ms")
     undo(store, 2)
     assert only(store, "verdict", "measured_baseline", "unit") == ("not_comparable", 100.0, None)
+
+
+def test_a_rebuild_keeps_verdicts_and_an_undo_takes_measurements_back(store: Store) -> None:
+    stored(store, table(line("baseline", 100), line("candidate", 50)))
+    stored(store, run())
+    judged = rows(store)
+    assert judged[0]["verdict"] == "faster"
+    rebuild(store)
+    assert rows(store) == judged
+    assert took_back(undo(store, 1)) == "Undid ingest 1: removed 0 runs and 2 measured values of 1 file."
+    assert only(store, "verdict", "values_measured") == ("not_measured", 0)
+    assert rows(store, "from measurements") == []
 
 
 def test_two_commands_of_one_file_are_told_apart_by_their_names(store: Store, tmp_path: Path) -> None:

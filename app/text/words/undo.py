@@ -38,7 +38,8 @@ def took_back(undone: Undone) -> str:
 def _counts(undone: Undone) -> str:
     labelled = f", its labels for {plural(undone.labelled_files, 'file')}" if undone.labelled_files else ""
     rejected = f", {plural(undone.rejects, 'reject')}" if undone.rejects else ""
-    return f"{plural(undone.gone, 'run')} of {plural(undone.files, 'file')}{rejected}{labelled}"
+    measured = f" and {plural(undone.measurements, 'measured value')}" if undone.measurements else ""
+    return f"{plural(undone.gone, 'run')}{measured} of {plural(undone.files, 'file')}{rejected}{labelled}"
 
 
 def _staying(undone: Undone) -> str:

@@ -52,6 +52,7 @@ class Undone:
     files: int
     rejects: int
     labelled_files: int
+    measurements: int
 
 
 def preview(store: Store, ingest_id: int | None = None) -> tuple[Undone, Mapping[str, Any]]:

@@ -10,5 +10,6 @@ select
     count(*) filter (run_id in (select run_id from others)) as staying,
     (select count(*) from sources where ingest_id = $ingest_id) as files,
     (select count(*) from rejects where source_id in (select source_id from sources where ingest_id = $ingest_id)) as rejects,
-    (select count(*) from source_labels where ingest_id = $ingest_id) as labelled_files
+    (select count(*) from source_labels where ingest_id = $ingest_id) as labelled_files,
+    (select count(*) from measurements where source_id in (select source_id from sources where ingest_id = $ingest_id)) as measurements
 from mine;
