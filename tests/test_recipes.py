@@ -29,7 +29,16 @@ def copy(tmp_path: Path) -> Copy:
 
 
 def test_every_recipe_has_a_test() -> None:
-    tested = {"An agent", "A chart", "An export", "A finding", "A claim rule", "A figure of a run", "A figure of a group"}
+    tested = {
+        "An agent",
+        "A measuring tool",
+        "A chart",
+        "An export",
+        "A finding",
+        "A claim rule",
+        "A figure of a run",
+        "A figure of a group",
+    }
     assert RECIPES.keys() == tested
 
 
@@ -46,6 +55,17 @@ def test_an_agent(copy: Copy) -> None:
         "run_id": "a1", "agent": "acme", "outcome": "completed", "cost_own_usd": 0.5, "duration_ms": 12_500, "claimed_speedup": 2,
     }  # fmt: skip
     assert json.loads(rebuilt) == [run]
+
+
+def test_a_measuring_tool(copy: Copy) -> None:
+    copy.apply("A measuring tool")
+    (copy.folder / "acme.json").write_text('{"acme_bench": "sort", "ms": [2.0, 4.0, 9.0]}')
+    _, listed = copy.tachograph_each(("ingest", copy.folder / "acme.json"), ("measurements", *JSON))
+    [row] = json.loads(listed)
+    assert {name: row[name] for name in ("format", "benchmark", "metric", "statistic", "value", "unit", "better", "n", "samples")} == {
+        "format": "acme-bench", "benchmark": "sort", "metric": "time", "statistic": "median", "value": 4.0, "unit": "ms", "better": "lower",
+        "n": 3, "samples": [2.0, 4.0, 9.0],
+    }  # fmt: skip
 
 
 def test_a_chart(copy: Copy) -> None:
