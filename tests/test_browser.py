@@ -192,7 +192,9 @@ def test_an_upload_gets_labels_and_is_undone(no_runs: None, visit: Open) -> None
     expect(page.get_by_text("team=kernels")).to_be_visible()
     page.get_by_role("textbox", name="Note").fill("warm cache")
     page.get_by_role("button", name="Save").click()
+    wait_until_drawn(page)  # a link that is clicked while the screen is drawn again may be taken out under the click
     page.get_by_role("link", name="Upload", exact=False).first.click()
+    expect(page.get_by_role("heading", name="Upload", exact=True)).to_be_visible()
     page.get_by_role("button", name="Undo this upload").click()
     page.get_by_role("button", name="Undo ingest 1").first.click()
     expect(page.get_by_text("Undid ingest 1: removed 3 runs of 3 files.")).to_be_visible()
