@@ -5,12 +5,13 @@ A file is read as measurements where no run of an agent was found in it. Content
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 from ingest.measurements import iso_bench
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.comma_separated import columns
 from ingest.measurements.exchange import bencher, csv_table, github_action
 from ingest.measurements.load import k6, sglang, vllm, wrk
 from ingest.measurements.published import algotune, gso, kernelbench, swefficiency
@@ -66,7 +67,7 @@ _CUT = "it is no valid JSON, and may be cut off"
 LARGEST_BYTES = 64 << 20
 """Bytes of the largest file that is read as measurements."""
 
-MARKED_CHARACTERS = 1 << 20
+MARKED_BYTES = 1 << 20
 """The marks of a tool are within this beginning of a file."""
 
 
@@ -81,13 +82,19 @@ class Reading:
 
 def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
     """The measurements in a file; None where no tool recognises it. Raises nothing: a defect is a refusal too."""
-    beginning = file.text[:MARKED_CHARACTERS]
-    for tool in TOOLS:
-        if all(mark in beginning for mark in tool.marks):
-            reading = _read(tool, file, source_id)
-            if reading:
-                return reading
+    for tool in _tools_of(file.text[:MARKED_BYTES]):
+        if reading := _read(tool, file, source_id):
+            return reading
     return None
+
+
+def may_measure(beginning: str) -> bool:
+    """Whether a file that begins like this may be one of a tool: it has all marks of one, or the header of a table."""
+    return any(tool.marks for tool in _tools_of(beginning)) or len(columns(beginning)) > 1
+
+
+def _tools_of(beginning: str) -> Iterator[Tool]:
+    return (tool for tool in TOOLS if all(mark in beginning for mark in tool.marks))
 
 
 def _read(tool: Tool, file: MeasuredFile, source_id: str) -> Reading | None:

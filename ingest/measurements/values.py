@@ -5,15 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TypeGuard
 
 _EDGES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a JSON value is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def number(value: object) -> float | None:
     """A JSON number; None for anything else, such as true, a text or null, and for a whole number that is larger than any float."""
     try:
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return float(value) if is_number(value) else None
     except OverflowError:
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile
 from schemas.measured_units import stored_unit
@@ -77,11 +77,6 @@ def quantity(name: str) -> Quantity:
             statistic = None if place is None else statistic_named(words.pop(place))
     metric = "_".join(words)
     return Quantity(_METRICS.get(metric, metric), statistic, unit)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def metric_of_unit(unit: str | None) -> str:

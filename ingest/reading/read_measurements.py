@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingest.documents.contents import Source, Unreadable
-from ingest.measurements import LARGEST_BYTES, read_measurements
+from ingest.measurements import LARGEST_BYTES, MARKED_BYTES, may_measure, read_measurements
 from ingest.measurements.base import MeasuredFile
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
 from ingest.store.read_result import ReadResult
@@ -12,13 +12,15 @@ from schemas.errors import RejectReason
 from schemas.rows.source import FileKind
 from schemas.rows.tables import WrongValue
 
+_BLOCK = 1 << 20
+
 _MAY_MEASURE = frozenset((FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE))
 """Kinds of files that may hold measurements; `data.js` of github-action-benchmark is source code."""
 
 
-def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, allowance: Allowance | None) -> None:
+def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter) -> None:
     """Note what a file without a run is. A file of a tool that cannot be read becomes a reject. Raises OSError, InputUnreadable."""
-    text = _text(source, allowance) if kind in _MAY_MEASURE else ""
+    text = _text(source) if kind in _MAY_MEASURE else ""
     path = None if source.temporary else source.path
     reading = read_measurements(MeasuredFile(result.name, text, path), result.source_id) if text else None
     if reading is None:
@@ -37,16 +39,25 @@ def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spo
         result.ignored = 1
 
 
-def _text(source: Source, allowance: Allowance | None) -> str:
-    """The text of a file, decompressed; empty where it is too large or cannot be read."""
+def _text(source: Source) -> str:
+    """The text of a file, decompressed; empty where no tool's marks begin it, or where it is too large or cannot be read."""
     if source.size > LARGEST_BYTES:
         return ""
     with source.open() as stream:
         try:
-            text = Utf8(Opened(stream, allowance or Allowance(source.size)))
-            data = bytearray()
-            while len(data) <= LARGEST_BYTES and (block := text.read(1 << 20)):
-                data += block
+            text = Utf8(Opened(stream, Allowance(source.size)))
+            data = _read_up_to(text, MARKED_BYTES)
+            if not may_measure(data.decode("utf-8", "replace")):
+                return ""
+            data += _read_up_to(text, LARGEST_BYTES + 1 - len(data))
         except Broken:
             return ""
     return data.decode("utf-8", "replace") if len(data) <= LARGEST_BYTES else ""
+
+
+def _read_up_to(text: Utf8, most: int) -> bytearray:
+    """The next bytes, about so many at most: a stream gives them in blocks of its own."""
+    data = bytearray()
+    while len(data) < most and (block := text.read(min(_BLOCK, most - len(data)))):
+        data += block
+    return data

@@ -165,7 +165,7 @@ class _SourceReader:
         elif self._has_roll_ups:
             self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
-            read_as_measurements(source, found.file_kind, self._result, self._spool, allowance)
+            read_as_measurements(source, found.file_kind, self._result, self._spool)
 
     def _as_log(self, without_run: list[Unreadable]) -> None:
         """Reject the doubtful parts, since the source is a log; and events without a run, where nothing else was found."""

@@ -78,7 +78,7 @@ class SpoolWriter:
         self._records: list[_Record] = []
         self._rejects: list[RejectRow] = []
         self._reject_keys: list[DocumentKey] = []
-        self._measurements: list[MeasurementRow] = []
+        self._measurements: list[pa.Table] = []
         self._measurement_keys: list[DocumentKey] = []
         self._characters = 0
 
@@ -97,12 +97,12 @@ class SpoolWriter:
 
     def measure(self, result: ReadResult, rows: Sequence[MeasurementRow]) -> None:
         """Add the measurements of a file. Raises WrongValue for a value that its column does not take; nothing is added then."""
-        arrow_table(MeasurementRow, rows)
+        table = arrow_table(MeasurementRow, rows)
         result.measurements += len(rows)
         result.without_variant += sum(row.variant is None for row in rows)
-        self._measurements += rows
+        self._measurements.append(table)
         self._measurement_keys += [(result.key.reading, result.key.portion, 0)] * len(rows)
-        if len(self._measurements) >= CHUNK_ROWS:
+        if len(self._measurement_keys) >= CHUNK_ROWS:
             self.flush()
 
     def flush(self) -> None:
@@ -111,8 +111,8 @@ class SpoolWriter:
             self._write_records()
         if self._rejects:
             self._write("rejects", arrow_table(RejectRow, self._rejects), self._reject_keys)
-        if self._measurements:
-            self._write("measurements", arrow_table(MeasurementRow, self._measurements), self._measurement_keys)
+        if self._measurement_keys:
+            self._write("measurements", pa.concat_tables(self._measurements), self._measurement_keys)
         self._files += 1
         if self._characters >= CHUNK_CHARACTERS:
             self._empty()

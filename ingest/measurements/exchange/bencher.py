@@ -14,7 +14,8 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
-from ingest.measurements.words import is_number, snake_case
+from ingest.measurements.values import is_number
+from ingest.measurements.words import snake_case
 from schemas.rows.measurement import SpreadKind
 
 _UNITS = {"latency": "ns", "throughput": "ops/s", "build-time": "s", "file-size": "B"}

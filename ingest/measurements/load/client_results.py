@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ingest.measurements.measured import Measured, Origin, Parameter
-from ingest.measurements.words import Quantity, is_number, quantity
+from ingest.measurements.values import is_number
+from ingest.measurements.words import Quantity, quantity
 from schemas.rows.measurement import MeasuredStatus
 
 _SERVING = {

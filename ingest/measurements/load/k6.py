@@ -14,7 +14,8 @@ from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
-from ingest.measurements.words import is_number, statistic_named
+from ingest.measurements.values import is_number
+from ingest.measurements.words import statistic_named
 from schemas.measured_flags import Flagged
 from schemas.measured_units import Better
 from schemas.rows.claim import Scope

@@ -13,12 +13,10 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
+from ingest.measurements.timing.summaries import times
 from ingest.measurements.values import number, numbers
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
-
-_STATISTICS = ("mean", "median", "min", "max")
-_WITH_SAMPLES = ("mean", "median")
 
 
 def _recognises(file: MeasuredFile) -> bool:
@@ -53,19 +51,12 @@ def _failed(result: Mapping[str, Any]) -> str | None:
 
 
 def _times(origin: Origin, result: Mapping[str, Any]) -> Iterator[Measured]:
-    times = numbers(result.get("times"))
-    for statistic in _STATISTICS:
-        if (value := number(result.get(statistic))) is not None:
-            yield Measured(
-                origin=origin,
-                metric="time",
-                statistic=statistic,
-                value=value,
-                unit="s",
-                n=len(times) or None,
-                spread=Spread.around(value, number(result.get("stddev"))) if statistic == "mean" else None,
-                samples=times if statistic in _WITH_SAMPLES else (),
-            )
+    samples = numbers(result.get("times"))
+
+    def spread_of(statistic: str, value: float) -> Spread | None:
+        return Spread.around(value, number(result.get("stddev"))) if statistic == "mean" else None
+
+    return times(origin, result, len(samples) or None, samples, spread_of)
 
 
 def _resources(origin: Origin, result: Mapping[str, Any]) -> Iterator[Measured]:

@@ -11,12 +11,10 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
+from ingest.measurements.timing.summaries import times
 from ingest.measurements.values import joined, number, numbers, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind
-
-_STATISTICS = ("mean", "median", "min", "max")
-_WITH_SAMPLES = ("mean", "median")
 
 
 def _recognises(file: MeasuredFile) -> bool:
@@ -46,20 +44,9 @@ def _origin(document: Mapping[str, Any], test: Mapping[str, Any]) -> Origin:
 
 
 def _of_test(origin: Origin, stats: Mapping[str, Any]) -> Iterator[Measured]:
-    rounds = stats.get("rounds")
-    times = numbers(stats.get("data"))
-    for statistic in _STATISTICS:
-        if (value := number(stats.get(statistic))) is not None:
-            yield Measured(
-                origin=origin,
-                metric="time",
-                statistic=statistic,
-                value=value,
-                unit="s",
-                n=rounds,
-                spread=_spread(statistic, value, stats) if rounds != 1 else None,
-                samples=times if statistic in _WITH_SAMPLES and len(times) == rounds else (),
-            )
+    rounds, data = stats.get("rounds"), numbers(stats.get("data"))
+    samples = data if len(data) == rounds else ()
+    return times(origin, stats, rounds, samples, lambda statistic, value: _spread(statistic, value, stats) if rounds != 1 else None)
 
 
 def _spread(statistic: str, value: float, stats: Mapping[str, Any]) -> Spread | None:

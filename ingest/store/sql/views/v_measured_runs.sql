@@ -1,6 +1,7 @@
 -- For each subject of v_measurements that a candidate has: the run whose change was measured, or why there is none.
 -- The first of these that matches any run decides: the id of the run, its folder, the hash of its patch, its commit, its task; the last
--- two with agent and model, where both sides know them. A run that changed nothing or began after the measurement is not what was measured, unless it is named; several others are ambiguous.
+-- two with agent and model, where both sides know them. A run that changed nothing or began after the measurement is not what was
+-- measured, unless it is named; several others are ambiguous.
 create or replace view v_measured_runs as
 with runs_known as (
     select
@@ -23,7 +24,8 @@ folders as (
 ),
 candidates as (
     select
-        subject, max(measured_at) as measured_at, run_id, run_path, patch_sha256, commit_full as commit, left(commit_full, 7) as short, task, batch, agent,
+        subject, max(measured_at) as measured_at, run_id, run_path, patch_sha256, commit_full as commit,
+        left(commit_full, 7) as short, task, batch, agent,
         -- a date or a version behind the name is no other model
         '(^|[^a-z0-9])' || regexp_escape(lower(replace(model, '.', '-'))) || '([-@:](20[0-9]{2}|v[0-9]).*)?$' as model
     from v_measurements
@@ -119,7 +121,8 @@ select
         else
             'no run has its ' || concat_ws(
                 ' or ', if(run_id is not null, 'id', null), if(run_path is not null, 'folder', null),
-                if(patch_sha256 is not null, 'patch', null), if(commit is not null, 'commit', null), if(task is not null and commit is null, 'task', null)
+                if(patch_sha256 is not null, 'patch', null), if(commit is not null, 'commit', null),
+                if(task is not null and commit is null, 'task', null)
             ) || coalesce(' and agent ' || agent, '')
     end as unjoined
 from judged;

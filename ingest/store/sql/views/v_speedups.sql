@@ -99,7 +99,8 @@ given_ratios as (
         source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, model, benchmark, metric,
         is_primary, statistic, unit, better, scope, null::double as candidate_value, status, failure, failure_detail, n, flags,
         patch_applied, measured_at, about, sides.base, if(sides.base = ratio_base, source_id, null) as base_source_id,
-        if(sides.base = ratio_base, measurement_no, null) as base_measurement_no, null::double as base_value, n as base_n, status as base_status, null::varchar as base_failure_detail, 1 as is_same_file, 0 as hours_apart,
+        if(sides.base = ratio_base, measurement_no, null) as base_measurement_no, null::double as base_value, n as base_n, status as base_status,
+        null::varchar as base_failure_detail, 1 as is_same_file, 0 as hours_apart,
         [reason for reason in [
             if(sides.base <> ratio_base, 'no ' || sides.base || ' was measured', null),
             if(coalesce(value, 1) <= 0, 'a value is 0', null), if(patch_applied = 'no', 'the patch was not applied', null)
@@ -127,7 +128,11 @@ with_ratios as (
         if(is_comparable, quotient, null) as ratio,
         coalesce(if(better = 'lower', base_value - candidate_value, candidate_value - base_value) / base_value, quotient - 1) as change,
         -- beyond 30 degrees of freedom: the expansion around the normal quantile (Abramowitz and Stegun 26.7.5)
-        if(is_comparable, log_error * case when df is null then 1.959964 when df < 31 then of_df[greatest(1, cast(floor(df) as integer))] else 1.959964 + 2.37227 / df + 2.8225 / df / df end, null) as log_half
+        if(is_comparable, log_error * case
+            when df is null then 1.959964
+            when df < 31 then of_df[greatest(1, cast(floor(df) as integer))]
+            else 1.959964 + 2.37227 / df + 2.8225 / df / df
+        end, null) as log_half
     from compared
     cross join quantiles
 )
