@@ -36,6 +36,23 @@ def measured(store: Store, *paths: Path) -> Rows:
     return rows
 
 
+@pytest.mark.parametrize(
+    ("metrics", "repo", "primary"),
+    [
+        ({"ttft_mean_ms": 9.0, "ttft_p99_ms": 20.0, "output_token_throughput_tok_s": 100.0}, "vllm", [("ttft", "mean")]),
+        ({"ttft_mean_ms": 9.0, "output_token_throughput_tok_s": 100.0}, "sglang", [("output_throughput", "rate")]),
+        ({"throughput_tok_s": 100.0, "latency_avg_ms": 5.0}, "vllm", [("throughput", "rate")]),
+        ({"latency_avg_ms": 5.0}, "vllm", []),
+    ],
+)
+def test_one_metric_of_a_benchmark_is_the_one_that_iso_bench_judges_by(
+    metrics: dict[str, float], repo: str, primary: list[tuple[str, str]]
+) -> None:
+    content = {"human_commit": "0123abcd", "status": "success", "metrics": metrics, "duration_s": 1.0}
+    rows = rows_of(content, f"{repo}/results/0123abcd_agent_result.json")
+    assert [(row.metric, row.statistic) for row in rows if row.is_primary] == primary
+
+
 def rows_of(content: object, name: str = "run/result.json") -> tuple[MeasurementRow, ...]:
     """The rows of a JSON file with this name, as an ingest reads them. It is not refused."""
     reading = read_measurements(MeasuredFile(name, content if isinstance(content, str) else json.dumps(content)), "source")

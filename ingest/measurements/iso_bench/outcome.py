@@ -9,7 +9,7 @@ from typing import Any
 
 from ingest.measurements.iso_bench.failures import detail_of, failure_of, patch_in
 from ingest.measurements.iso_bench.quantised import is_quantised
-from ingest.measurements.iso_bench.quantities import Value, values_of
+from ingest.measurements.iso_bench.quantities import Value, primary_of, values_of
 from ingest.measurements.measured import Measured, Origin
 from schemas.measured_flags import Flagged
 from schemas.rows.measurement import MeasuredStatus, Variant
@@ -51,7 +51,8 @@ class Together:
         coarse = _coarse_rates(self.values)
         for outcome, values in zip(self.outcomes, self.values, strict=True):
             origin = self._origin(outcome, values)
-            yield from (_row(value, origin, is_coarse=value in coarse) for value in values)
+            primary = primary_of(values, origin.repo)
+            yield from (replace(_row(value, origin, is_coarse=value in coarse), is_primary=value is primary) for value in values)
             if not values:
                 yield self._without_values(outcome, origin)
 

@@ -7,7 +7,7 @@ Where a key says no unit, rates are tokens or requests per second and latencies 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,6 +57,15 @@ def values_of(metrics: Mapping[str, Any] | None, benchmark: str | None, log: str
     rate = _kind_of_rate(kept, metrics or {}, benchmark)
     named = [replace(one, metric=rate) if one.metric == "throughput" else one for one in kept]
     return tuple({(one.metric, one.statistic): one for one in reversed(named)}.values())[::-1]
+
+
+def primary_of(values: Sequence[Value], repo: str | None) -> Value | None:
+    """The value that ISO-Bench judges by: mean time to first token, else throughput; of SGLang throughput. None where it has neither."""
+    order = _PRIMARY if repo != "sglang" else _PRIMARY[1:]
+    return next((one for metric in order for one in values if one.metric == metric and one.statistic in ("mean", "rate")), None)
+
+
+_PRIMARY = ("ttft", "output_throughput", "throughput", "request_throughput", "total_throughput")
 
 
 def _named(metrics: Mapping[str, Any]) -> Iterator[Value]:
