@@ -16,6 +16,7 @@ from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.pairs.parallel_lists import parallel_pairs, second_candidate_figure
 from ingest.claims.pairs.running_text import pair_starting_at
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import SETTINGS
 
 
@@ -44,7 +45,7 @@ def prose_effects(text: str, found: list[Quantity], start: int, end: int) -> Ite
             yield effect
 
 
-_ANNOUNCES = re.compile(r"[*_`]*\s?(?:[:(]|[—–-]\s)\s?[*_`(]*")
+_ANNOUNCES = pattern(r"[*_`]*\s?(?:[:(]|[—–-]\s)\s?[*_`(]*")
 
 
 def _with_factor_before(text: str, before: Quantity, effect: Effect, floor: int) -> Effect:
@@ -55,8 +56,8 @@ def _with_factor_before(text: str, before: Quantity, effect: Effect, floor: int)
     return effect._replace(start=before.start, change=before) if is_own else effect
 
 
-_NAMED = re.compile(r"(?:\s*\([^()\n]*\))?[,;]\s+(?:and\s+)?(?P<name>(?:[\w./`'’-]+\s+){0,4})[*_]*")
-_SETTINGS = re.compile(SETTINGS, re.IGNORECASE)
+_NAMED = pattern(r"(?:\s*\([^()\n]*\))?[,;]\s+(?:and\s+)?(?P<name>(?:[\w./`'’-]+\s+){0,4})[*_]*")
+_SETTINGS = pattern(SETTINGS, re.IGNORECASE)
 
 
 def _with_unit_of_list(text: str, effect: Effect, last: Effect | None) -> Effect:

@@ -6,17 +6,18 @@ import re
 
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import HEDGE, METRICS, NOT_PERFORMANCE, Sense
 from schemas.rows.claim import ClaimMetric
 
-APPLIED = re.compile(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against|vs|versus)\b")
-_COORDINATES = re.compile(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
-_COORDINATED_BY = re.compile(r"(?:[^.;\n]|\.(?=\d)){0,60}?(?:,\s*and|,|\band)\s+(?:[\w./`-]+\s+){1,3}by\s+[*_`~≈]*")
-_ELLIPTIC = re.compile(rf"[^.;\n]{{0,120}}[.;]\s+(?:(?:And|while|but)\s+)?it(?:['’]s| is| was)\s+(?:even\s+)?{HEDGE}", re.IGNORECASE)
+APPLIED = pattern(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against|vs|versus)\b")
+_COORDINATES = pattern(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
+_COORDINATED_BY = pattern(r"(?:[^.;\n]|\.(?=\d)){0,60}?(?:,\s*and|,|\band)\s+(?:[\w./`-]+\s+){1,3}by\s+[*_`~≈]*")
+_ELLIPTIC = pattern(rf"[^.;\n]{{0,120}}[.;]\s+(?:(?:And|while|but)\s+)?it(?:['’]s| is| was)\s+(?:even\s+)?{HEDGE}", re.IGNORECASE)
 
 
-_LISTED_CHANGE = re.compile(rf"[*_`]*(?:,|,?\s+and)\s+(?P<name>(?:(?!\w+ed\s)[\w./`-]+:?\s+){{1,3}}){HEDGE}[*_`]*")
-_CLAUSE_ENDS = re.compile(r"[*_`]*(?:[,.;)](?!\d)|\s*$|\s+and\b|\s\()", re.MULTILINE)
+_LISTED_CHANGE = pattern(rf"[*_`]*(?:,|,?\s+and)\s+(?P<name>(?:(?!\w+ed\s)[\w./`-]+:?\s+){{1,3}}){HEDGE}[*_`]*")
+_CLAUSE_ENDS = pattern(r"[*_`]*(?:[,.;)](?!\d)|\s*$|\s+and\b|\s\()", re.MULTILINE)
 """`parses 1.3x faster, lex 1.45x`"""
 
 
@@ -41,8 +42,8 @@ def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | 
     return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)
 
 
-_ALSO_VIA = re.compile(rf"[^.;:()\n]{{0,60}}(?:,|,?\s+and)\s+{HEDGE}[*_`]*")
-_VIA_BEHIND = re.compile(r"[*_`]*\s+(?:via|using)\s[\w`]")
+_ALSO_VIA = pattern(rf"[^.;:()\n]{{0,60}}(?:,|,?\s+and)\s+{HEDGE}[*_`]*")
+_VIA_BEHIND = pattern(r"[*_`]*\s+(?:via|using)\s[\w`]")
 
 
 def _by_other_means(text: str, quantity: Quantity, last: Effect) -> Effect | None:
@@ -73,14 +74,14 @@ def _continues_list_of_times(text: str, quantity: Quantity, last: Effect) -> boo
 
 
 _SIGNS = ("+", "-")
-_LISTED_PERCENTAGE = re.compile(
+_LISTED_PERCENTAGE = pattern(
     r"[*_`]*(?:\s(?:via|on|with|for|at)\s[\w./`-]{1,30})?(?:\s?/\s?|,\s+|\s+and\s+)(?:and\s+)?(?P<name>(?:[\w./`-]+\s+){0,2})[*_`]*"
 )
-METRIC_NOUNS = re.compile(rf"(?<![a-z])(?:{'|'.join([*METRICS.values(), NOT_PERFORMANCE])})", re.IGNORECASE)
+METRIC_NOUNS = pattern(rf"(?<![a-z])(?:{'|'.join([*METRICS.values(), NOT_PERFORMANCE])})", re.IGNORECASE)
 _OWN_NOUN_REACH = 25
 """Characters behind a signed percentage in which a noun belongs to the percentage."""
 
-_PHRASE_ENDS = re.compile(r"[,;:()\n—–]")
+_PHRASE_ENDS = pattern(r"[,;:()\n—–]")
 _LEFT_REACH = 60
 
 

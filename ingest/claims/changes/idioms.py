@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import COMPARISONS, HEDGES, VERBS, Sense, by_sense, sense_in
 
 _OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
@@ -39,32 +40,32 @@ class Idiom(NamedTuple):
 def _times_as_much(verb: str, third_person: str, participle: str, factor: float, example: str, claim: str) -> Idiom:
     """`doubles throughput`, `memory has doubled`: the idiom for a verb stem and two of its forms."""
     hedged = rf"(?:(?:{HEDGES}) )?" if factor == 2 else ""
-    pattern = rf"\b{verb}(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:{third_person}|(?:has |is |was )?{hedged}{participle})\b"
-    return Idiom(pattern, factor, Sense.RISE, example, claim)
+    expression = rf"\b{verb}(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:{third_person}|(?:has |is |was )?{hedged}{participle})\b"
+    return Idiom(expression, factor, Sense.RISE, example, claim)
 
 
 def _of_what_it_was(share: str, factor: float, written: str) -> Idiom:
     """`is now a third of what it was`."""
-    pattern = rf"\b(?:is|are|now) {_ABOUT}(?:{share}) of what (?:it|they) (?:was|were|used to be|took)\b"
-    return Idiom(pattern, factor, Sense.FALL, f"Latency is now {written} of what it was.", f"time {factor:.3g}")
+    expression = rf"\b(?:is|are|now) {_ABOUT}(?:{share}) of what (?:it|they) (?:was|were|used to be|took)\b"
+    return Idiom(expression, factor, Sense.FALL, f"Latency is now {written} of what it was.", f"time {factor:.3g}")
 
 
 def _in_a_share(share: str, factor: float, written: str) -> Idiom:
     """`runs in a quarter of the time`."""
-    pattern = rf"\b(?:{_AT}){_ABOUT} (?:{share})(?: of)? (?:of )?(?:the|its) {_OF_BASELINE}{_NOUN}"
-    return Idiom(pattern, factor, Sense.FALL, f"It runs in {written} of the time.", f"time {factor:.3g}")
+    expression = rf"\b(?:{_AT}){_ABOUT} (?:{share})(?: of)? (?:of )?(?:the|its) {_OF_BASELINE}{_NOUN}"
+    return Idiom(expression, factor, Sense.FALL, f"It runs in {written} of the time.", f"time {factor:.3g}")
 
 
 def _less_by(part: str, factor: float, written: str) -> Iterator[Idiom]:
     """`cuts the build time by a third`, `memory is down by a third`, `saves a third of the memory`."""
     fall, by = VERBS[Sense.FALL], rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b(?!-)"
     of = rf"{_ABOUT} {part} (?:of|off|off of) (?:the |its |our )?(?:[\w-]+ )?"
-    for pattern, example, metric in (
+    for expression, example, metric in (
         (rf"\b(?:{fall}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}", f"It cuts the build time by {written}.", "time"),
         (rf"\b{_NOUN} (?:[\w/`.-]+ ){{0,12}}?(?:{fall}){by}", f"Memory is down by {written}.", "memory"),
         (rf"\b(?:{fall}){of}{_NOUN}", f"It saves {written} off the build time.", "time"),
     ):
-        yield Idiom(pattern, factor, Sense.FALL, example, f"{metric} {factor:.3g}")
+        yield Idiom(expression, factor, Sense.FALL, example, f"{metric} {factor:.3g}")
 
 
 _PARTS = (
@@ -121,17 +122,17 @@ IDIOMS: tuple[Idiom, ...] = (
 @cache
 def _pattern(idiom: Idiom) -> re.Pattern[str]:
     """The compiled pattern, made only when a text has one of `_HINTS`: most have none."""
-    return re.compile(idiom.pattern, re.IGNORECASE)
+    return pattern(idiom.pattern, re.IGNORECASE)
 
 
-_MAGNITUDES = re.compile(
+_MAGNITUDES = pattern(
     r"\b(?P<count>an?|one|two|three|four|[1-4]) (?:orders? of )?magnitude (?:\w+ )?(?:"
     + by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})
     + ")",
     re.IGNORECASE,
 )
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
-_DENIED = re.compile(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead of)\s+$", re.IGNORECASE)
+_DENIED = pattern(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead of)\s+$", re.IGNORECASE)
 """`without doubling the cost`."""
 
 _HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter", "fourth", "fifth", "tenth", "1/")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from ingest.claims.claim import Claim
+from ingest.claims.patterns import pattern
 from ingest.claims.words.word_tables import table, words
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 
@@ -41,8 +42,8 @@ def _alternation(nouns: dict[ClaimMetric, list[str]]) -> str:
     return "|".join(f"(?P<{metric.name}>{'|'.join(sorted(names, key=len, reverse=True))})" for metric, names in nouns.items())
 
 
-_LESS_OF = re.compile(rf"(?:{'|'.join(_NEEDLESS)})?(?:{_alternation(_BURDENS)})")
-_MORE_OF = re.compile(rf"(?:the |overall )?(?:{_alternation(_BENEFITS)})\b")
+_LESS_OF = pattern(rf"(?:{'|'.join(_NEEDLESS)})?(?:{_alternation(_BURDENS)})")
+_MORE_OF = pattern(rf"(?:the |overall )?(?:{_alternation(_BENEFITS)})\b")
 
 
 _FIRST_CHARACTERS = 2
@@ -61,7 +62,7 @@ def phrase_starts() -> dict[str, re.Pattern[str]]:
     return {f"{verb} {start}": _LESS_OF for verb, start in less} | {f"{verb} {start}": _MORE_OF for verb, start in more}
 
 
-_REST = re.compile(r"[a-zA-Z]*(?: (?:overhead|usage|time|traffic))?")
+_REST = pattern(r"[a-zA-Z]*(?: (?:overhead|usage|time|traffic))?")
 _DENIALS = frozenset(words("qualitative", "unreal"))
 _ESTIMATED = frozenset(words("qualitative", "estimated"))
 

@@ -7,6 +7,7 @@ import re
 from ingest.claims.changes.coordinated import APPLIED, coordinated, next_signed_percentage
 from ingest.claims.numbers.effect import REACH, Effect, NumberInText, ReadingRule, first_result
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import (
     BARE_FACTOR,
     CJK_CHANGES,
@@ -20,7 +21,7 @@ from ingest.claims.words.vocabulary import (
     sense_in,
 )
 
-_DELTA = re.compile(r"[\s*_`]*(?:(?:mean|median|avg|average|geomean|p\d\d|total|wall)\s)?\((?P<percent>[+−–-]\d[\d.]*\s?%)\)")
+_DELTA = pattern(r"[\s*_`]*(?:(?:mean|median|avg|average|geomean|p\d\d|total|wall)\s)?\((?P<percent>[+−–-]\d[\d.]*\s?%)\)")
 
 
 def _change_in_bracket(number: NumberInText) -> Effect | None:
@@ -35,7 +36,7 @@ def _change_in_bracket(number: NumberInText) -> Effect | None:
     return Effect(number.quantity.start, found.end(), after=number.quantity, change=percent, sense=sense, word=percent.sign)
 
 
-_UNCHANGED = re.compile(
+_UNCHANGED = pattern(
     r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
     rf"\s*{HEDGE}$",
     re.IGNORECASE,
@@ -48,15 +49,15 @@ def _unchanged(number: NumberInText) -> Effect | None:
     return Effect(number.base + found.start(), number.quantity.end, number.quantity, number.quantity) if found else None
 
 
-_SAVED = re.compile(
+_SAVED = pattern(
     r"[\s*_`]*(?:(?!and\b|or\b|to\b|but\b)[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|fewer|shorter)\b(?! than \d)", re.IGNORECASE
 )
-_SAVES = re.compile(
+_SAVES = pattern(
     rf"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: off)?|eliminates|avoids|removes)\s+{HEDGE}{DECORATION}$",
     re.IGNORECASE,
 )
 
-_LACKS = re.compile(rf"\b(?:needs?|must|want|require[sd]?|short of|missing)\s+(?:to save\s+)?{HEDGE}$", re.IGNORECASE)
+_LACKS = pattern(rf"\b(?:needs?|must|want|require[sd]?|short of|missing)\s+(?:to save\s+)?{HEDGE}$", re.IGNORECASE)
 """`needs 2 MB more savings`: not saved yet."""
 
 
@@ -80,8 +81,8 @@ RULES_OF_VALUES: tuple[ReadingRule[NumberInText, Effect], ...] = (
 """The rules for a change with a single figure with a unit, in the order in which they are tried."""
 
 
-_CJK_BEFORE = re.compile(rf"(?:{by_sense(CJK_CHANGES)})(?:了|至多)?{DECORATION}(?:约|大约|近|超过|約|最大)?{DECORATION}$")
-_CJK_BEHIND = re.compile(rf"[\s*_`]*(?:的|の|以上)?(?:[一-鿿ぁ-ヿA-Z]{{0,6}}?)[のを]?(?:{by_sense(CJK_CHANGES)})")
+_CJK_BEFORE = pattern(rf"(?:{by_sense(CJK_CHANGES)})(?:了|至多)?{DECORATION}(?:约|大约|近|超过|約|最大)?{DECORATION}$")
+_CJK_BEHIND = pattern(rf"[\s*_`]*(?:的|の|以上)?(?:[一-鿿ぁ-ヿA-Z]{{0,6}}?)[のを]?(?:{by_sense(CJK_CHANGES)})")
 
 
 def _cjk_word(number: NumberInText) -> Effect | None:
@@ -92,7 +93,7 @@ def _cjk_word(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
 
 
-_GAVE = re.compile(rf"\b(?:gave|gives?|got|yield(?:s|ed)?|achiev(?:es|ed)|delivers?|reach(?:es|ed))\s+(?:an?\s+)?{HEDGE}$", re.IGNORECASE)
+_GAVE = pattern(rf"\b(?:gave|gives?|got|yield(?:s|ed)?|achiev(?:es|ed)|delivers?|reach(?:es|ed))\s+(?:an?\s+)?{HEDGE}$", re.IGNORECASE)
 
 
 def _gave(number: NumberInText) -> Effect | None:
@@ -101,11 +102,11 @@ def _gave(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, "gave") if found else None
 
 
-_OPENS = re.compile(rf"[\w`*]\s\({HEDGE}$")
-_BESIDE = re.compile(
+_OPENS = pattern(rf"[\w`*]\s\({HEDGE}$")
+_BESIDE = pattern(
     rf"(?:^|[\s(,;:—–-])(?:[A-Z][\w/.-]{{1,20}}|prefill|decod(?:e|ing)|encod(?:e|ing)|generation|inference)\s{HEDGE}{DECORATION}$"
 )
-_ENDS = re.compile(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@)\s|\s[A-Za-z]{1,3}=)", re.MULTILINE)
+_ENDS = pattern(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@)\s|\s[A-Za-z]{1,3}=)", re.MULTILINE)
 
 
 def _factor_in_bracket(number: NumberInText) -> Effect | None:
@@ -132,7 +133,7 @@ def bare_factor(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, BARE_FACTOR) if stands_alone else None
 
 
-_COUNTS = re.compile(
+_COUNTS = pattern(
     r"(?:[x×],?\s(?:and\s)?|\b(?:called|timed|built|ran|run|repeated|done|executed|invoked|burst|retr(?:y|ied)|fan-?out|up to|by|zoom"
     r"|scale[sd]?|points|stacked|loaded|tried)"
     rf"\s|(?<!speedup )factor:\W{{0,3}}){HEDGE}{DECORATION}$",
@@ -154,12 +155,12 @@ def change_effect(text: str, quantity: Quantity, floor: int, ceiling: int, last:
     return first_result(rules, number) or coordinated(text, quantity, last) or bare_factor(number)
 
 
-_FACTOR = re.compile(
+_FACTOR = pattern(
     rf"\b(?:(?:factor|speed[- ]?up) of|speed[- ]?up(?: factor)?(?: is| was|:)(?: by)?(?: an?)?(?: factor of)?"
     rf"|divid\w+ (?:[\w-]+ ){{0,4}}by)\s+{HEDGE}$",
     re.IGNORECASE,
 )
-_OTHER_END = re.compile(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
+_OTHER_END = pattern(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
 
 
 def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
@@ -174,7 +175,7 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 
 _STOP = r"(?!(?:via|through|thanks|by|using|of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|without|tests?)\b)"
-_COMPARED = re.compile(
+_COMPARED = pattern(
     rf"[\s*_`]*\+?(?:\([\d.,]{{1,8}}[x×]\)[\s*_`]*)?(?:\)(?!\s*[-–—,;:.]))?[\s*_`]*-?(?:in\s(?=[\w ]{{0,20}}(?:reduction"
     rf"|savings)))?(?:{_STOP}[\w./'%-]+(?<!\.)[\s*_`]+){{0,3}}?(?:{by_sense(COMPARISONS)})(?![a-z])",
     re.IGNORECASE,
@@ -189,7 +190,7 @@ def _comparison_behind(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, found.end(), sense, found[sense.name])
 
 
-_NEW_LINE = re.compile(r"\n[ \t]*(?:[A-Z]|[-*•+] )")
+_NEW_LINE = pattern(r"\n[ \t]*(?:[A-Z]|[-*•+] )")
 """A new line that begins a sentence or list item."""
 
 
@@ -198,7 +199,7 @@ def _is_bound(number: NumberInText, word: str) -> bool:
     return word.lower() == "overhead" and number.text[number.quantity.start] in "<≤"
 
 
-_SHARED = re.compile(
+_SHARED = pattern(
     rf"[*_`]*(?:\s?/\s?|,?\s(?:and|or)\s|,\s)(?:{HEDGE}\d[\d.]*\s?(?P<kind>[x×%])(?:,?\s(?:and|or)\s|,\s|\s?/\s?)?){{1,3}}", re.IGNORECASE
 )
 
@@ -214,7 +215,7 @@ def _shared_comparison(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, number.quantity.end, (sense := sense_in(found)), found[sense.name])
 
 
-_PART = re.compile(
+_PART = pattern(
     r"[*_`]*\s(?:of (?:the |all |its )?(?:[\w-]+\s){1,3}?(?:saved|eliminated|removed|avoided)|(?P<off>off)(?! the shelf)(?: of)?)\b",
     re.IGNORECASE,
 )
@@ -226,7 +227,7 @@ def _part_removed(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, number.quantity.end if found["off"] else found.end(), Sense.FALL, "off") if found else None
 
 
-_AMOUNT = re.compile(
+_AMOUNT = pattern(
     r"[\s*_`]*(?:of )?(?:the |higher |more |better )?(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
     r"(?P<word>throughput|bandwidth|performance|speed|fps|(?:ttft|decode|prefill|single-stream)"
     r"(?! (?:cost|memory|steps?|calls?|tokens)))\b",
@@ -234,7 +235,7 @@ _AMOUNT = re.compile(
 )
 
 
-_AMOUNT_BEFORE = re.compile(r"\b(?P<word>throughput|bandwidth|performance|speed|fps)[*_`]*:?\s?\(?$", re.IGNORECASE)
+_AMOUNT_BEFORE = pattern(r"\b(?P<word>throughput|bandwidth|performance|speed|fps)[*_`]*:?\s?\(?$", re.IGNORECASE)
 
 
 def _multiplied(number: NumberInText) -> Effect | None:
@@ -249,19 +250,19 @@ def _multiplied(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, found.end(), Sense.GAIN, found["word"]) if found else None
 
 
-_SHARE = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
-_OF_ORIGINAL = re.compile(
+_SHARE = pattern(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
+_OF_ORIGINAL = pattern(
     r"[*_`]*\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", re.IGNORECASE
 )
 
 
-_IS = re.compile(rf"\b(?:is|are|was|were|takes?|needs?|uses?|at)\s+(?:now\s+)?{HEDGE}{DECORATION}$", re.IGNORECASE)
-_ONLY = re.compile(
+_IS = pattern(rf"\b(?:is|are|was|were|takes?|needs?|uses?|at)\s+(?:now\s+)?{HEDGE}{DECORATION}$", re.IGNORECASE)
+_ONLY = pattern(
     rf"\b(?:(?:takes?|needs?|uses?|costs?)\s+(?:only|just)|only\s+(?:takes?|needs?|uses?|costs?))\s+{HEDGE}{DECORATION}$", re.IGNORECASE
 )
-_OF_ALL = re.compile(r"[*_]*\s+of (?:the|its) (?:time|memory|space|storage)\b(?! (?:in|on|for|when|waiting|spent|to)\b)", re.IGNORECASE)
-_DONE_IN = re.compile(rf"\b(?:runs?|finish(?:es)?|completes?|executes?|is done) in\s+{HEDGE}{DECORATION}$", re.IGNORECASE)
-_OF_BASELINE = re.compile(
+_OF_ALL = pattern(r"[*_]*\s+of (?:the|its) (?:time|memory|space|storage)\b(?! (?:in|on|for|when|waiting|spent|to)\b)", re.IGNORECASE)
+_DONE_IN = pattern(rf"\b(?:runs?|finish(?:es)?|completes?|executes?|is done) in\s+{HEDGE}{DECORATION}$", re.IGNORECASE)
+_OF_BASELINE = pattern(
     r"[*_]*\s+(?:of|as much as|as long as) (?:the |its )?"
     r"(?:(?:original|former|previous|old|baseline)\b|main\b|master\b|"
     r"(?:time|memory|space) (?:that )?(?:it|they) (?:used to|took|did|needed|was|were)\b|(?:what )?it (?:was|used to be|took))",
@@ -278,7 +279,7 @@ def _share_left(number: NumberInText) -> Effect | None:
     return number.effect(found.start(), number.quantity.end, Sense.SHARE, "to") if found else None
 
 
-_THE = re.compile(
+_THE = pattern(
     r"[*_`]*\s(?:of )?the (?:(?:peak|total|original|same) )?(?P<word>time|runtime|memory|size|cost|latency|space)\b", re.IGNORECASE
 )
 
@@ -290,7 +291,7 @@ def _times_the_amount(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, found.end(), Sense.RISE, "the") if found else None
 
 
-_RAISED = re.compile(rf"\b(?!up\b)(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
+_RAISED = pattern(rf"\b(?!up\b)(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
 
 
 def _raised_to(number: NumberInText) -> Effect | None:
@@ -301,14 +302,14 @@ def _raised_to(number: NumberInText) -> Effect | None:
 
 _SEEN = r"(?:(?:that |which )?(?:I|we|they) (?:\w+ )?(?:measured?|saw|see|observed?|got|get) )?(?:is|was|are|were)(?=\s)"
 _OF = rf"(?:{_SEEN}|of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|at|—|–|-|\()*"
-_NAMED = re.compile(
+_NAMED = pattern(
     rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:\s?(?:on|for|with"
     rf"|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECORATION}$",
     re.IGNORECASE,
 )
 
 
-_SPED = re.compile(rf"\b(?:{VERBS[Sense.GAIN]})\b[^.;\n]{{0,30}}$", re.IGNORECASE)
+_SPED = pattern(rf"\b(?:{VERBS[Sense.GAIN]})\b[^.;\n]{{0,30}}$", re.IGNORECASE)
 
 
 def _comparison_before(number: NumberInText) -> Effect | None:
@@ -327,16 +328,16 @@ def _comparison_before(number: NumberInText) -> Effect | None:
     return number.effect(found.start(), number.quantity.end, sense, found[sense.name])
 
 
-_REDUCED = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.GAIN]}|removes?|removing)\s[^.;:!?]{{0,50}}$", re.IGNORECASE)
+_REDUCED = pattern(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.GAIN]}|removes?|removing)\s[^.;:!?]{{0,50}}$", re.IGNORECASE)
 """`reduces the overhead by 40%`: less of a loss is a fall, not a loss."""
 
-_CHANGED_BY = re.compile(
+_CHANGED_BY = pattern(
     rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby"
     rf"|\bin(?=[\s*_`]*$))?(?:\s+up)?(?:\s+a factor of)?(?:\s+{HEDGE}{DECORATION}[\d.,–-]{{1,12}}\s?[a-zA-Zµ]{{1,5}}[*_`]*\s?\()?"
     rf"[\s*_`]*{HEDGE}{DECORATION}$",
     re.IGNORECASE,
 )
-_FROM = re.compile(rf"\bfrom\s*{HEDGE}(?:$|\d[\d.]*\s?%)", re.IGNORECASE)
+_FROM = pattern(rf"\bfrom\s*{HEDGE}(?:$|\d[\d.]*\s?%)", re.IGNORECASE)
 """`drops from 80%`: a baseline, not a change."""
 
 _OBJECT_WORDS = 3
@@ -355,7 +356,7 @@ def _verb_before(number: NumberInText) -> Effect | None:
     return number.effect(found.start(), number.quantity.end, (sense := sense_in(found)), found[sense.name])
 
 
-_COUNTED = re.compile(r"[*_]*\s(?:`|(?!on\b|in\b|for\b|with\b|vs\b|at\b|when\b|over\b|across\b|and\b|or\b|by\b|from\b|to\b)[a-z]{4,})")
+_COUNTED = pattern(r"[*_]*\s(?:`|(?!on\b|in\b|for\b|with\b|vs\b|at\b|when\b|over\b|across\b|and\b|or\b|by\b|from\b|to\b)[a-z]{4,})")
 
 
 def _counts_things(number: NumberInText) -> bool:
@@ -363,7 +364,7 @@ def _counts_things(number: NumberInText) -> bool:
     return number.quantity.kind is Kind.TIMES and number.followed_by(_COUNTED, 12) is not None
 
 
-_SLOWS = re.compile(r"\bslow(?:s|ed|ing)?\s(?:[\w`'./-]+\s){0,5}down$", re.IGNORECASE)
+_SLOWS = pattern(r"\bslow(?:s|ed|ing)?\s(?:[\w`'./-]+\s){0,5}down$", re.IGNORECASE)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

@@ -5,12 +5,13 @@ Up to 64 literals of three or more characters take 3 µs, since the library then
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
+from ingest.claims.patterns import pattern
+
+_SURROGATES = pattern("[\ud800-\udfff]")
 
 
 class LiteralSearch:

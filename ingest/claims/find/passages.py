@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import BASELINE_LABELS, BULLETS, CANDIDATE_LABELS, CHANGE_LABELS, EMOJI, TABLE_ROW
 
 
@@ -21,14 +22,14 @@ class Passage(NamedTuple):
     is_labelled: bool = False
 
 
-_BLOCK = re.compile(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{EMOJI}])", re.MULTILINE)
-_LABEL = re.compile(
+_BLOCK = pattern(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{EMOJI}])", re.MULTILINE)
+_LABEL = pattern(
     rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,3}}?)[*_`]{{0,3}}"
     rf"(?:(?P<before>{BASELINE_LABELS})|(?P<after>{CANDIDATE_LABELS})|(?P<change>{CHANGE_LABELS}|time savings?))\b"
     r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[A-Za-z/]{1,6}[ \t]*$))",
     re.IGNORECASE | re.MULTILINE,
 )
-_ENDS_A_LABEL = re.compile(r"[:=]|[ \t][ \t–—\d-]")
+_ENDS_A_LABEL = pattern(r"[:=]|[ \t][ \t–—\d-]")
 _LONGEST_LABEL = 160
 """Characters of a line within which its label ends with one of these: five times cheaper to test than the label itself."""
 
@@ -83,8 +84,8 @@ def _table(text: str, start: int, floor: int) -> Passage:
     return Passage(start, end, is_table=True)
 
 
-_BAR = re.compile(r"[^\n|]*\|")
-_OPEN_RULE = re.compile(r"[ \t]*:?-{2,}:?[ \t]*\|[ \t:|-]*$", re.MULTILINE)
+_BAR = pattern(r"[^\n|]*\|")
+_OPEN_RULE = pattern(r"[ \t]*:?-{2,}:?[ \t]*\|[ \t:|-]*$", re.MULTILINE)
 _OPEN_ROWS = 60
 """The most rows, above a trigger, of a table without outer bars."""
 
@@ -135,7 +136,7 @@ def _labelled(text: str, start: int, floor: int) -> Passage | None:
     return _run_above_change(text, start, floor) or _run_from_baseline(text, start, floor) or _run_candidate_first(text, start, floor)
 
 
-_DIGIT = re.compile(r"\d")
+_DIGIT = pattern(r"\d")
 
 
 def _run_from_baseline(text: str, start: int, floor: int) -> Passage | None:
@@ -159,7 +160,7 @@ def _run_from_baseline(text: str, start: int, floor: int) -> Passage | None:
     return Passage(first, end, is_labelled=True) if lines > 1 and end >= start else None
 
 
-_BLANK = re.compile(r"\n[ \t]*\n(?=[^\n]*\d)")
+_BLANK = pattern(r"\n[ \t]*\n(?=[^\n]*\d)")
 """A blank line between the baseline line and the candidate line."""
 
 
@@ -196,13 +197,11 @@ def role_of_label(text: str, start: int) -> str | None:
     return found.lastgroup if found else None
 
 
-_ITEM = re.compile(rf"[ \t]*(?:[{BULLETS}]\s|[^\n:|]{{2,50}}:)[^\n]*\d")
-_OTHER_LABEL = re.compile(
-    rf"[\s│║{BULLETS}]{{0,12}}(?:[*_`]{{0,3}}[A-Z][^:\n]{{0,40}}|[*_]{{0,3}}`[^`:\n]{{2,60}}`)[*_]*:[*_`]*\s*[~<≈]?\d"
-)
+_ITEM = pattern(rf"[ \t]*(?:[{BULLETS}]\s|[^\n:|]{{2,50}}:)[^\n]*\d")
+_OTHER_LABEL = pattern(rf"[\s│║{BULLETS}]{{0,12}}(?:[*_`]{{0,3}}[A-Z][^:\n]{{0,40}}|[*_]{{0,3}}`[^`:\n]{{2,60}}`)[*_]*:[*_`]*\s*[~<≈]?\d")
 
 
-_CHANGE_ALONE = re.compile(
+_CHANGE_ALONE = pattern(
     rf"[ \t]*(?:[{BULLETS}][ \t]+)?(?:speed-?up|improvement|reduction) of (?=[~≈]?\d)|"
     r"[ \t]*[=≈~*_(+−-]{0,4}[ \t]?\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$",
     re.MULTILINE | re.IGNORECASE,

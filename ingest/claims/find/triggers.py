@@ -78,8 +78,8 @@ def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern
     """
     triggers: list[int] = []
     phrases: list[tuple[int, int, re.Pattern[str]]] = []
-    for pattern, start, end in _AUTOMATON.find(text):
-        follows = _FOLLOWS[pattern]
+    for literal, start, end in _AUTOMATON.find(text):
+        follows = _FOLLOWS[literal]
         if follows is None:
             triggers.append(end - 1)
         else:

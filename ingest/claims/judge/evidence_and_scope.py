@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import (
     BEGINS,
     BULLETS,
@@ -23,9 +24,9 @@ from ingest.claims.words.vocabulary import (
 )
 from schemas.rows.claim import ClaimMetric, Evidence, Origin, Scope
 
-_HEDGED_INSIDE = re.compile(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+(?![\d.])")
-_HEDGED = re.compile(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)(?:\w+\s)?[*_`(]*(?:\w+\s)?$")
-_HEDGED_BEHIND = re.compile(r"\s*(?:\+|or (?:more|better|less))")
+_HEDGED_INSIDE = pattern(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+(?![\d.])")
+_HEDGED = pattern(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)(?:\w+\s)?[*_`(]*(?:\w+\s)?$")
+_HEDGED_BEHIND = pattern(r"\s*(?:\+|or (?:more|better|less))")
 
 
 def is_hedged(effect: Effect, nearby: Surroundings) -> bool:
@@ -35,8 +36,8 @@ def is_hedged(effect: Effect, nearby: Surroundings) -> bool:
     return bool(_HEDGED_INSIDE.search(nearby.inside) or _HEDGED.search(nearby.just_before) or _HEDGED_BEHIND.match(nearby.right))
 
 
-_ESTIMATES = re.compile(ESTIMATES)
-_EXPECTED = re.compile(r"[^\w\n]*(?:expected|estimated|projected|potential|target|theoretical|anticipated|planned)\b")
+_ESTIMATES = pattern(ESTIMATES)
+_EXPECTED = pattern(r"[^\w\n]*(?:expected|estimated|projected|potential|target|theoretical|anticipated|planned)\b")
 _HINTS = ("xpected", "stimated", "rojected", "otential", "arget", "heoretical", "nticipated", "lanned")
 """Parts of the words of `_EXPECTED`, as in the heading `### Expected improvements`: a cheap test of the whole text."""
 
@@ -47,11 +48,11 @@ def _has_expectations(text: str) -> bool:
     return any(hint in text for hint in _HINTS)
 
 
-_MEASURED = re.compile(MEASURED)
-_SEEN_ON = re.compile(SEEN_ON)
-_INPUTS = re.compile(INPUTS)
-_TO_THE_DIGIT = re.compile(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
-_TIMES = re.compile(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
+_MEASURED = pattern(MEASURED)
+_SEEN_ON = pattern(SEEN_ON)
+_INPUTS = pattern(INPUTS)
+_TO_THE_DIGIT = pattern(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
+_TIMES = pattern(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
 _SECTION, _LINES, _CLAUSES = 600, 220, 120
 """Characters around a number in which a word of evidence applies to it: of a measurement in its section, of a tool or machine in the lines
 around, of an input in the clauses around. For a change without figures, a measurement too counts only in the lines around.
@@ -107,10 +108,10 @@ def _line(text: str, effect: Effect) -> str:
     return text[start : end if end >= 0 else len(text)]
 
 
-_SCOPES = re.compile(BEGINS + "(?:" + "|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()) + ")")
-_WHOLE = re.compile(WHOLE)
-_COMMAND = re.compile(r"`[\w./-]+ [^`\n]{1,50}`")
-_NAME = re.compile(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
+_SCOPES = pattern(BEGINS + "(?:" + "|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()) + ")")
+_WHOLE = pattern(WHOLE)
+_COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
+_NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
 """A name of code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
 
 
@@ -167,8 +168,8 @@ def _scope_of_time(effect: Effect) -> Scope | None:
     return Scope.MICRO if seconds < _INSTANT else Scope.END_TO_END if seconds >= _LONG else None
 
 
-_CITED = re.compile(CITED)
-_SWITCH = re.compile(SWITCH)
+_CITED = pattern(CITED)
+_SWITCH = pattern(SWITCH)
 
 
 def origin_of(effect: Effect, nearby: Surroundings) -> Origin:
@@ -178,8 +179,8 @@ def origin_of(effect: Effect, nearby: Surroundings) -> Origin:
     return Origin.CITED if _CITED.search(nearby.left) or _SWITCH.match(nearby.left.lstrip("-*# ")) else Origin.OWN
 
 
-_LABEL = re.compile(rf"[\s#>|{BULLETS}]*(?:\d+[.)]\s+)?[*_`{EMOJI}]*\s*(?P<label>[^:\n|]{{2,80}}?)[*_`]*:")
-_FOR = re.compile(r"[\s*_`]*(?:for|of|in|on)\s+(?P<thing>(?:[^.,;:()\n]|\.(?=\w)){2,60})")
+_LABEL = pattern(rf"[\s#>|{BULLETS}]*(?:\d+[.)]\s+)?[*_`{EMOJI}]*\s*(?P<label>[^:\n|]{{2,80}}?)[*_`]*:")
+_FOR = pattern(r"[\s*_`]*(?:for|of|in|on)\s+(?P<thing>(?:[^.,;:()\n]|\.(?=\w)){2,60})")
 
 
 def subject_of(nearby: Surroundings) -> str | None:

@@ -8,31 +8,32 @@ from collections.abc import Iterable
 from ingest.claims.judge.ratios import agrees, same_change
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import ARROW, BULLETS, Sense
 
 _REACH = 90
 """The most characters between two expressions of one effect."""
 
-_OPENS = re.compile(rf"[\s*_`]*(?:[\w/-]+\s+){{0,3}}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|{ARROW}|\|)[^.;\d]{{0,30}}")
-_LEADS_TO = re.compile(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
+_OPENS = pattern(rf"[\s*_`]*(?:[\w/-]+\s+){{0,3}}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|{ARROW}|\|)[^.;\d]{{0,30}}")
+_LEADS_TO = pattern(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)\b")
 """`by over 15%, bringing the time from 27 s to 22.5 s`: the pair belongs to the percentage, even if they disagree."""
 
-_TAKES_UP = re.compile(
+_TAKES_UP = pattern(
     r"\.\s+(?:This|That|Which|It|(?:So|Thus|Hence),? (?:this|that|it)) "
     r"(?:(?:is|was|represents|amounts to|makes for) )?(?:an? |the )?(?:[\w-]+ )?[~*_]*$"
 )
 """`at 50 s, against 40 s. This 25% regression`: the next sentence refers to the pair."""
 
-_OPENS_BRACKET = re.compile(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")
+_OPENS_BRACKET = pattern(r"[\s*_`]*(?:[\w-]+\s+){1,2}\((?:[\w-]+\s+){0,2}")
 """`+8.6% throughput (2.84 → 3.04 GB/s)`: the bracket behind a percentage has its figures, even if they disagree."""
 
-_RESTATES = re.compile(r"[*_`]*(?:,|\s[-–—])\s(?:an?|roughly an?|about an?|nearly an?)\s[*_`~]*")
+_RESTATES = pattern(r"[*_`]*(?:,|\s[-–—])\s(?:an?|roughly an?|about an?|nearly an?)\s[*_`~]*")
 """`from 40 s to 15 s - a 74% reduction`, `by 25%, from 191 s to 147 s`: figures and percentage in one clause, even if they disagree."""
 
-_BRACKETED = re.compile(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
-_SENTENCE_ENDS = re.compile(rf"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[{BULLETS}]")
-_NEW_LINE = re.compile(r"\n[ \t]*[A-Z]")
-_BRACKET_BEHIND = re.compile(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−–-]?[\d.]+%\*{0,2}")
+_BRACKETED = pattern(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
+_SENTENCE_ENDS = pattern(rf"(?<!i\.e)(?<!e\.g)[.;!?](?:\*\*|__)?\s|\n\s*[{BULLETS}]")
+_NEW_LINE = pattern(r"\n[ \t]*[A-Z]")
+_BRACKET_BEHIND = pattern(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−–-]?[\d.]+%\*{0,2}")
 
 
 def with_expressions_joined(text: str, effects: Iterable[Effect]) -> list[Effect]:
@@ -111,13 +112,13 @@ def _ordered_by_sense(pair: Effect, change: Effect) -> Effect:
     return pair._replace(is_order_open=False) if is_in_order else pair._replace(before=pair.after, after=pair.before, is_order_open=False)
 
 
-_REFERS_BACK = re.compile(
+_REFERS_BACK = pattern(
     r"[*_`).|!]*[ \t]*\n[ \t]*(?:[-*•+→✅][ \t]*)*[*_`]*"
     r"(?:(?:this|that|it|which|effectively|result|i\.e\.|for)\b[^.;\n\d]{0,40}|(?:an?|the|roughly|about)?[ \t~≈*_`]*)",
     re.IGNORECASE,
 )
-_SAYS_WHAT = re.compile(r"[*_`]*(?:total |overall )?(?:speed-?up|improvement|reduction|savings?|gain)s?\b", re.IGNORECASE)
-_THEN_FIGURES = re.compile(r"[*_`).!]*[ \t]*\n[ \t]*[-*•+]?[ \t]*[*_]*(?:before|was|from|baseline|old)\b[^\d\n]{0,30}", re.IGNORECASE)
+_SAYS_WHAT = pattern(r"[*_`]*(?:total |overall )?(?:speed-?up|improvement|reduction|savings?|gain)s?\b", re.IGNORECASE)
+_THEN_FIGURES = pattern(r"[*_`).!]*[ \t]*\n[ \t]*[-*•+]?[ \t]*[*_]*(?:before|was|from|baseline|old)\b[^\d\n]{0,30}", re.IGNORECASE)
 
 
 def is_restated_on_next_line(text: str, first: Effect, second: Effect) -> bool:

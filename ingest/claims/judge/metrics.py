@@ -13,6 +13,7 @@ from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import Measure, MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.numbers.spelled import NUMBER_WORDS
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import BARE_FACTOR, BEGINS, GAMES, HEDGES, METRICS, NOT_PERFORMANCE, OTHER_SPEEDS, Sense
 from ingest.claims.words.word_tables import words
 from schemas.rows.claim import ClaimMetric
@@ -21,8 +22,8 @@ _NOT_PERFORMANCE = "NONE"
 """The name of the group of nouns beside which a number is not performance: `40% better conversion`."""
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{nouns})" for metric, nouns in METRICS.items())
-NOUNS = re.compile(f"{BEGINS}(?:{_GROUPS}|(?P<{_NOT_PERFORMANCE}>{NOT_PERFORMANCE}))")
-PREFIX = re.compile(r"^\W*(?:[\w-]+ )?perf(?:\([^)]*\))?!?:")
+NOUNS = pattern(f"{BEGINS}(?:{_GROUPS}|(?P<{_NOT_PERFORMANCE}>{NOT_PERFORMANCE}))")
+PREFIX = pattern(r"^\W*(?:[\w-]+ )?perf(?:\([^)]*\))?!?:")
 """The prefix `perf: ` of a title, which does not name the metric of the figures behind it."""
 
 SIGNED = ("+", "-")
@@ -64,7 +65,7 @@ def is_change_without_noun(effect: Effect, nearby: Surroundings) -> bool:
 
 # --- by the unit of a figure
 
-_BURDEN = re.compile(
+_BURDEN = pattern(
     r"(?:disk|block|page) (?:reads|writes|hits|faults)|seeks|wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls"
     r"|collections|misses|evictions"
 )
@@ -101,7 +102,7 @@ def _memory_or_size(nearby: Surroundings) -> ClaimMetric:
     return ClaimMetric.MEMORY
 
 
-_FASTER = re.compile(r"\b(?:faster|speed-?ups?)\b")
+_FASTER = pattern(r"\b(?:faster|speed-?ups?)\b")
 
 
 def _are_speedups(effect: Effect, nearby: Surroundings) -> bool:
@@ -112,12 +113,12 @@ def _are_speedups(effect: Effect, nearby: Surroundings) -> bool:
 
 # --- by a noun
 
-_OF_GAMES = re.compile(f"{BEGINS}(?:{GAMES})")
-_SCORE_HEADER = re.compile(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
+_OF_GAMES = pattern(f"{BEGINS}(?:{GAMES})")
+_SCORE_HEADER = pattern(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
 """The header cell of a column of scores, which are not performance."""
 
-_COUNTED_ROW = re.compile(r"\| (?:(?:number|count) of )?(?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
-_OF_SIZE = re.compile(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
+_COUNTED_ROW = pattern(r"\| (?:(?:number|count) of )?(?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
+_OF_SIZE = pattern(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
 """Without one of these words, bare numbers beside a file or image are counts or versions."""
 
 
@@ -147,10 +148,10 @@ _SPEED_WORDS = tuple(words("comparisons", "alone_speed"))
 _PERCENTILES = ("p50", "p90", "p95", "p99")
 """Percentiles mean time, unless right behind another noun: `TPS p50`."""
 
-_TIMES = re.compile(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
+_TIMES = pattern(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
 """`3 times`: not the noun of time."""
 
-_SEPARATES_NOUN = re.compile(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
+_SEPARATES_NOUN = pattern(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
 """Words between a pair of bare numbers and a noun behind it that does not belong to it."""
 
 
@@ -205,10 +206,10 @@ def _head_noun(part: str, compared: str) -> re.Match[str] | None:
     return head
 
 
-_CLAUSE_ENDS = re.compile(r"[*_`]*[,;]")
+_CLAUSE_ENDS = pattern(r"[*_`]*[,;]")
 """`throughput up 35%, latency down 20%`: the noun behind the clause belongs to another number, if there is one before this number."""
 
-_CONDITION_BEHIND = re.compile(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s)")
+_CONDITION_BEHIND = pattern(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s)")
 """`by about 12% (using the tests)`, `5-10% at all batch sizes`: a condition of the measurement, not its metric."""
 
 
@@ -223,7 +224,7 @@ def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
     return behind
 
 
-_NUMBER_OF = re.compile(r"\b(?:number|count) of (?P<counted>(?:[\w-]+ ){1,3})")
+_NUMBER_OF = pattern(r"\b(?:number|count) of (?P<counted>(?:[\w-]+ ){1,3})")
 _TOUCHING_REACH = 12
 
 
@@ -235,7 +236,7 @@ def _noun_of_count_or_cjk(effect: Effect, nearby: Surroundings) -> re.Match[str]
     return NOUNS.search(counted["counted"]) if counted else None
 
 
-_PER_ONE = re.compile(r"\sper (?!(?:sec|s|second|min|minute)\b)[\w-]+(?=[\s*_`]*[:|])")
+_PER_ONE = pattern(r"\sper (?!(?:sec|s|second|min|minute)\b)[\w-]+(?=[\s*_`]*[:|])")
 """`kernel launches per token: 79 → 53` counts launches, not tokens."""
 
 
@@ -263,17 +264,17 @@ def last_noun(part: str) -> re.Match[str] | None:
     return last
 
 
-_WORDS_BEHIND = re.compile(
+_WORDS_BEHIND = pattern(
     r"[\s*_`]+(?!(?:on|in|for|at|with|from|vs|over|to|of|and|or|when|by|across|compared|against|under|per|after|via)\b)"
     r"(?:[a-z][\w/-]*(?: (?=[a-z])|(?![\w/-]))){1,3}"
 )
 """The words right behind a signed percentage: `-4% inference time`."""
 
-_PER_PIECE = re.compile(r"\sper\s")
+_PER_PIECE = pattern(r"\sper\s")
 """`-34% tokens per request`: of tokens, not of requests."""
 
-_HEDGED_LAST = re.compile(rf"\s(?:{HEDGES})$")
-_BRACKET_LAST = re.compile(r" ?\([^()]{1,20}\)$")
+_HEDGED_LAST = pattern(rf"\s(?:{HEDGES})$")
+_BRACKET_LAST = pattern(r" ?\([^()]{1,20}\)$")
 """`latency (p50): −30 %`"""
 
 
@@ -299,11 +300,11 @@ _METRIC_OF_COMPARISON = tuple(
 _FACTORS_OF_TIME, _LOST = (tuple(words("comparisons", section)) for section in ("alone_factor", "alone_lost"))
 _BETTER = (*words("comparisons", "alone_better"), *words("verbs", "alone_better"))
 
-_SPEED_TITLE = re.compile(
+_SPEED_TITLE = pattern(
     r"\b(?:perf\b|performance|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat|benchmark|throughput|latency|simd|avx|neon\b"
     r"|vectori[sz]|fus(?:e|ed|ion)\b)"
 )
-_SPEED_CHANGE_TITLE = re.compile(r"\b(?:perf\b|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat)")
+_SPEED_CHANGE_TITLE = pattern(r"\b(?:perf\b|optimi[sz]|faster|speed[- ]?ups?\b|speed(?:s|ing)? up|accelerat)")
 _SPEED_GROUPS = frozenset({"TIME", "THROUGHPUT"})
 
 
@@ -342,7 +343,7 @@ def _metric_of_title(effect: Effect, nearby: Surroundings) -> ClaimMetric | None
     return ClaimMetric[noun.lastgroup] if noun.lastgroup and noun.lastgroup != _NOT_PERFORMANCE else None
 
 
-_SPEED_TEXT = re.compile(
+_SPEED_TEXT = pattern(
     r"\b(?:faster|slower|speed(?:s|ing|up|ups)?|throughput|latency|run ?time|cycles|performance|tok/s|ns/op|simd|avx\w*|neon|prefill)\b",
     re.IGNORECASE,
 )
@@ -363,10 +364,10 @@ def _metric_of_comparison(effect: Effect) -> ClaimMetric | None:
     return ClaimMetric.TIME if is_factor and effect.word.startswith(_FACTORS_OF_TIME) else None
 
 
-_GENERATION = re.compile(r"(?<![a-z])(?:prefill|decod(?:e|ing)|generation|single-stream|pp ?\d+|tg ?\d+|inference|imgs?)\b")
-_PERF = re.compile(r"\W*(?:\w+: )?perf\b")
-_GAINS = re.compile(r"\b(?:gains?|speed[- ]?ups?|improvements?|faster)\b")
-_LABEL_ALONE = re.compile(r"[\s*_`-]*[\w`./()-]{1,40}(?: [\w`./()-]{1,40}){0,3}[*_`]*:[\s*_`]*")
+_GENERATION = pattern(r"(?<![a-z])(?:prefill|decod(?:e|ing)|generation|single-stream|pp ?\d+|tg ?\d+|inference|imgs?)\b")
+_PERF = pattern(r"\W*(?:\w+: )?perf\b")
+_GAINS = pattern(r"\b(?:gains?|speed[- ]?ups?|improvements?|faster)\b")
+_LABEL_ALONE = pattern(r"[\s*_`-]*[\w`./()-]{1,40}(?: [\w`./()-]{1,40}){0,3}[*_`]*:[\s*_`]*")
 """`- parse: −42%`"""
 
 
@@ -391,7 +392,7 @@ def _by_sign(change: Quantity, effect: Effect, nearby: Surroundings) -> Measure 
 
 # --- the sense of the change for its metric
 
-_BETTER_IF_MORE = re.compile(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
+_BETTER_IF_MORE = pattern(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
 _SUBJECT_REACH = 60
 """Characters before a verb in which its subject is searched."""
 

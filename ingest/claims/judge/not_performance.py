@@ -7,61 +7,60 @@ import re
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Quantity
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import METRICS, SETTINGS
 from schemas.rows.claim import ClaimMetric
 
-_SETTINGS = re.compile(SETTINGS)
+_SETTINGS = pattern(SETTINGS)
 _WORD_REACH = 25
 """Characters behind a figure in which a word belongs to the figure."""
 
-_BRACKET = re.compile(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
+_BRACKET = pattern(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
 """Brackets, arguments and commands: their words are not about the figures."""
 
-_BELOW_LIMIT = re.compile(r"[\s*_`]*\((?:[\d.,]+\s?\w+ )?(?:still |now |well )?(?:under|below|within|over|above|exceed)[^()\n]{0,60}\)")
+_BELOW_LIMIT = pattern(r"[\s*_`]*\((?:[\d.,]+\s?\w+ )?(?:still |now |well )?(?:under|below|within|over|above|exceed)[^()\n]{0,60}\)")
 """`24 kB (under the limit by 287 bytes)`: compared with a limit, not a limit."""
 
-_ASIDE = re.compile(r"[,;:—–]\s")
+_ASIDE = pattern(r"[,;:—–]\s")
 """The end of the clause: words behind it are not about the figures."""
 
-_CASE = re.compile(r"\b(?:where|when|if|with) the [^,;.()\d]{1,40}\b(?:is|are|at|of|=) [^,;]{1,15},")
+_CASE = pattern(r"\b(?:where|when|if|with) the [^,;.()\d]{1,40}\b(?:is|are|at|of|=) [^,;]{1,15},")
 """`in the case where the interval is 1, …`: the condition of a measurement."""
 
-_COMPOUND = re.compile(
+_COMPOUND = pattern(
     r"(?<![\w-])[a-z]+[ -](?:trees?|wheels?|queues?|kernels?|matri(?:x|ces)|lookups?|inserts?|redraws?|decod\w+|drains?|pushdown|filters?"
     r"|alloc\w*|paths?|layouts?|scans?|search(?:es)?|pars\w+|render\w*|comput\w+|calculations?|joins?|sort(?:ing|s)?|fixtures?"
     r"|handling|handlers?|lines?)\b"
 )
 """`interval-tree lookup`, `retry path`: named after a setting, but not one."""
 
-_NAMED_SUBJECT = re.compile(
+_NAMED_SUBJECT = pattern(
     r"\b(?:latenc(?:y|ies)|throughput|run ?time|p50|p9[059]|rss|wall[- ]?(?:clock|time)|startup|build time|response time|ttft|tpot"
     r"|memory)\b"
     r"[^.;:]{0,30}\b(?:fell|falls?|drop\w*|went|goes|rose|rises|improv\w*|reduced|decreased|from)\s(?:from\s)?[*_`~]*$"
 )
 """`latency fell from 98 ms to 31 ms in the retry path`: the subject is named, so the words behind do not matter."""
 
-_CORRECTED = re.compile(r"[\s(\[]*fixed\b")
-_EVERY = re.compile(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
-_CONDITION = re.compile(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
-_THRESHOLD = re.compile(r"\b(?:if|when|whenever|unless)\b[^.,;]{0,50}\b(?:more than|at least|over|above|beyond)\s+[*_`]*$")
-_DIFFSTAT = re.compile(r"\| bin $")
-_RAISED = re.compile(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
-_TIME = re.compile(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
-_TIME_SPENT = re.compile(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
-_BYTES = re.compile(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
+_CORRECTED = pattern(r"[\s(\[]*fixed\b")
+_EVERY = pattern(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
+_CONDITION = pattern(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
+_THRESHOLD = pattern(r"\b(?:if|when|whenever|unless)\b[^.,;]{0,50}\b(?:more than|at least|over|above|beyond)\s+[*_`]*$")
+_DIFFSTAT = pattern(r"\| bin $")
+_RAISED = pattern(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
+_TIME = pattern(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
+_TIME_SPENT = pattern(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
+_BYTES = pattern(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
 _SPENT = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
 """Words beside a time or amount of bytes that is spent, not allowed."""
 
-_MONEY = re.compile(
-    r"\bcosts?\b|cheaper|spen[dt]|\bbills?\b|invoice|token|/mo\b|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)"
-)
-_SAVING = re.compile(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
+_MONEY = pattern(r"\bcosts?\b|cheaper|spen[dt]|\bbills?\b|invoice|token|/mo\b|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)")
+_SAVING = pattern(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
 COMPARING = ("vs", "vs.", "versus", "against", "compared to", "compared with")
 """Words between two measurements; settings have none of them."""
 
 _DAY_UNITS = frozenset({"d", "day", "days"})
 _ROUND_BELOW = 10
-_REDUCED = re.compile(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
+_REDUCED = pattern(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
 def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
@@ -114,10 +113,10 @@ def _grows_like_a_setting(effect: Effect, nearby: Surroundings) -> bool:
     return not is_spent and _is_round(before) and _is_round(after)
 
 
-_TIMEOUT_TITLE = re.compile(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
+_TIMEOUT_TITLE = pattern(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
 
 
-_OFFSET_TITLE = re.compile(r"\b(?:timing |time |clock |a/v |audio )?(?:offsets?|drift|skew|desync|timestamps?|out of sync|lip-?sync)\b")
+_OFFSET_TITLE = pattern(r"\b(?:timing |time |clock |a/v |audio )?(?:offsets?|drift|skew|desync|timestamps?|out of sync|lip-?sync)\b")
 
 
 def _is_of_points_in_time(effect: Effect, nearby: Surroundings) -> bool:

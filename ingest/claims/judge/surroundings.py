@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from ingest.claims.find.passages import Passage
 from ingest.claims.numbers.effect import Effect
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import BULLETS
 
 _LEFT_REACH, _RIGHT_REACH, _NEAR_REACH = 160, 60, 24
 
-_SENTENCE = re.compile(rf"[.;!?]\s|\n[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]|\n[ \t]*\n|\n(?=[A-Z][a-z]+ )")
+_SENTENCE = pattern(rf"[.;!?]\s|\n[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]|\n[ \t]*\n|\n(?=[A-Z][a-z]+ )")
 
 
 class Title(NamedTuple):
@@ -48,7 +49,7 @@ class Surroundings(NamedTuple):
         return _list_heading(self.text, self.text.rfind("\n", 0, self.start) + 1)
 
 
-_LIST_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
+_LIST_HEADING = pattern(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", re.MULTILINE)
 _LINES_ABOVE = 14
 """The most lines above the effect in which its heading is searched."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.spelled import BEGINNINGS, SPELLED, SPELLED_COUNT, SPELLED_TIME, spelled
 from ingest.claims.numbers.units import SCALES, Unit, unit
+from ingest.claims.patterns import pattern
 from schemas.rows.claim import ClaimMetric
 
 
@@ -69,7 +70,7 @@ CLOCK = Unit("s", ClaimMetric.TIME, 1.0)
 _SPREAD = r"(?:\s{0,2}±\s{0,4}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,3}(?:/s)?(?![A-Za-z0-9_]))?)"
 """The uncertainty of a measured number, `± 10 ms`; it is skipped."""
 
-_SPREAD_UNIT = re.compile(r".*±[\s\d.]*", re.DOTALL)
+_SPREAD_UNIT = pattern(r".*±[\s\d.]*", re.DOTALL)
 """A number and its uncertainty, in `840 ± 10 ms`: the unit that follows belongs to both."""
 
 _NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
@@ -89,7 +90,7 @@ _RANGE_DASH = (
 """Between the ends of a range; the word `to` only between factors and percentages, and not in `from … to`, which is a pair."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
-_QUANTITY = re.compile(
+_QUANTITY = pattern(
     rf"""
     (?<![A-Za-z0-9_.\#,\\])(?={BEGINNINGS})(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]\d-)(?<![a-z]{{4}}-)
     (?P<from>(?<=from\s))?
@@ -132,10 +133,10 @@ _QUANTITY = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_NUMBER_GOES_ON = re.compile(r"[^\W_]|/\d")
+_NUMBER_GOES_ON = pattern(r"[^\W_]|/\d")
 """`3rd`, `1/60`: the number is part of a word or fraction."""
 
-_SECOND_LENGTH = re.compile(r"(?<=\s[x×X])\s?\d")
+_SECOND_LENGTH = pattern(r"(?<=\s[x×X])\s?\d")
 """`1024 x 768` is a size."""
 
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
@@ -146,7 +147,7 @@ _MOST_MINUTES = 240
 _MODEL_NUMBER = 1000
 """`7950X` is a processor, not a factor."""
 
-_SPEED_BEHIND = re.compile(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
+_SPEED_BEHIND = pattern(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
 
 
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
@@ -232,7 +233,7 @@ def _relative_size(low_unit: str | None, named: Unit | None) -> float:
 
 
 _FRACTIONS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
-_THOUSANDS_SEPARATORS = re.compile("[,' \u00a0\u2009\u202f]")
+_THOUSANDS_SEPARATORS = pattern("[,' \u00a0\u2009\u202f]")
 
 
 def _number(digits: str, scale: str | None) -> float:

@@ -12,6 +12,7 @@ from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
+from ingest.claims.patterns import pattern
 from ingest.claims.prose import prose_effects
 from ingest.claims.tables.cells import with_unit
 from ingest.claims.words.vocabulary import BULLETS, Sense
@@ -21,7 +22,7 @@ Line = tuple[Quantity, ...]
 _MOST_FIGURES = 8
 """The most quantities of a line that are read: a labelled line has few."""
 
-_LINE = re.compile(r"[^\n]+")
+_LINE = pattern(r"[^\n]+")
 
 
 def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
@@ -52,10 +53,10 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
             yield from prose_effects(text, list(line), low, high)
 
 
-_BRANCH = re.compile(rf"[\s{BULLETS}]{{0,12}}[*_]{{0,3}}`[^`\n]+`[*_]{{0,3}}:")
+_BRANCH = pattern(rf"[\s{BULLETS}]{{0,12}}[*_]{{0,3}}`[^`\n]+`[*_]{{0,3}}:")
 """A label that is a name in backticks: "`main`: 30 s"."""
 
-_LABEL_WORDS = re.compile(r"[\W\d_]{0,12}((?:[\w/]{1,20} ){1,3}?)(?:before|after|old|new)\b[*_`]*:", re.IGNORECASE)
+_LABEL_WORDS = pattern(r"[\W\d_]{0,12}((?:[\w/]{1,20} ){1,3}?)(?:before|after|old|new)\b[*_`]*:", re.IGNORECASE)
 _AMBIGUOUS_UNITS = frozenset({"min", "m", "h", "d", "b", "s", "w", "j"})
 
 
@@ -90,12 +91,12 @@ def _pairs_within_lines(text: str, pairs: list[Effect], lines: list[Line], spans
             yield from (effect for effect in prose_effects(text, behind, max(low, used), high) if effect.is_pair)
 
 
-_LABEL = re.compile(r"[^\n:=]{0,60}[:=]")
-_SPREAD = re.compile(r"mean|avg|average|median|min|max|std|stdev|user|sys|σ|range|samples|runs", re.IGNORECASE)
+_LABEL = pattern(r"[^\n:=]{0,60}[:=]")
+_SPREAD = pattern(r"mean|avg|average|median|min|max|std|stdev|user|sys|σ|range|samples|runs", re.IGNORECASE)
 """Statistics of one measurement: of several, only the first figure is read."""
 
 
-_BRACKETS = re.compile(r"\([^()\n]{1,30}\)")
+_BRACKETS = pattern(r"\([^()\n]{1,30}\)")
 
 
 def _words_before_figures(text: str, start: int, line: Line) -> tuple[str, ...]:
@@ -126,7 +127,7 @@ def _have_different_names(names: tuple[str, ...]) -> bool:
     return all(behind) and len(set(behind)) == len(behind)
 
 
-_CLAUSES = re.compile(r"[,;()|.]")
+_CLAUSES = pattern(r"[,;()|.]")
 _NO_NAMES = frozenset({"and", "with", "at", "in", "of", "the", "a", "is", "was", "for", "to", "about", "~"})
 
 

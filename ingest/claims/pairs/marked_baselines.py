@@ -7,32 +7,33 @@ import re
 from ingest.claims.numbers.effect import Effect, TwoFigures
 from ingest.claims.pairs.side_labels import BASELINE_FIRST, CANDIDATE_FIRST, is_stated_above
 from ingest.claims.pairs.tenses import AFTER_BEHIND_FIGURE, BEFORE_BEHIND_FIGURE, EARLIER
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE, SAME_SENTENCE, Sense
 from schemas.rows.claim import ClaimMetric
 
-_PLURAL_BEHIND = re.compile(r"\s[a-z]{3,}s\b")
+_PLURAL_BEHIND = pattern(r"\s[a-z]{3,}s\b")
 """`10 seconds, instead of 10 iterations`: a time and a count, no pair."""
 
-_LABELLED_BEFORE = re.compile(r"\s*\((?:before|old|was)[:\s]\s*", re.IGNORECASE)
-_LABELLED_AFTER = re.compile(r"\s*[,;/]\s*(?:after|new|now)\b", re.IGNORECASE)
+_LABELLED_BEFORE = pattern(r"\s*\((?:before|old|was)[:\s]\s*", re.IGNORECASE)
+_LABELLED_AFTER = pattern(r"\s*[,;/]\s*(?:after|new|now)\b", re.IGNORECASE)
 """`by 300 ms (before: 857, after: 538)`: the pair is inside the bracket, and `300 ms` is not part of it."""
 
 _NOT_COUNTS = (ClaimMetric.TIME, ClaimMetric.MEMORY)
-_NOUN_BEHIND = re.compile(r"[\s-][a-z]{3,}")
+_NOUN_BEHIND = pattern(r"[\s-][a-z]{3,}")
 """`sharded to 6 runners, down from 52 minutes`, `the 521-page rows instead of 4 ms`: the first figure is a count."""
 
-_WISHED = re.compile(r"\b(?:like|want|wish|prefer|need)(?:ed|s)? to\b[^.;]*$", re.IGNORECASE)
-_EQUIPMENT = re.compile(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
+_WISHED = pattern(r"\b(?:like|want|wish|prefer|need)(?:ed|s)? to\b[^.;]*$", re.IGNORECASE)
+_EQUIPMENT = pattern(rf"\b(?:have|has|had|(?:configured|shipped|equipped|come[s]?|ships?) with)\s+{HEDGE}$", re.IGNORECASE)
 """`runners have 64 GB of memory, compared to 32 GB`: equipment, not usage."""
 
-_PRODUCT_NAME = re.compile(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
+_PRODUCT_NAME = pattern(r"\b(?:RTX|GTX|Ryzen|Xeon|Core|Radeon|Pi|M|iPhone|Pixel|EPYC|Threadripper)[ -]$")
 """`28 fps on the RTX 3060, down from 92 fps`: `3060` is part of a name."""
 
-_COSTS = re.compile(r"\bcosts?\b\W*$", re.IGNORECASE)
-_OF_ANOTHER = re.compile(r"\s(?:to|for)\s\w")
+_COSTS = pattern(r"\bcosts?\b\W*$", re.IGNORECASE)
+_OF_ANOTHER = pattern(r"\s(?:to|for)\s\w")
 """`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one whole."""
 
-_TARGET = re.compile(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
+_TARGET = pattern(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
 """`30 FPS cap vs 60 FPS target`: neither was measured."""
 
 
@@ -67,7 +68,7 @@ def _are_wishes_or_limits(two: TwoFigures) -> bool:
     return bool(_TARGET.match(two.text, two.second.end) or _TARGET.match(two.between))
 
 
-_BASELINE_WORD = re.compile(
+_BASELINE_WORD = pattern(
     rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from"
     r"|(?<=\()(?:improved|reduced|dropped|cut|decreased|lowered)\s+from(?![^()]*\sto\s)|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
     r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\b(?:antes|avant|vorher|zuvor)\b(?: era| était)?"
@@ -82,21 +83,21 @@ _EITHER_ORDER = ("vs", "versus", "against", "compared")
 _AMBIGUOUS = ("was", "before", "antes", "avant", "vorher", "zuvor")
 """Words that mark a baseline figure only in brackets or behind a comma: `5 s, was 20 s`."""
 
-_BASELINE_IN_BRACKET = re.compile(
+_BASELINE_IN_BRACKET = pattern(
     rf"[*_`]*\s?\((?:was|from|down from|up from|previously|formerly|before:?)\s{DECORATION}{HEDGE}", re.IGNORECASE
 )
 """`5.8k (was ~384k)`: accepted without units, since a label or header cell may name the metric."""
 
-_ASIDE = re.compile(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
-_NAMED_OTHERWISE = re.compile(r"\s*[A-Za-z]")
+_ASIDE = pattern(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
+_NAMED_OTHERWISE = pattern(r"\s*[A-Za-z]")
 """`a 2.2 GHz board, where AES was at 250 MB/s`: a unit that is not known follows the first figure, so it is no pair."""
 
-_IN_BRACKET = re.compile(rf"\(from\s{DECORATION}{HEDGE}$", re.IGNORECASE)
+_IN_BRACKET = pattern(rf"\(from\s{DECORATION}{HEDGE}$", re.IGNORECASE)
 """`12 s (from 16 s)`"""
 
-_GOES_ON = re.compile(rf"[*_`]*\s(?:(?:down |up )?to\s|{ARROW})")
+_GOES_ON = pattern(rf"[*_`]*\s(?:(?:down |up )?to\s|{ARROW})")
 
-_CANDIDATE_BEFORE = re.compile(rf"(?:\bto\s+|\(\s*){HEDGE}$", re.IGNORECASE)
+_CANDIDATE_BEFORE = pattern(rf"(?:\bto\s+|\(\s*){HEDGE}$", re.IGNORECASE)
 """`to 5 s from 20 s`, `(5 s from 20 s)`"""
 
 
@@ -124,10 +125,10 @@ def by_marked_baseline(two: TwoFigures) -> Effect | None:
     return two.candidate_first._replace(sense=sense, is_order_open=is_open, word=word)
 
 
-_WORSE = re.compile(r"\b(?:worse|slower|regress\w*|slow-?downs?|heavier|more (?:memory|time|cpu|ram|disk|space)|longer)\b", re.IGNORECASE)
+_WORSE = pattern(r"\b(?:worse|slower|regress\w*|slow-?downs?|heavier|more (?:memory|time|cpu|ram|disk|space)|longer)\b", re.IGNORECASE)
 _MORE, _FEWER = (
-    re.compile(r"\b(?:higher|larger|bigger|increased?)\b", re.IGNORECASE),
-    re.compile(r"\b(?:lower|less|fewer|drop(?:s|ped)?)\b", re.IGNORECASE),
+    pattern(r"\b(?:higher|larger|bigger|increased?)\b", re.IGNORECASE),
+    pattern(r"\b(?:lower|less|fewer|drop(?:s|ped)?)\b", re.IGNORECASE),
 )
 
 
@@ -138,17 +139,17 @@ def _is_worse(two: TwoFigures) -> bool:
     return bool(_WORSE.search(words_near) or words.search(two.left[-50:]))
 
 
-_REFERENCE = re.compile(r"[*_`]*(?:/[\w ]{1,12})?\s?\((?:vs\.?|versus|against|compared (?:to|with))\s[^()]*")
-_CANDIDATE_BEHIND = re.compile(r"[^()\n]{0,30}\b(?:now|after|with|new)\b")
-_WITHOUT = re.compile(
+_REFERENCE = pattern(r"[*_`]*(?:/[\w ]{1,12})?\s?\((?:vs\.?|versus|against|compared (?:to|with))\s[^()]*")
+_CANDIDATE_BEHIND = pattern(r"[^()\n]{0,30}\b(?:now|after|with|new)\b")
+_WITHOUT = pattern(
     r"[*_`)]*\s+\(?(?:without|before|previously|originally|at baseline|(?<=\()(?:main|master|base|baseline|develop|trunk|old)\b"
     r"|(?:on|for|in|at|with) (?:(?:the|its|our) )?"
     r"(?:[\w-]+ )?(?:main|master|base|baseline|old|original|previous|pre-\w+|unpatched|upstream|stock)\b)"
 )
 
 
-_CANDIDATE_NAME = re.compile(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
-_BASELINE_NAME = re.compile(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
+_CANDIDATE_NAME = pattern(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
+_BASELINE_NAME = pattern(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
 
 
 def _names_the_baseline(two: TwoFigures) -> bool:
@@ -161,5 +162,5 @@ def _names_the_baseline(two: TwoFigures) -> bool:
     return bool(_REFERENCE.fullmatch(two.between)) and not EARLIER.search(two.left) and not _CANDIDATE_BEHIND.match(text, end)
 
 
-_ON_BASELINE = re.compile(r"[`*_]*\s\(?(?:on|in|at|for|with) (?:the |our |its )?(?:main|master|base|baseline|old \w+)\b")
+_ON_BASELINE = pattern(r"[`*_]*\s\(?(?:on|in|at|for|with) (?:the |our |its )?(?:main|master|base|baseline|old \w+)\b")
 """`3.3 ms on main versus 3.2 ms`"""

@@ -8,6 +8,7 @@ from itertools import pairwise
 from ingest.claims.numbers.effect import Effect, TwoFigures
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.pairs.running_text import pair_by_words
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import DECORATION, HEDGE
 
 _MOST_TOGETHER = 4
@@ -20,7 +21,7 @@ _LEFT_REACH = 60
 """Characters before the first figure in which words such as `from` are searched."""
 
 _NO_CONJUNCTION = r"(?!(?:to|vs|from|now|was|against|versus|down|instead|compared|before|after|previously|then)\b)"
-_CONJUNCTION = re.compile(
+_CONJUNCTION = pattern(
     rf"(?:\s{_NO_CONJUNCTION}[\w-]+){{0,2}}\s*(?:/|,\sand\b|[,·+&]|\band\b|\bwith\b|\bat\b)\s*(?:{_NO_CONJUNCTION}[a-z-]+\s){{0,2}}{DECORATION}{HEDGE}",
     re.IGNORECASE,
 )
@@ -76,13 +77,13 @@ def _length_of_list(text: str, found: list[Quantity], index: int) -> int:
     return next(ends, last) - index
 
 
-_ALSO = re.compile(rf"\s+(?:on|at|with|for|in|under)\s[^.;,()\d]{{1,30}}(?:-?\d{{1,3}})?(?:,|,?\s+and)\s+(?:to\s+)?{DECORATION}{HEDGE}")
-_AND_TO = re.compile(
+_ALSO = pattern(rf"\s+(?:on|at|with|for|in|under)\s[^.;,()\d]{{1,30}}(?:-?\d{{1,3}})?(?:,|,?\s+and)\s+(?:to\s+)?{DECORATION}{HEDGE}")
+_AND_TO = pattern(
     rf"[*_`]*(?:\s?\([^()\n]{{1,30}}\)[*_`]*)?,?\s(?:and|then)(?:\sthen)?\s(?:down\s|up\s)?to\s+{DECORATION}{HEDGE}", re.IGNORECASE
 )
 """`from 210 s to 105 s (50% faster), and to 88 s`"""
 
-_APPLIED = re.compile(r"[*_`]*\s+(?:on|at|with|for|in|under)\b")
+_APPLIED = pattern(r"[*_`]*\s+(?:on|at|with|for|in|under)\b")
 
 
 def second_candidate_figure(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:

@@ -12,11 +12,12 @@ from ingest.claims.numbers.units import SCALES, unit
 from ingest.claims.pairs.marked_baselines import by_marked_baseline
 from ingest.claims.pairs.side_labels import by_side_labels
 from ingest.claims.pairs.tenses import by_contrast, by_counted_noun_between, by_leading_instead_of, by_tense
+from ingest.claims.patterns import pattern
 from ingest.claims.tables.aligned_columns import aligned_pair
 from ingest.claims.words.vocabulary import ARROW, COMPARISONS, DECORATION, HEDGE, SAME_SENTENCE, VERBS, Sense, by_sense, sense_in
 from schemas.rows.claim import ClaimMetric
 
-ARROW_BETWEEN = re.compile(
+ARROW_BETWEEN = pattern(
     rf"[\s*_`'\")\]]*(?:\([^()\n]{{0,40}}\)\s*)?(?:[\w/.,-]+\s+){{0,4}}?(?:{ARROW}|から|에서)"
     r"(?:\s*[*_`]*(?:now|new|after|branch|this (?:pr|branch)|pr|head|warm|hot|cached|cache[- ]hit|steady)[*_`]*:?(?=\s))?"
     rf"(?:\s?[\w.+-]{{1,20}}(?:\s\(|:\s))?{DECORATION}{HEDGE}{DECORATION}",
@@ -40,7 +41,7 @@ def by_arrow(two: TwoFigures) -> Effect | None:
     return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.baseline_first
 
 
-_SET_TO = re.compile(r"\w\s?=\s?$")
+_SET_TO = pattern(r"\w\s?=\s?$")
 """`qps = 4 => 43 ms`: the bare number is a setting, not a baseline."""
 
 
@@ -55,27 +56,27 @@ def _is_numbered(two: TwoFigures) -> bool:
     return any(text.startswith(name, other) and text[other + len(name) :][:1].isdigit() for other in (above, below) if other != line)
 
 
-_STRIKETHROUGH = re.compile(rf"~~\s{{1,3}}{DECORATION}{HEDGE}")
+_STRIKETHROUGH = pattern(rf"~~\s{{1,3}}{DECORATION}{HEDGE}")
 """`~~24 s~~ 12 s`"""
 
-_BEFORE_ARROW = re.compile(
+_BEFORE_ARROW = pattern(
     rf"[*_`]*\s[^\n→.;:\d]{{0,60}}?\b(?:before|previously|baseline|today|currently|old|earlier)\b[*_`)]*\s*{ARROW}{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
 """`60 s under bursts of reconnects before → 5 s`"""
 
-_NAME_GOES_ON = re.compile(r"-[A-Za-z]|\.[A-Za-z]")
+_NAME_GOES_ON = pattern(r"-[A-Za-z]|\.[A-Za-z]")
 """`{36-bitmaps.conf => 76-bitmaps.conf}`: the numbers belong to file names."""
 
 
 MOST_BETWEEN = 4
 """The most quantities ahead of the first figure among which the second is searched."""
 
-_BRACKETED_BASELINE = re.compile(r"[*_`]*\s*\((?:was|from)\b")
-_VERSION = re.compile(r"[*_`]*\s(?:in|on|with|for)\s(?:v|version\s)?\d+(?:\.\d+){1,3}")
+_BRACKETED_BASELINE = pattern(r"[*_`]*\s*\((?:was|from)\b")
+_VERSION = pattern(r"[*_`]*\s(?:in|on|with|for)\s(?:v|version\s)?\d+(?:\.\d+){1,3}")
 """`5.2 s in 1.6 vs 4.1 s in 1.5`"""
 
-_BRACKET = re.compile(r"\s*\([^()\n]{1,60}\)\s*")
+_BRACKET = pattern(r"\s*\([^()\n]{1,60}\)\s*")
 
 
 def steps_to_second_figure(text: str, ahead: list[Quantity]) -> int:
@@ -97,14 +98,12 @@ def steps_to_second_figure(text: str, ahead: list[Quantity]) -> int:
     return _steps_over_bracket(text, ahead)
 
 
-_OF_SAMPLES = re.compile(
-    r"\s(?:over|across|in|for|of|with|on|at|after|per)\s(?:the |a |an |all |each )?(?:[a-z-]+ (?:of )?)?$", re.IGNORECASE
-)
-_SAMPLES = re.compile(
+_OF_SAMPLES = pattern(r"\s(?:over|across|in|for|of|with|on|at|after|per)\s(?:the |a |an |all |each )?(?:[a-z-]+ (?:of )?)?$", re.IGNORECASE)
+_SAMPLES = pattern(
     r"[\s-](?:runs?|samples?|iterations?|repetitions?|repeats?|rounds|trials?|seeds|steps|passes|requests|files|rows|items|records|chunks"
     r"|messages|documents|users|cores|threads|workers|entries|nodes|tokens|lines|objects|events|connections|shards|pages)\b"
 )
-_PER = re.compile(r"\s(?:\w+\s)?per\s$")
+_PER = pattern(r"\s(?:\w+\s)?per\s$")
 
 
 def _is_sample_count(text: str, first: Quantity, second: Quantity) -> bool:
@@ -128,14 +127,14 @@ def _steps_over_bracket(text: str, ahead: list[Quantity]) -> int:
     return step if is_other else 1
 
 
-_PAIR_GOES_ON = re.compile(rf"(?:down |up )?to\s|{ARROW}|\((?:was|previously|formerly|from|down from|up from)\s")
+_PAIR_GOES_ON = pattern(rf"(?:down |up )?to\s|{ARROW}|\((?:was|previously|formerly|from|down from|up from)\s")
 
 
 _REACH = 90
 """The most characters between the two figures of a pair."""
 
 _LINK_REACH = 200
-_LINK_TARGET = re.compile(r"\]\(https?://[^()\s]{1,190}\)")
+_LINK_TARGET = pattern(r"\]\(https?://[^()\s]{1,190}\)")
 """The target of a Markdown link, which is skipped; with one, `_LINK_REACH` more characters may be between the figures."""
 
 _LEFT_REACH = 60
@@ -160,7 +159,7 @@ def pair_starting_at(text: str, found: list[Quantity], index: int, floor: int) -
     return None, 1
 
 
-_LOAD = re.compile(
+_LOAD = pattern(
     r"\b(?:ram|memory|heap|flash)(?:[ -](?:usage|use|load|consumption|footprint))?\b"
     r"[:*_`\s]*(?:(?:reduced|dropped|drops|fell|falls|went|goes|decreased|decreases|cut|down|is|now)\s)?(?:by\s)?(?:from\s)?[~*_`]*$",
     re.IGNORECASE,
@@ -191,7 +190,7 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     return pair_by_words(TwoFigures(text, first, second, between, text[max(floor, first.start - _LEFT_REACH) : first.start]))
 
 
-_OF_MEMORY = re.compile(r"[*_`]*\s(?:of\s)?(?:heap|rss|ram|v?ram|memory|resident)\b", re.IGNORECASE)
+_OF_MEMORY = pattern(r"[*_`]*\s(?:of\s)?(?:heap|rss|ram|v?ram|memory|resident)\b", re.IGNORECASE)
 
 
 def with_bytes_of_other(text: str, figure: Quantity, other: Quantity) -> Quantity:
@@ -222,18 +221,18 @@ def _are_comparable(first: Quantity, second: Quantity) -> bool:
     return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
 
 
-_TIMED = re.compile(
+_TIMED = pattern(
     r"(?<![a-z_])(?:suites?|tests?|builds?|ci|runs?|runtime|jobs?|pipelines?|workflows?|compil\w+|imports?|durations?|elapsed|took|takes"
     r"|(?:load|execution|processing|response|sync) times?)\b",
     re.IGNORECASE,
 )
 """Tasks that take minutes and seconds: beside them, `3:15` is a duration, not a time of day."""
 
-_FROM = re.compile(
+_FROM = pattern(
     rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+|an?\s(?:[\w-]+\s){{1,3}}of\s+)?{DECORATION}{HEDGE}{DECORATION}$|[从由]\s*$",
     re.IGNORECASE,
 )
-_TO = re.compile(
+_TO = pattern(
     rf"{SAME_SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+(?:taking\s+|needing\s+|using\s+)?|降到|降至|降低到|减少到|增至|升至|减至|降为|到){DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
@@ -246,8 +245,8 @@ def _from_to(two: TwoFigures) -> Effect | None:
     return two.baseline_first._replace(start=two.first.start - len(two.left) + start.start())
 
 
-_STARTING = re.compile(rf"\b(?:starting|started|went|going) (?:from|at)\s+{DECORATION}{HEDGE}{DECORATION}$", re.IGNORECASE)
-_ACHIEVED = re.compile(
+_STARTING = pattern(rf"\b(?:starting|started|went|going) (?:from|at)\s+{DECORATION}{HEDGE}{DECORATION}$", re.IGNORECASE)
+_ACHIEVED = pattern(
     rf"(?:{SAME_SENTENCE}{{0,80}}?[,;]|{SAME_SENTENCE}{{0,40}})\s(?:(?:we|I|it|this) )?(?:now )?"
     rf"(?:achieved?|reach(?:ed|es)?|got to|arrived at|ended (?:up )?at|landed at)"
     rf"\s+{DECORATION}{HEDGE}{DECORATION}",
@@ -261,20 +260,20 @@ def _from_start(two: TwoFigures) -> Effect | None:
     return two.baseline_first if reached and _STARTING.search(two.left) else None
 
 
-_BARE_TO = re.compile(rf"\s+(?:down\s+|up\s+)?to\s+{DECORATION}{HEDGE}", re.IGNORECASE)
-_CHANGING = re.compile(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
-_FALLING = re.compile(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", re.IGNORECASE)
-_BECAME_TO = re.compile(
+_BARE_TO = pattern(rf"\s+(?:down\s+|up\s+)?to\s+{DECORATION}{HEDGE}", re.IGNORECASE)
+_CHANGING = pattern(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
+_FALLING = pattern(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", re.IGNORECASE)
+_BECAME_TO = pattern(
     rf"{SAME_SENTENCE}{{0,75}}?(?:\.\s+(?:this|it|that|they|these)\b[^.;\n\d]{{0,20}}?)?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
     rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
 
 
-_OF_FACTOR = re.compile(r"\bfactor of\s+$", re.IGNORECASE)
-_BOUNDS = re.compile(rf"\b(?:from|between)\s+{DECORATION}{HEDGE}$", re.IGNORECASE)
-_BOUNDED = re.compile(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", re.IGNORECASE)
-_COMPARED = re.compile(
+_OF_FACTOR = pattern(r"\bfactor of\s+$", re.IGNORECASE)
+_BOUNDS = pattern(rf"\b(?:from|between)\s+{DECORATION}{HEDGE}$", re.IGNORECASE)
+_BOUNDED = pattern(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", re.IGNORECASE)
+_COMPARED = pattern(
     rf"\s+(?:perf\s|performance\s)?(?:{by_sense({sense: COMPARISONS[sense] for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)})})",
     re.IGNORECASE,
 )
@@ -291,12 +290,12 @@ def _range_between(two: TwoFigures) -> Effect | None:
     return Effect(first.start, compared.end(), change=change, sense=sense, word=compared[sense.name].lower())
 
 
-_CHANGED = re.compile(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
-_THING_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
+_CHANGED = pattern(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
+_THING_TO = pattern(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`cuts a 12 s startup to 3 s`"""
 
-_TAKES = re.compile(rf"\b(?:takes?|took|brings?|brought|gets?|got)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
-_THING_DOWN_TO = re.compile(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+down\s+to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
+_TAKES = pattern(rf"\b(?:takes?|took|brings?|brought|gets?|got)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
+_THING_DOWN_TO = pattern(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+down\s+to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`takes the 12 MB bundle down to 3 MB`"""
 
 
@@ -344,7 +343,7 @@ def _falls_with_unit_given_last(two: TwoFigures) -> bool:
     return first.unit is None and second.metric in (ClaimMetric.TIME, ClaimMetric.MEMORY) and first.low > second.high
 
 
-_FALLS_ON = re.compile(r"[*_`]*(?:[,.;:)](?!\d)|\s*$|\s(?:for|on|in|with|when|after|over|across|—|–|\()(?!\w))", re.MULTILINE)
+_FALLS_ON = pattern(r"[*_`]*(?:[,.;:)](?!\d)|\s*$|\s(?:for|on|in|with|when|after|over|across|—|–|\()(?!\w))", re.MULTILINE)
 
 
 def _falls_with_unit_given_first(two: TwoFigures) -> bool:
@@ -353,11 +352,9 @@ def _falls_with_unit_given_first(two: TwoFigures) -> bool:
     return first.unit is not None and first.unit is not CLOCK and second.unit is None and first.low > second.high
 
 
-_DELTA = re.compile(r"[*_`]*(?:\s(?:at|on|for|with|across|over|in|per)\s[^()\n;]{1,25})?\s?\((?P<change>[+−–-]\d[\d.]*\s?%)")
-_UNSIGNED_CHANGE = re.compile(rf"[*_`]*\s?\((?P<change>~?\d[\d.]*\s?[%x×])(?:\s(?:{by_sense(COMPARISONS)})|\))", re.IGNORECASE)
-_LINKS_FIGURES = re.compile(
-    rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE
-)
+_DELTA = pattern(r"[*_`]*(?:\s(?:at|on|for|with|across|over|in|per)\s[^()\n;]{1,25})?\s?\((?P<change>[+−–-]\d[\d.]*\s?%)")
+_UNSIGNED_CHANGE = pattern(rf"[*_`]*\s?\((?P<change>~?\d[\d.]*\s?[%x×])(?:\s(?:{by_sense(COMPARISONS)})|\))", re.IGNORECASE)
+_LINKS_FIGURES = pattern(rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 
 
 def _by_bracket(two: TwoFigures) -> Effect | None:

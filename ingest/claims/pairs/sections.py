@@ -15,6 +15,7 @@ from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import Sense
 from ingest.claims.words.word_tables import alternation, heading_ends
 from schemas.rows.claim import ClaimMetric
@@ -33,12 +34,12 @@ def _words(*sections: str) -> str:
 
 def _section_heading(words: str) -> re.Pattern[str]:
     """The heading of a section with one of the words: marked, `### Before`, or alone on its line, `Before:`."""
-    return re.compile(f"{_MARKED_HEADING % words}|{_BARE_HEADING_LINE % words}", _FLAGS)
+    return pattern(f"{_MARKED_HEADING % words}|{_BARE_HEADING_LINE % words}", _FLAGS)
 
 
 _BEFORE = _section_heading(_words("baseline_heading", "baseline_version_heading"))
 _AFTER = _section_heading(_words("candidate_heading", "candidate_version_heading"))
-_LINE = re.compile(
+_LINE = pattern(
     r"^[ \t]{0,40}(?:[-*•+◦][ \t]{1,40})?[*_`]{0,3}(?P<label>[^:：\n|]{2,60}?)[*_`]{0,3}"
     r"(?:[:：][*_`]{0,3}[ \t]{0,40}|[ \t]{1,40}(?=[~<≈]?\d[\d.,]{0,9}[ \t]?[A-Za-zµ/]{1,8}[ \t]*(?:\(|$)))(?=[^\n]*\d)(?P<rest>[^\n]+)$",
     re.MULTILINE,
@@ -74,7 +75,7 @@ def section_effects(text: str) -> Iterator[Effect]:
         yield from (_at_candidate(text, before, after) for before, after in matched)
 
 
-_BARE_HEADING = re.compile(r"\W*\w+(?: (?:this|the|my) \w+)?\W*$")
+_BARE_HEADING = pattern(r"\W*\w+(?: (?:this|the|my) \w+)?\W*$")
 
 
 def _names_only_a_side(text: str, end: int) -> bool:
@@ -90,7 +91,7 @@ def _figure_labelled(label: str, figures: dict[str, Quantity]) -> Quantity | Non
     return longer[0] if len(longer) == 1 else None
 
 
-_LINES_BELOW_HEADING = re.compile(
+_LINES_BELOW_HEADING = pattern(
     r"\s*(?:```(?:te?xt|console|bash|sh|shell\S*|log|plain\S*)?[ \t]*\n)?(?!```)"
     r"(?P<lines>(?:[ \t`]*[^\s`][^\n]*(?:\n|$)){1,4})(?=\s*(?:\n|```|$))"
 )
@@ -119,9 +120,9 @@ def _pairs_by_metric(first: list[Quantity], second: list[Quantity]) -> list[tupl
 
 
 _LABELLED_LINE = r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]{0,3}(?:%s)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$"
-_BASE_LINE = re.compile(_LABELLED_LINE % r"(?:\w{1,30}[ \t]){0,2}(?:baseline|before)", _FLAGS)
-_SUMMED_LINE = re.compile(_LABELLED_LINE % "median|mean|average|avg", _FLAGS)
-_CLOSES = re.compile(r"[^()\n]{0,20}\)")
+_BASE_LINE = pattern(_LABELLED_LINE % r"(?:\w{1,30}[ \t]){0,2}(?:baseline|before)", _FLAGS)
+_SUMMED_LINE = pattern(_LABELLED_LINE % "median|mean|average|avg", _FLAGS)
+_CLOSES = pattern(r"[^()\n]{0,20}\)")
 
 
 def baseline_then_summary(text: str) -> Iterator[Effect]:
@@ -141,8 +142,8 @@ def baseline_then_summary(text: str) -> Iterator[Effect]:
 
 
 _HEADING_WITH_FIGURE = r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)\W{0,4}(?:%s)\b(?P<rest>[^\n]{1,100})$"
-_HEADING_BEFORE = re.compile(_HEADING_WITH_FIGURE % _words("baseline_heading"), _FLAGS)
-_HEADING_AFTER = re.compile(_HEADING_WITH_FIGURE % _words("candidate_heading"), _FLAGS)
+_HEADING_BEFORE = pattern(_HEADING_WITH_FIGURE % _words("baseline_heading"), _FLAGS)
+_HEADING_AFTER = pattern(_HEADING_WITH_FIGURE % _words("candidate_heading"), _FLAGS)
 
 
 def figures_in_headings(text: str) -> Iterator[Effect]:
@@ -195,12 +196,12 @@ def _at_candidate(text: str, before: Quantity, after: Quantity) -> Effect:
 _OUTPUT_HEADING = (
     r"^[ \t]*(?:#{1,6}[ \t]+|[*_]{2})?(?:%s)\b(?!-)[^\n|\d]{0,30}?[*_]{0,2}:?[*_]{0,2}[ \t]*\n(?=[ \t]*(?:\n|```|[$>] |[^\n]{0,80}\d))"
 )
-_OUTPUT_BEFORE = re.compile(_OUTPUT_HEADING % _words("baseline_output"), _FLAGS)
-_OUTPUT_AFTER = re.compile(_OUTPUT_HEADING % _words("candidate_output"), _FLAGS)
+_OUTPUT_BEFORE = pattern(_OUTPUT_HEADING % _words("baseline_output"), _FLAGS)
+_OUTPUT_AFTER = pattern(_OUTPUT_HEADING % _words("candidate_output"), _FLAGS)
 _OUTPUT_REACH = 1500
 """Characters below a heading in which output is searched."""
 
-_ELAPSED = re.compile(
+_ELAPSED = pattern(
     r"\bcpu (?P<shell>\d+(?:\.\d+)?(?=\s+total\b)|\d{1,2}:\d\d\.\d+(?=\s+total\b))"
     r"|^[ \t]*real[ \t]+(?P<real>\d{1,4}m ?\d{1,2}[.,]\d{1,4}s|\d+[.,]\d+(?=s?$))"
     r"|\bTime \(mean ± σ\):[ \t]+(?P<hyperfine>\d[\d.]*[ \t]m?s)"
@@ -211,7 +212,7 @@ _ELAPSED = re.compile(
 )
 """The elapsed time in the output of `time`, hyperfine, criterion, pytest and build tools."""
 
-_CRITERION = re.compile(r"\bchange:\s+\[[+−-]\d[\d.]*% (?P<middle>[+−-]\d[\d.]*%) [+−-]\d[\d.]*%\]")
+_CRITERION = pattern(r"\bchange:\s+\[[+−-]\d[\d.]*% (?P<middle>[+−-]\d[\d.]*%) [+−-]\d[\d.]*%\]")
 
 
 def output_effects(text: str) -> Iterator[Effect]:
@@ -228,8 +229,8 @@ def output_effects(text: str) -> Iterator[Effect]:
         yield from _go_benchmark_effects(text, first_span, second_span)
 
 
-_LATENCY = re.compile(r"^[ \t]*Latency[ \t]+(?P<figure>\d[\d.]*[mu]?s)[ \t]+\d", re.MULTILINE)
-_RATE = re.compile(r"^[ \t]*(?P<name>Requests/sec):[ \t]+(?P<figure>\d[\d.]*)", re.MULTILINE)
+_LATENCY = pattern(r"^[ \t]*Latency[ \t]+(?P<figure>\d[\d.]*[mu]?s)[ \t]+\d", re.MULTILINE)
+_RATE = pattern(r"^[ \t]*(?P<name>Requests/sec):[ \t]+(?P<figure>\d[\d.]*)", re.MULTILINE)
 
 
 def _wrk_effects(text: str, first: Span, second: Span) -> Iterator[Effect]:
@@ -243,7 +244,7 @@ def _wrk_effects(text: str, first: Span, second: Span) -> Iterator[Effect]:
             yield Effect(after.start, after.end, before, after)
 
 
-_GO_BENCHMARK = re.compile(
+_GO_BENCHMARK = pattern(
     r"^(?P<name>Benchmark\S+)[ \t]+\d+[ \t]+(?P<time>\d[\d.]* ns/op)"
     r"(?:[ \t]+\d[\d.]* MB/s)?(?:[ \t]+(?P<memory>\d+ B/op))?(?:[ \t]+(?P<count>\d+ allocs/op))?",
     re.MULTILINE,
@@ -262,7 +263,7 @@ def _go_benchmark_effects(text: str, first: Span, second: Span) -> Iterator[Effe
                 yield Effect(after.start, after.end, before, after)
 
 
-_ASV_ROW = re.compile(
+_ASV_ROW = pattern(
     r"^[ \t]{0,20}[-+!x]?[ \t]{1,40}(?P<before>\d[\d.]*±[\d.]+[nµμm]?s)[ \t]+(?P<after>\d[\d.]*±[\d.]+[nµμm]?s)"
     r"[ \t]+~?(?P<ratio>\d+\.\d\d)[ \t]+[A-Za-z]",
     re.MULTILINE,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE
 from ingest.claims.words.word_tables import alternation
 
@@ -16,8 +17,8 @@ _BASELINE_SIDE = rf"(?:the )?(?:{alternation('labels', 'baseline_legend')})(?: \
 _CANDIDATE_SIDE = rf"(?:(?:this|the|new|my) )?(?:{alternation('labels', 'candidate_legend')})(?: \w+)?"
 _VERSUS = rf"[`*_]*\s?(?:vs\.?|versus|against|/|{ARROW}|compared (?:to|with))\s?[`*_]*"
 
-CANDIDATE_FIRST = re.compile(rf"\b{_CANDIDATE_SIDE}{_VERSUS}{_BASELINE_SIDE}\b[`*_]*\)?[:,]", re.IGNORECASE)
-BASELINE_FIRST = re.compile(rf"\b{_BASELINE_SIDE}{_VERSUS}{_CANDIDATE_SIDE}\b[`*_]*\)?[:,]", re.IGNORECASE)
+CANDIDATE_FIRST = pattern(rf"\b{_CANDIDATE_SIDE}{_VERSUS}{_BASELINE_SIDE}\b[`*_]*\)?[:,]", re.IGNORECASE)
+BASELINE_FIRST = pattern(rf"\b{_BASELINE_SIDE}{_VERSUS}{_CANDIDATE_SIDE}\b[`*_]*\)?[:,]", re.IGNORECASE)
 
 _LEGEND_REACH = 300
 """Characters before a pair in which its legend is searched."""
@@ -36,24 +37,24 @@ _LABEL = (
 )
 _WITH = r"(?:\s[\w./`-]+){0,3}"
 
-_BASELINE_LABEL = re.compile(rf"\b(?:{_BASELINE}|without{_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
-_CANDIDATE_LABEL = re.compile(rf"\b(?:{_CANDIDATE}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
-_SEPARATES = re.compile(
+_BASELINE_LABEL = pattern(rf"\b(?:{_BASELINE}|without{_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
+_CANDIDATE_LABEL = pattern(rf"\b(?:{_CANDIDATE}|pr|branch|head|with(?!out){_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
+_SEPARATES = pattern(
     rf"[`*_)]*(?:\s[A-Za-z/-]{{2,12}})?(?:\s?[,;./|]|\s(?:and|vs\.?|versus)|\s{ARROW})\s+(?:and |vs\.? )?(?:on "
     rf"|in )?(?P<label>[^,;.\d]{{2,30}})$"
 )
 
-_BASELINE_BEHIND = re.compile(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{_BASELINE}|without{_WITH})\b[`*_]*", re.IGNORECASE)
-_WITHOUT_BEHIND = re.compile(r"[*_`]*\swithout\b", re.IGNORECASE)
-_CANDIDATE_BEHIND = re.compile(
+_BASELINE_BEHIND = pattern(rf"[`*_]*\s\(?(?:(?:on|in|at|with) )?(?:{_BASELINE}|without{_WITH})\b[`*_]*", re.IGNORECASE)
+_WITHOUT_BEHIND = pattern(r"[*_`]*\swithout\b", re.IGNORECASE)
+_CANDIDATE_BEHIND = pattern(
     rf"[`*_]*\s\(?(?:(?:(?:on|in|at|with) )?(?:{_CANDIDATE})|(?:on|in|at|for) [^.,;()\n\d]{{1,30}}? afterwards?)\b", re.IGNORECASE
 )
-_AND = re.compile(rf"\)?[,;]?\s+(?:and |vs\.? |to |{ARROW} |/ )?{DECORATION}{HEDGE}")
-_ASIDE = re.compile(rf"[`*_]*(?:\s[a-z]+){{0,2}}(?:\s?\(|[,;]\s){DECORATION}{HEDGE}", re.IGNORECASE)
+_AND = pattern(rf"\)?[,;]?\s+(?:and |vs\.? |to |{ARROW} |/ )?{DECORATION}{HEDGE}")
+_ASIDE = pattern(rf"[`*_]*(?:\s[a-z]+){{0,2}}(?:\s?\(|[,;]\s){DECORATION}{HEDGE}", re.IGNORECASE)
 _BEFORE_AFTER = rf"\(?(?:before|old|main)\s?(?:/|{ARROW}|\bvs\.?)\s?(?:after|new|branch|pr|now)\)?"
-_BOTH_BEFORE = re.compile(rf"{_BEFORE_AFTER}{_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
-_BOTH_BEHIND = re.compile(rf"[`*_]*\s?{_BEFORE_AFTER}", re.IGNORECASE)
-_SLASH = re.compile(rf"[`*_]*\s?/\s?{DECORATION}{HEDGE}")
+_BOTH_BEFORE = pattern(rf"{_BEFORE_AFTER}{_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
+_BOTH_BEHIND = pattern(rf"[`*_]*\s?{_BEFORE_AFTER}", re.IGNORECASE)
+_SLASH = pattern(rf"[`*_]*\s?/\s?{DECORATION}{HEDGE}")
 
 
 def by_side_labels(two: TwoFigures) -> Effect | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import DECORATION, HEDGE, SAME_SENTENCE
 from schemas.rows.claim import ClaimMetric
 
@@ -15,7 +16,7 @@ _SPENDS = (
 )
 """Verbs before the figure of the new version: `it now takes 5 s`."""
 
-_LATER = re.compile(
+_LATER = pattern(
     rf"(?:{SAME_SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?|[^.;\n\d]{{0,60}}\.\s+(?=Now\s))\b(?:now|after|new|becomes?|became|currently"
     rf"|optimi[sz]ed|to|(?:and|but|it) takes)\b"
     rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECORATION}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
@@ -25,36 +26,34 @@ _LATER = re.compile(
     rf"\b[^.;\n\d]{{0,60}}?\b(?:{_SPENDS})\s+{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
-EARLIER = re.compile(
+EARLIER = pattern(
     r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used|used to|needed|taking|until now|so far|cost|spent"
     r"|seeing|saw)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(
+_COUNTED = pattern(
     r"\s(?:[a-z]+\s)?(?:quer(?:y|ies)|calls|requests|allocations|round[- ]?trips|syscalls|lookups|scans|renders)\b", re.IGNORECASE
 )
 """`issued 62 SQL queries; it now issues 4`: the noun is given once."""
 
-BEFORE_BEHIND_FIGURE = re.compile(
+BEFORE_BEHIND_FIGURE = pattern(
     r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
 )
-AFTER_BEHIND_FIGURE = re.compile(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
-_NOW = re.compile(
-    rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE
-)
+AFTER_BEHIND_FIGURE = pattern(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
+_NOW = pattern(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`the 12 s startup is now 3 s`"""
 
-_REDUCES_IT = re.compile(
+_REDUCES_IT = pattern(
     rf"[^.;\n\d]{{0,60}}\.\s+(?:this|the) (?:pr|patch|change|commit)\b[^.;\n\d]{{0,30}}"
     rf"\b(?:reduces|brings|cuts|lowers|drops|gets) (?:it|this|that|them)(?: down)? to\s+{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
 """`207 queries to show it. This PR reduces it to 5`"""
 
-_AND_IS = re.compile(rf",?\s(?:and|but)\s(?:it\s)?(?:is|takes|needs|uses|costs)\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
+_AND_IS = pattern(rf",?\s(?:and|but)\s(?:it\s)?(?:is|takes|needs|uses|costs)\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`was 54 minutes and is 51 minutes now`"""
 
-_EVERY = re.compile(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
+_EVERY = pattern(r"\b(?:every|each|per|last|past)\s+\W*$", re.IGNORECASE)
 
 
 def by_tense(two: TwoFigures) -> Effect | None:
@@ -74,7 +73,7 @@ def by_tense(two: TwoFigures) -> Effect | None:
     return two.baseline_first if tagged else None
 
 
-_ENDS = re.compile(r"[*_`]*(?:[.,;)]|$)", re.MULTILINE)
+_ENDS = pattern(r"[*_`]*(?:[.,;)]|$)", re.MULTILINE)
 
 
 def _is_shorter(two: TwoFigures) -> bool:
@@ -84,7 +83,7 @@ def _is_shorter(two: TwoFigures) -> bool:
     return is_bare and _ENDS.match(two.text, second.end) is not None
 
 
-_CONTRAST = re.compile(
+_CONTRAST = pattern(
     rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
     rf"[^.;\n\d]{{0,40}}|\.\s+(?:originally|previously|formerly|before(?: this(?: \w+)?)?,?)[:,]? (?:(?:it|they|this"
     rf"|that) [^.;\n\d]{{0,30}})?"
@@ -100,15 +99,15 @@ def by_contrast(two: TwoFigures) -> Effect | None:
     return two.candidate_first if contrasts else None
 
 
-_DOWN_TO = re.compile(
+_DOWN_TO = pattern(
     rf"\b(?:down|reduced|dropped|cut|fell|falls|shrunk|shrank|went|goes|trimmed|lowered|decreased)(?: down)?\s+to\s+{DECORATION}{HEDGE}$",
     re.IGNORECASE,
 )
-_THINGS_FROM = re.compile(rf"(?:\s+[a-z][\w/-]*){{1,3}}\s+from\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
-_INSTEAD_OF = re.compile(
+_THINGS_FROM = pattern(rf"(?:\s+[a-z][\w/-]*){{1,3}}\s+from\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
+_INSTEAD_OF = pattern(
     rf"\b(?:instead of|rather than|compared (?:to|with)|down from|where .{{2,30}} took)\s+{DECORATION}{HEDGE}{DECORATION}$", re.IGNORECASE
 )
-_ONLY = re.compile(
+_ONLY = pattern(
     rf"[^.;:\n\d]{{0,40}},\s+[^.;:\n\d]{{0,40}}?\b(?:only|just|now|(?:this|it) is|takes?|needs?|finish(?:es)?|runs? in|completes? in)\b"
     rf"[^.;:,\n\d]{{0,20}}"
     rf"(?<![-+]){DECORATION}",

@@ -11,6 +11,7 @@ from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.numbers.units import unit
+from ingest.claims.patterns import pattern
 from ingest.claims.tables.cells import with_unit
 from ingest.claims.tables.header_cells import role_of
 from ingest.claims.words.vocabulary import ARROW, BEGINS, METRICS
@@ -18,11 +19,11 @@ from ingest.claims.words.vocabulary import ARROW, BEGINS, METRICS
 _SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(?:[ \t]\(\d{1,3}\)|(?P<parts>\([\d.]{1,9}\+[\d.]{1,9}\)))?"
 """Behind a figure: a one-letter unit, its uncertainty, and the number of measurements, `29.91n ± 2% (10)`; or the parts of a time."""
 
-_GAP = re.compile(rf"{_SPREAD}[ \t]+")
-_WIDE_GAP = re.compile(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
-_LAST_COLUMN = re.compile(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
-_BEHIND_A_SIGN = re.compile(r"[ \t]*(?:\)?$|\||\(p=|x \d)", re.MULTILINE)
-_ROW_ENDS = re.compile(r"[ \t]*$", re.MULTILINE)
+_GAP = pattern(rf"{_SPREAD}[ \t]+")
+_WIDE_GAP = pattern(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
+_LAST_COLUMN = pattern(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
+_BEHIND_A_SIGN = pattern(r"[ \t]*(?:\)?$|\||\(p=|x \d)", re.MULTILINE)
+_ROW_ENDS = pattern(r"[ \t]*$", re.MULTILINE)
 
 _ONE_LETTER_UNITS = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
@@ -57,7 +58,7 @@ def _is_part(text: str, quantity: Quantity) -> bool:
     return text[quantity.start - 1] == "(" or (text[quantity.start - 2 : quantity.start - 1].isdigit() and text[quantity.start - 1] == "+")
 
 
-_FUNCTION_LIST = re.compile(r"bloat-o-meter|\badd/remove: \d|^Total: Before=\d", re.IGNORECASE | re.MULTILINE)
+_FUNCTION_LIST = pattern(r"bloat-o-meter|\badd/remove: \d|^Total: Before=\d", re.IGNORECASE | re.MULTILINE)
 
 
 @lru_cache(maxsize=2)
@@ -117,8 +118,8 @@ _LONGEST_HEADER = 400
 _LABEL = 60
 """The most characters of a row label."""
 
-_ARROW = re.compile(rf"[ \t]{{0,3}}{ARROW}[ \t]{{0,3}}")
-_METRIC_TITLE = re.compile(rf"[^\n]*{BEGINS}(?:{'|'.join(METRICS.values())})[^\n]*:[*_ \t]*$", re.IGNORECASE)
+_ARROW = pattern(rf"[ \t]{{0,3}}{ARROW}[ \t]{{0,3}}")
+_METRIC_TITLE = pattern(rf"[^\n]*{BEGINS}(?:{'|'.join(METRICS.values())})[^\n]*:[*_ \t]*$", re.IGNORECASE)
 _TITLE_LINES_ABOVE = 12
 """The most lines above a row in which the title of the list is searched."""
 
@@ -136,7 +137,7 @@ def _under_metric_title(text: str, effect: Effect) -> Effect | None:
     return None
 
 
-_COLUMN = re.compile(r"\S+(?: \S+)*")
+_COLUMN = pattern(r"\S+(?: \S+)*")
 
 
 def _under_headers(text: str, effect: Effect) -> Effect | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import BEGINS, METRICS, TABLE_ROW
 from schemas.rows.claim import ClaimMetric
 
@@ -13,14 +14,14 @@ _REACH = 1000
 _SHORT = 80
 """The most characters of a heading."""
 
-_UNIT_OR_METRIC = re.compile(
+_UNIT_OR_METRIC = pattern(
     rf"(?P<rate>\w/s(?:ec)?\b|{BEGINS}(?:{METRICS[ClaimMetric.THROUGHPUT]}))"
     r"|(?P<time>(?:\(|\bin )(?:[nµμum]?s|sec|(?:milli|micro|nano)?seconds|minutes)\b)"
     rf"|{BEGINS}(?P<other>{'|'.join(words for metric, words in METRICS.items() if metric is not ClaimMetric.THROUGHPUT)})",
     re.IGNORECASE,
 )
 _UNIT_WORDS = {"rate": "per second", "time": "elapsed"}
-_TITLE = re.compile(r"\s*(?:#{1,6}\s|<\w|(?![-*•+]\s).*:[*_\s]*$|[*_]*\S+(?: \S+)?$)")
+_TITLE = pattern(r"\s*(?:#{1,6}\s|<\w|(?![-*•+]\s).*:[*_\s]*$|[*_]*\S+(?: \S+)?$)")
 """Headings, lines that end with a colon, and lines of a word or two."""
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import TABLE_ROW
 
-_RULE = re.compile(r"[ \t]*(?:\||:?-{2,}:?[ \t]*\|)[\s:|-]*$")
-_ROW, _OPEN_ROW = re.compile(r"\n(?=[ \t]*\|)"), re.compile(r"\n")
-_BAR = re.compile(r"\|")
+_RULE = pattern(r"[ \t]*(?:\||:?-{2,}:?[ \t]*\|)[\s:|-]*$")
+_ROW, _OPEN_ROW = pattern(r"\n(?=[ \t]*\|)"), pattern(r"\n")
+_BAR = pattern(r"\|")
 _MOST_CELLS = 40
 """A row with more cells is data, and skipped."""
 
-_UNIT = re.compile(
+_UNIT = pattern(
     r"(?:[(\[,]\s*(?P<inside>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?"
     r"|(?:^|\s)(?P<behind>ns|[µμu]s|ms|sec|[KMGkm]i?B|bytes|[rfntq]ps|iops|(?:[nµμum]?s|[KMG]?B|allocs)/(?:op|iter)|[A-Za-z]{1,12}/s(?:ec)?))$"
     r"|_(?P<suffix>ns|us|ms|s|sec|secs|seconds|[kmg]i?b|bytes)$"

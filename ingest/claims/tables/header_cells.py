@@ -12,6 +12,7 @@ from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.numbers.units import unit
+from ingest.claims.patterns import pattern
 from ingest.claims.tables.cells import Row, with_unit
 from ingest.claims.words.vocabulary import ARROW, BASELINE_LABELS, CANDIDATE_LABELS, CHANGE_LABELS, GAIN_HEADERS, RECIPROCAL_HEADERS, Sense
 from schemas.rows.claim import ClaimMetric
@@ -31,20 +32,20 @@ class Columns(NamedTuple):
     """Whether a goal for the change is in another column: `Target | Achieved`."""
 
 
-_ROLE_WORDS = re.compile(
+_ROLE_WORDS = pattern(
     rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*?[(\s>])??(?:(?P<before>{BASELINE_LABELS})|(?P<after>{CANDIDATE_LABELS})|(?P<change>{CHANGE_LABELS}))"
     r"(?![A-Za-z]|_(?!(?:[mnuµ]?s|[kmg]i?b|x|pct)$))",
     re.IGNORECASE,
 )
-_AFTER = re.compile(rf"[*_`\s]*\b(?:{CANDIDATE_LABELS})(?![A-Za-z_])", re.IGNORECASE)
-GAIN_HEADER = re.compile(GAIN_HEADERS, re.IGNORECASE)
+_AFTER = pattern(rf"[*_`\s]*\b(?:{CANDIDATE_LABELS})(?![A-Za-z_])", re.IGNORECASE)
+GAIN_HEADER = pattern(GAIN_HEADERS, re.IGNORECASE)
 
 
-_BOTH_SIDES = re.compile(ARROW)
+_BOTH_SIDES = pattern(ARROW)
 """`Errors before→after`: each cell of the column has a pair."""
 
 
-_VERSUS = re.compile(r"\w\W{1,4}(?:vs|versus)\b", re.IGNORECASE)
+_VERSUS = pattern(r"\w\W{1,4}(?:vs|versus)\b", re.IGNORECASE)
 """`Branch vs base`: the column compares both sides."""
 
 
@@ -54,12 +55,12 @@ def role_of(words: str) -> str | None:
     return "change" if found and _VERSUS.search(words) else found.lastgroup if found else None
 
 
-_NOT_A_SIDE = re.compile(
+_NOT_A_SIDE = pattern(
     r"\b(?:session|sprint|week|month|quarter|year|retro|loop|day|run) ?#?\d*\b|^\W*(?:%|percent(?:age)?|share) of\b", re.IGNORECASE
 )
 """`Previous (session 57)`, `this week`: columns of two periods, not of a change. `% of bill`: a column of shares."""
 
-_DIFFERENCE = re.compile(r"(?:Δ|delta|diff\w*|change|sav(?:ed|ings?))(?![^%]*%)", re.IGNORECASE)
+_DIFFERENCE = pattern(r"(?:Δ|delta|diff\w*|change|sav(?:ed|ings?))(?![^%]*%)", re.IGNORECASE)
 """A column of absolute differences. Beside a column of percentages, it is not the change column."""
 
 
@@ -87,10 +88,10 @@ def columns_by_headers(headers: Row) -> Columns:
     return Columns(before, tuple(after), change, reciprocal, words, has_goals=achieved is not None)
 
 
-_MAIN_BRANCH = re.compile(r"(?:dev|head)(?: \([^()]*\))?", re.IGNORECASE)
+_MAIN_BRANCH = pattern(r"(?:dev|head)(?: \([^()]*\))?", re.IGNORECASE)
 """`dev | This PR`: of two candidate columns, the one of a main branch is the baseline."""
 
-_BEFORE = re.compile(rf"[*_`\s]*\b(?:{BASELINE_LABELS})(?![A-Za-z])\s*", re.IGNORECASE)
+_BEFORE = pattern(rf"[*_`\s]*\b(?:{BASELINE_LABELS})(?![A-Za-z])\s*", re.IGNORECASE)
 
 
 def _candidates_named_as_baseline(headers: Row, before: int, after: list[int]) -> list[int]:
@@ -112,8 +113,8 @@ def _column_named_as_baseline(headers: Row, before: int) -> list[int]:
     return equal[:1] or (with_unit if len(with_unit) == 1 else [])
 
 
-_GOAL = re.compile(r"(?:target|goal|expected|planned|estimate)", re.IGNORECASE)
-_ACHIEVED = re.compile(r"(?:achieved|reached|measured|actual|result)", re.IGNORECASE)
+_GOAL = pattern(r"(?:target|goal|expected|planned|estimate)", re.IGNORECASE)
+_ACHIEVED = pattern(r"(?:achieved|reached|measured|actual|result)", re.IGNORECASE)
 
 
 def _achieved_column(headers: Row) -> int | None:
@@ -150,12 +151,12 @@ def completed_by_row(columns: Columns, rows: list[Row]) -> Columns:
     return columns
 
 
-_NOT_A_CANDIDATE = re.compile(
+_NOT_A_CANDIDATE = pattern(
     r"goal|target|limit|expect|notes?\b|status|units?\b|budget|threshold|samples?|count|n\b|runs\b|max|min|p\d\d|std|comment|description|source|where",
     re.IGNORECASE,
 )
-_AMBIGUOUS_BASELINE = re.compile(r"current|from|was", re.IGNORECASE)
-BASE_BRANCH = re.compile(r"\b(?:main|master|develop|trunk|upstream)\b", re.IGNORECASE)
+_AMBIGUOUS_BASELINE = pattern(r"current|from|was", re.IGNORECASE)
+BASE_BRANCH = pattern(r"\b(?:main|master|develop|trunk|upstream)\b", re.IGNORECASE)
 """A main branch: the baseline, even right of the candidate column."""
 
 

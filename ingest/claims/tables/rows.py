@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
+from ingest.claims.patterns import pattern
 from ingest.claims.tables.captions import caption_above
 from ingest.claims.tables.cells import Cell, Row, with_unit
 from ingest.claims.tables.header_cells import GAIN_HEADER, Columns, role_of
@@ -44,7 +45,7 @@ def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
             yield whole
 
 
-_LOAD = re.compile(r"\b(?:cpu|processor|ram|mem(?:ory)?|heap)\b(?! util)", re.IGNORECASE)
+_LOAD = pattern(r"\b(?:cpu|processor|ram|mem(?:ory)?|heap)\b(?! util)", re.IGNORECASE)
 """Row labels of resources whose usage is given as a percentage."""
 
 
@@ -97,7 +98,7 @@ def changes(row: Row, column: int | None, headers: tuple[str, ...]) -> list[Quan
     return [quantity for quantity in found if quantity.kind is not Kind.VALUE]
 
 
-_OF_FACTORS = re.compile(r"speed-?ups?(?! ?\(?%)", re.IGNORECASE)
+_OF_FACTORS = pattern(r"speed-?ups?(?! ?\(?%)", re.IGNORECASE)
 """The header cell of a column of factors, in which bare numbers are factors: `Speedup` above `3.2`."""
 
 
@@ -120,7 +121,7 @@ def cells_with_own_change(text: str, row: Row, columns: Columns) -> list[Effect]
     return found if len(found) > 1 else []
 
 
-_CLOSES = re.compile(r"[^()|\n]{0,30}\)")
+_CLOSES = pattern(r"[^()|\n]{0,30}\)")
 
 
 def end_of_bracket(text: str, end: int) -> int:
@@ -138,8 +139,8 @@ _SENSES = {"+": Sense.GAIN, "-": Sense.LOSS}
 _NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
 """`1x` is no change, and `100%` usually a state of completion."""
 
-_FALLS = re.compile(FALL_HEADERS, re.IGNORECASE)
-_BASE_ROW = re.compile(r"baseline|reference", re.IGNORECASE)
+_FALLS = pattern(FALL_HEADERS, re.IGNORECASE)
+_BASE_ROW = pattern(r"baseline|reference", re.IGNORECASE)
 
 
 def change_without_figures(row: Row, columns: Columns) -> Effect | None:
@@ -172,7 +173,7 @@ def change_without_figures(row: Row, columns: Columns) -> Effect | None:
     return whole
 
 
-_NAME = re.compile(r"[*_`]*\s(?P<name>[A-Za-z][\w-]*)")
+_NAME = pattern(r"[*_`]*\s(?P<name>[A-Za-z][\w-]*)")
 
 
 def named_changes(text: str, row: Row, columns: Columns) -> list[Effect]:
@@ -192,7 +193,7 @@ def named_changes(text: str, row: Row, columns: Columns) -> list[Effect]:
     return found
 
 
-_OF_A_CHANGE = re.compile(r"reduction|savings?|improvement|speed(?:-?up)?|throughput|increase|gain", re.IGNORECASE)
+_OF_A_CHANGE = pattern(r"reduction|savings?|improvement|speed(?:-?up)?|throughput|increase|gain", re.IGNORECASE)
 
 
 def _change_beside_goal(row: Row, column: int) -> Effect | None:
@@ -205,7 +206,7 @@ def _change_beside_goal(row: Row, column: int) -> Effect | None:
     return Effect(change.start, change.end, change=change, sense=sense, word=label[0].lower())
 
 
-_SAYS_GAINS = re.compile(rf"\b(?:{GAIN_HEADERS})s?\b", re.IGNORECASE)
+_SAYS_GAINS = pattern(rf"\b(?:{GAIN_HEADERS})s?\b", re.IGNORECASE)
 
 
 def captioned_gains(text: str, start: int, headers: Row, row: Row) -> list[Effect]:
@@ -221,7 +222,7 @@ def captioned_gains(text: str, start: int, headers: Row, row: Row) -> list[Effec
     return [Effect(found.start, found.end, change=found, sense=_SENSES[found.sign], word=word) for (found,) in cells]
 
 
-_OPENS = re.compile(r"[*_`]*\s?\(")
+_OPENS = pattern(r"[*_`]*\s?\(")
 
 
 def with_candidate_figure(text: str, effect: Effect, row: Row) -> Effect:

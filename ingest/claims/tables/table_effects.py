@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect, ReadingRule, first_result
 from ingest.claims.numbers.quantities import Kind
+from ingest.claims.patterns import pattern
 from ingest.claims.prose import prose_effects
 from ingest.claims.tables.cells import Row, header_and_rows, with_unit
 from ingest.claims.tables.header_cells import (
@@ -31,8 +32,8 @@ from ingest.claims.tables.rows import (
 )
 from ingest.claims.words.vocabulary import Sense
 
-_MEAN = re.compile(r"mean|avg|average|median", re.IGNORECASE)
-_SPREAD = re.compile(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECASE)
+_MEAN = pattern(r"mean|avg|average|median", re.IGNORECASE)
+_SPREAD = pattern(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECASE)
 """Columns with statistics of spread: beside a mean, no effects of their metric."""
 
 
@@ -67,7 +68,7 @@ def _column_pairs(headers: Row, before: Row, after: Row, changes: Row) -> Iterat
 
 
 _SIGNS = ("+", "-")
-_SETTINGS_HEADER = re.compile(
+_SETTINGS_HEADER = pattern(
     r"(?:[\w-]+ )?(?:settings?|config\w*|options?|parameters?|flags?|limits?|quotas?|env\w*|variables?)$", re.IGNORECASE
 )
 """The header cell above the row labels in a table of settings."""
@@ -215,7 +216,7 @@ def _holds_only_changes(row: Row) -> bool:
     return len(cells) > 1 and all(len(found) == 1 and found[0].kind is Kind.PERCENT and found[0].sign for found in cells)
 
 
-_AUDIT_ROW, _BEST_SCORE = re.compile(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
+_AUDIT_ROW, _BEST_SCORE = pattern(r"(?:.* )?(?:performance|accessib\w+|best practices|seo|pwa)$", re.IGNORECASE), 100
 
 
 def _are_audit_scores(row: Row, found: list[Effect]) -> bool:

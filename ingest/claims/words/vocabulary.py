@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from enum import Enum
 
+from ingest.claims.patterns import pattern
 from ingest.claims.words.word_tables import alternation, table
 from ingest.claims.words.word_tables import words as listed
 from schemas.rows.claim import ClaimMetric, Scope
@@ -77,7 +78,7 @@ EMOJI = "✅✓✔☑❌⚠🔹🔸🟢🔴🚀⚡📊📈📉🔥💾🎯✨⏱
 BULLETS = rf"\-*•+◦▪●▸►‣·{EMOJI}\ufe0f"
 """Bullets of list items, as the inside of a character class; emoji may have no blank behind them."""
 
-TABLE_ROW = re.compile(r"[ \t]*\|")
+TABLE_ROW = pattern(r"[ \t]*\|")
 """The beginning of a row of a table with outer bars."""
 
 # --- beside a number: comparison and metric
@@ -90,7 +91,7 @@ METRICS = {ClaimMetric(section): alternation("metrics", section) for section in 
 BARE_FACTOR = "("
 """The word of comparison of a factor that has none: `(33x)`, `decode 1.03×`. In a text about speed it is a speedup, elsewhere no claim."""
 
-OTHER_SPEEDS = re.compile(
+OTHER_SPEEDS = pattern(
     r"[\s*_]*(?:\w+ )?(?:(?:win|pass|hit|success)[ -]?rates?|playback|develop\w*|onboarding|iteration|deliver\w*"
     r"|than (?:real[- ]time|normal|estimated|expected|planned|usual))\b",
     re.IGNORECASE,
@@ -108,7 +109,7 @@ CANDIDATE_LABELS = alternation("labels", "candidate")
 CHANGE_LABELS = alternation("labels", "change")
 GAIN_HEADERS = alternation("labels", "gain")
 FALL_HEADERS = alternation("labels", "fall")
-RECIPROCAL_HEADERS = re.compile(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", re.IGNORECASE)
+RECIPROCAL_HEADERS = pattern(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", re.IGNORECASE)
 """Header cells above multipliers of cost, `Overhead`: above 1 is worse."""
 
 # --- around a claim: evidence, scope, origin
