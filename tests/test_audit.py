@@ -47,7 +47,7 @@ def usage(**changes: Any) -> ModelUsageRow:
 def claim(quote: str = "2x faster", ratio: float | None = 2.0, **changes: Any) -> Claim:
     plain = Claim(
         0, len(quote), quote, ClaimKind.QUANTIFIED, ClaimMetric.TIME, Direction.BETTER, ratio, None, None, None, None, None,
-        Evidence.BENCHMARKED, Scope.END_TO_END, hedged=False, origin=Origin.OWN, subject=None,
+        Evidence.BENCHMARKED, Scope.END_TO_END, hedged=False, origin=Origin.OWN, subject=None, confidence=1.0,
     )  # fmt: skip
     return plain._replace(**changes)
 

@@ -11,7 +11,8 @@ class Claim(NamedTuple):
     """One performance claim of a text.
 
     Offsets are code points into the text, the end exclusive. Ratios are improvement factors, above 1 where better; `ratio_low` and
-    `ratio_high` are set for a range, of which `ratio` is the geometric mean. `before` and `after` are in `unit`. None is unknown.
+    `ratio_high` are set for a range, of which `ratio` is the geometric mean. `before` and `after` are in `unit`. `confidence` is the
+    probability that a careful reader finds this claim with this ratio; a claim without a number has none. None is unknown.
     """
 
     start: int
@@ -31,3 +32,4 @@ class Claim(NamedTuple):
     hedged: bool
     origin: Origin
     subject: str | None
+    confidence: float | None

@@ -26,7 +26,7 @@ from ingest.claims.prose import prose_effects
 from ingest.claims.tables.captions import caption_above, unit_words_above
 from ingest.claims.tables.table_effects import table_effects
 from ingest.claims.words.vocabulary import Sense
-from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence
+from schemas.rows.claim import SHOWN_FROM, ClaimKind, ClaimMetric, Direction, Evidence
 
 MOST_CLAIMS, MOST_TRIGGERS = 1000, 5000
 """The most claims and triggers read of a text; a text with more is data, not a summary."""
@@ -45,13 +45,17 @@ _EVIDENCE_BY_STRENGTH = list(Evidence)
 """Evidence, strongest first."""
 
 
-def extract(text: str) -> tuple[Claim, ...]:
-    """The performance claims of the text, in the order of their starts; empty if it has none. Any text is accepted, nothing is raised."""
+def extract(text: str, least_confidence: float = SHOWN_FROM) -> tuple[Claim, ...]:
+    """The performance claims of the text, in the order of their starts; empty if it has none. Any text is accepted, nothing is raised.
+
+    Claims with a number have at least `least_confidence`; 0 gives all that are read.
+    """
     plain = drawn_tables_as_markdown(text)
     triggers, phrases = find_triggers(plain)
     if not triggers and not phrases:
         return ()
-    quantified = _quantified(plain, triggers[:MOST_TRIGGERS]) if triggers else []
+    found = _quantified(plain, triggers[:MOST_TRIGGERS]) if triggers else []
+    quantified = [claim for claim in found if claim.confidence is None or claim.confidence >= least_confidence]
     claims = sorted([*quantified, *qualitative_claims(plain, phrases, quantified)], key=_POSITION)
     return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 
@@ -201,6 +205,7 @@ def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, ev
         evidence_and_scope.is_hedged(effect, nearby),
         evidence_and_scope.origin_of(effect, nearby),
         evidence_and_scope.subject_of(nearby),
+        1.0,
     )
 
 

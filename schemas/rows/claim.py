@@ -9,7 +9,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from schemas.rows.row import Row, optional
-from schemas.rows.units import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Text
+from schemas.rows.units import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Share, Text
 
 
 class ClaimKind(StrEnum):
@@ -65,6 +65,9 @@ class Origin(StrEnum):
     CITED = "cited"
 
 
+SHOWN_FROM = 0.5
+"""Claims of less confidence are kept, but hidden: they count for no figure, and only a list that asks for less shows them."""
+
 ClaimMetricName = Annotated[ClaimMetric, ArrowType(pa.string())]
 EvidenceName = Annotated[Evidence, ArrowType(pa.string())]
 ScopeName = Annotated[Scope, ArrowType(pa.string())]
@@ -99,3 +102,6 @@ class ClaimRow(Row):
         title="Origin", description="own: about the run's own work; quoted: from somebody else."
     )
     subject: Text | None = optional("About", "What the claim is about.")
+    confidence: Share | None = optional(
+        "Confidence", "Probability that the claim is read rightly, from 0 to 1. Empty for claims without a number."
+    )

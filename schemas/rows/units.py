@@ -46,6 +46,7 @@ Offset = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.
 Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False), ArrowType(pa.decimal128(18, 9), Unit.USD)]
 SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal128(18, 9), Unit.USD)]
 Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64(), Unit.RATIO)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), ArrowType(pa.float64(), Unit.SHARE)]
 Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64(), Unit.COUNT)]
 UtcTime = Annotated[
     AwareDatetime,

@@ -114,4 +114,5 @@ def _claim(text: str, start: int, end: int, metric: ClaimMetric, evidence: Evide
         hedged=False,
         origin=Origin.OWN,
         subject=None,
+        confidence=None,
     )

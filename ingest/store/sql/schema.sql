@@ -328,7 +328,8 @@ create table claims (
     "scope" varchar not null,
     "hedged" boolean not null,
     "origin" varchar not null,
-    "subject" varchar
+    "subject" varchar,
+    "confidence" double
 );
 comment on table claims is 'One performance claim of a summary. Offsets are Unicode code points into runs.result, the end exclusive.';
 comment on column claims."run_id" is 'Id of the run.';
@@ -350,6 +351,7 @@ comment on column claims."scope" is 'How much of the software the claim covers.'
 comment on column claims."hedged" is 'Whether the text qualifies the number (~, about, up to).';
 comment on column claims."origin" is 'own: about the run''s own work; quoted: from somebody else.';
 comment on column claims."subject" is 'What the claim is about.';
+comment on column claims."confidence" is 'Probability that the claim is read rightly, from 0 to 1. Empty for claims without a number.';
 
 create table file_changes (
     "run_id" varchar not null,
