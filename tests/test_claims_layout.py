@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.claims import Claim, extract
+from ingest.claims import Claim
 from schemas.rows.claim import ClaimKind, ClaimMetric, Evidence
+from tests.claims_read import claims_read
 
 
 def quantified(text: str) -> list[Claim]:
-    return [claim for claim in extract(text) if claim.kind is ClaimKind.QUANTIFIED]
+    return [claim for claim in claims_read(text) if claim.kind is ClaimKind.QUANTIFIED]
 
 
 def table(heads: str, *rows: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.claims import extract
 from schemas.rows.claim import ClaimKind, ClaimMetric
+from tests.claims_read import claims_read
 
 
 def ratios(text: str) -> list[float | None]:
-    return [claim.ratio for claim in extract(text) if claim.kind is ClaimKind.QUANTIFIED]
+    return [claim.ratio for claim in claims_read(text) if claim.kind is ClaimKind.QUANTIFIED]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_changes_in_other_words(text: str, expected: list[float]) -> None:
     ],
 )
 def test_the_last_of_compound_nouns_names_the_metric(text: str, metric: ClaimMetric) -> None:
-    assert [claim.metric for claim in extract(text)] == [metric]
+    assert [claim.metric for claim in claims_read(text)] == [metric]
 
 
 def test_points_in_time_are_no_claims() -> None:

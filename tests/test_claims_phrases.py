@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.claims import extract
 from schemas.rows.claim import ClaimKind
+from tests.claims_read import claims_read
 
 
 def ratios(text: str) -> list[float]:
     """The ratios of the quantified claims, smallest first."""
-    return sorted(claim.ratio or 0.0 for claim in extract(text) if claim.kind is ClaimKind.QUANTIFIED)
+    return sorted(claim.ratio or 0.0 for claim in claims_read(text) if claim.kind is ClaimKind.QUANTIFIED)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ import pytest
 
 import ingest
 import schemas
-from ingest.claims import extract
 from ingest.claims.find.triggers import find_triggers, literals
 from ingest.claims.words.vocabulary import BEGINS, HEDGES
 from ingest.claims.words.word_tables import KINDS, Entry, entries, table, trigger_tables
+from tests.claims_read import claims_read
 
 FIELDS = {
     "evidence": ("evidence",),
@@ -36,7 +36,7 @@ OF_THREE_COLUMNS = (
 
 def first_claim(text: str, *fields: str) -> str:
     """Those fields of the first claim of the text, as the tables write them."""
-    claim = next(iter(extract(text)), None)
+    claim = next(iter(claims_read(text)), None)
     values = (getattr(claim, field) for field in fields) if claim else ()
     return " ".join(f"{value:.3g}" if isinstance(value, float) else str(value).lower() for value in values) or "none"
 
@@ -101,7 +101,7 @@ def test_the_triggers_of_a_table_alone_mark_its_example(section: str) -> None:
     for literal in sorted(literals(section), key=len, reverse=True):
         without = without.replace(literal, "qux")
     assert find_triggers(without)[0] == []
-    assert extract(without) == ()
+    assert claims_read(without) == ()
 
 
 def test_every_table_is_tested_here() -> None:
@@ -116,7 +116,9 @@ NEW_WORDS = [
     ("labels", "baseline_beside", ["reference"], "Load: reference 30 s, with this PR: 10 s", ["time", 3.0]),
 ]
 """A word that no table has: its kind and section, the entry up to its example, the example, and its claim."""
-READ = "import json, sys; from ingest.claims import extract; print(json.dumps([[c.metric.value, c.ratio] for c in extract(sys.argv[1])]))"
+READ = (
+    "import json, sys; from ingest.claims import extract; print(json.dumps([[c.metric.value, c.ratio] for c in extract(sys.argv[1], 0)]))"
+)
 
 
 @pytest.mark.slow

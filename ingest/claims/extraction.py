@@ -12,7 +12,8 @@ from ingest.claims.claim import Claim
 from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
 from ingest.claims.find.triggers import find_triggers
 from ingest.claims.judge import evidence_and_scope
-from ingest.claims.judge.merging import is_restated_on_next_line, joined, with_expressions_joined, with_trailing_bracket
+from ingest.claims.judge.confidence import Candidate, confidence_of
+from ingest.claims.judge.merging import is_restated_on_next_line, joined, repeats_an_earlier, with_expressions_joined, with_trailing_bracket
 from ingest.claims.judge.metrics import is_change_without_noun, is_signed_without_noun, measure_of, sense_of
 from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, geometric_mean, ratio_of
 from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_in_table, surroundings_of, title_of
@@ -21,6 +22,7 @@ from ingest.claims.numbers.measure import Measure, MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
+from ingest.claims.pairs.readings import reading_effects
 from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, has_headings, output_effects, section_effects
 from ingest.claims.prose import prose_effects
 from ingest.claims.tables.captions import caption_above, unit_words_above
@@ -33,6 +35,9 @@ MOST_CLAIMS, MOST_TRIGGERS = 1000, 5000
 
 _MOST_PAIRS = 50
 """The most pairs of a text compared with a factor, to find its evidence."""
+
+_MOST_REPEATED = 4
+"""The most effects above a change that it is compared with."""
 
 _MOST_SECTION_EFFECTS = 100
 """The most effects read from sections of a text."""
@@ -60,30 +65,48 @@ def extract(text: str, least_confidence: float = SHOWN_FROM) -> tuple[Claim, ...
     return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 
 
+def judged(text: str) -> list[tuple[Claim, Candidate]]:
+    """All quantified claims of the text, whatever their confidence, each with what it was judged by."""
+    plain = drawn_tables_as_markdown(text)
+    return [(_claim(plain, *found), found[0]) for found in _candidates(plain, find_triggers(plain)[0][:MOST_TRIGGERS])]
+
+
 def _quantified(text: str, triggers: list[int]) -> list[Claim]:
-    """The quantified claims around the triggers, in order. A change takes the evidence of the pair it agrees with."""
+    """The quantified claims around the triggers, in order."""
+    return sorted((_claim(text, candidate, ends) for candidate, ends in _candidates(text, triggers)), key=_POSITION)
+
+
+def _candidates(text: str, triggers: list[int]) -> Iterator[tuple[Candidate, Range | None]]:
+    """What may be a quantified claim, with the ends of its ratio. A change takes the evidence of the pair it agrees with."""
     effects = _without_restatements(text, islice(_effects(text, triggers), MOST_TRIGGERS))
-    judged = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
-    found = list(islice(_with_measure(judged), MOST_CLAIMS))
+    measured = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
+    found = list(islice(_with_measure(measured), MOST_CLAIMS))
     pairs = [(effect, evidence_and_scope.evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
     own = iter(pairs)
-    claims = (
-        _claim(text, effect, measure, nearby, next(own)[1] if effect.is_pair else _evidence_of_change(text, effect, nearby, pairs))
-        for effect, measure, nearby in found
-    )
-    return sorted(filter(None, claims), key=_POSITION)
+    stated = sum(measure.is_stated for _, measure, _ in found)
+    for effect, measure, nearby in found:
+        evidence = next(own)[1] if effect.is_pair else _evidence_of_change(text, effect, nearby, pairs)
+        if candidate := _candidate(effect, measure, nearby, evidence, stated - measure.is_stated):
+            yield candidate
 
 
 def _without_restatements(text: str, effects: Iterable[tuple[Effect, Surroundings]]) -> list[tuple[Effect, Surroundings]]:
-    """The effects, with those joined that state one change on two neighbouring lines: `After: 51 ms` / `This is a 10x improvement`."""
+    """The effects in order; those that state one change on two neighbouring lines are joined: `After: 51 ms` / `This is a 10x improvement`.
+
+    A change that only repeats figures right above it is left out.
+    """
     found: list[tuple[Effect, Surroundings]] = []
-    for effect, nearby in effects:
+    for effect, nearby in sorted(effects, key=_start_of_effect):
         if found and is_restated_on_next_line(text, found[-1][0], effect):
             earlier, its_surroundings = found[-1]
             found[-1] = joined(earlier, effect), nearby if effect.is_pair else its_surroundings
-        else:
+        elif not repeats_an_earlier(text, (earlier for earlier, _ in found[-_MOST_REPEATED:]), effect):
             found.append((effect, nearby))
     return found
+
+
+def _start_of_effect(found: tuple[Effect, Surroundings]) -> int:
+    return found[0].start
 
 
 def _with_measure(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
@@ -92,17 +115,20 @@ def _with_measure(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surro
     A signed percentage takes the metric of an equal percentage elsewhere in the text; a bare `98% reduction` that of all other claims, if
     they have the same metric.
     """
-    signed = {_signed_value(effect): measure.metric for effect, measure, _ in judged if measure and effect.change and effect.change.sign}
-    metrics = {measure.metric for _, measure, _ in judged if measure}
+    stated = [(effect, measure) for effect, measure, _ in judged if measure and measure.is_stated]
+    signed = {_signed_value(effect): measure.metric for effect, measure in stated if effect.change and effect.change.sign}
+    metrics = {measure.metric for _, measure in stated}
     only = next(iter(metrics)) if len(metrics) == 1 else None
     for effect, measure, nearby in judged:
-        if measure is not None:
+        if measure is not None and measure.source is not MeasureSource.NOTHING:
             yield effect, measure, nearby
             continue
         other = signed.get(_signed_value(effect)) if signed and is_signed_without_noun(effect, nearby) else None
         other = other or (only if only and is_change_without_noun(effect, nearby) else None)
         if other is not None:
             yield effect, Measure(other, MeasureSource.OTHER_CLAIM, effect.unit), nearby
+        elif measure is not None:
+            yield effect, measure, nearby
 
 
 def _signed_value(effect: Effect) -> tuple[str, float, float] | None:
@@ -129,12 +155,11 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundi
 
 
 def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
-    """The pairs of the sections below `Before` and `After`, each candidate figure once."""
-    if not has_headings(text, triggers):
-        return
+    """The pairs of the sections below `Before` and `After`, then those of named readings, each candidate figure once."""
+    of_headings = (section_effects, figures_in_headings, baseline_then_summary, output_effects) if has_headings(text, triggers) else ()
     read: set[int] = set()
     for effect in islice(
-        chain(section_effects(text), figures_in_headings(text), baseline_then_summary(text), output_effects(text)), _MOST_SECTION_EFFECTS
+        chain.from_iterable(read_effects(text) for read_effects in (*of_headings, reading_effects)), _MOST_SECTION_EFFECTS
     ):
         figure = effect.after.start if effect.after else effect.start
         if figure in read:  # a line of a section may be the output of a tool as well
@@ -178,34 +203,41 @@ def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[
         yield effect, surroundings_in_table(text, effect, f"{above} | {words} | ", rest, title)
 
 
-def _claim(text: str, effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence) -> Claim | None:
-    """The claim of an effect with its measure; None for a change whose ratio would be infinite, zero or implausible."""
-    metric, unit = measure.metric, measure.unit
-    effect = effect._replace(sense=sense_of(effect, metric, nearby))
-    ends = ratio_of(effect, metric)
+def _candidate(
+    effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence, others: int
+) -> tuple[Candidate, Range | None] | None:
+    """The effect as a candidate, with the ends of its ratio; None for a change whose ratio would be infinite, zero or implausible."""
+    effect = effect._replace(sense=sense_of(effect, measure.metric, nearby))
+    ends = ratio_of(effect, measure.metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None
-    start, end = effect.start, effect.end
+    direction = _direction(ends, effect, measure.metric)
+    return Candidate(effect, measure, nearby, direction, geometric_mean(ends) if ends else None, evidence, others), ends
+
+
+def _claim(text: str, candidate: Candidate, ends: Range | None) -> Claim:
+    """The claim of a candidate."""
+    effect, (metric, _, unit, _), nearby = candidate.effect, candidate.measure, candidate.nearby
     is_range = ends is not None and ends[0] != ends[1]
     return Claim(
-        start,
-        end,
-        text[start:end],
+        effect.start,
+        effect.end,
+        text[effect.start : effect.end],
         ClaimKind.QUANTIFIED,
         metric,
-        _direction(ends, effect, metric),
-        geometric_mean(ends) if ends else None,
+        candidate.direction,
+        candidate.ratio,
         ends[0] if ends and is_range else None,
         ends[1] if ends and is_range else None,
         _figure(effect.before, unit),
         _figure(effect.after, unit) if effect.is_pair else None,
         unit.name if unit else None,
-        evidence,
+        candidate.evidence,
         evidence_and_scope.scope_of(effect, metric, nearby),
         evidence_and_scope.is_hedged(effect, nearby),
         evidence_and_scope.origin_of(effect, nearby),
         evidence_and_scope.subject_of(nearby),
-        1.0,
+        confidence_of(candidate),
     )
 
 

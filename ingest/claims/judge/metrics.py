@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from ingest.claims.judge.not_performance import is_a_setting, is_a_threshold
+from ingest.claims.judge.not_performance import is_a_setting, is_a_threshold, is_other_than_performance
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
@@ -34,12 +34,19 @@ NOUN_REACH = 25
 
 
 def measure_of(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """The measure of an effect; None if it is a setting or anything else that is not performance.
+    """The measure of an effect; None if the text names another quantity than performance, or none for a bare pair.
 
     The unit of a figure decides first, then the nearest noun (`nearest_noun`); without a noun the metric is inferred (`_inferred`).
     """
-    if is_a_setting(effect, nearby) if effect.before or effect.after else is_a_threshold(nearby):
+    measure = _measure_of(effect, nearby)
+    if measure is None or is_other_than_performance(effect, nearby):
         return None
+    is_setting = is_a_setting(effect, nearby) if effect.before or effect.after else is_a_threshold(nearby)
+    return measure._replace(is_setting=True) if is_setting else measure
+
+
+def _measure_of(effect: Effect, nearby: Surroundings) -> Measure | None:
+    """The measure, whether or not the figures are those of a setting."""
     if effect.word == BARE_FACTOR and not effect.is_pair:
         return _by_title_of_speed(effect, nearby)
     if effect.is_pair and _are_speedups(effect, nearby):
@@ -56,7 +63,12 @@ def is_signed_without_noun(effect: Effect, nearby: Surroundings) -> bool:
 
 def is_change_without_noun(effect: Effect, nearby: Surroundings) -> bool:
     """Whether no noun is near a `98% reduction`, or near a table row whose change agrees with its figures."""
-    if effect.change is None or is_a_setting(effect, nearby) or nearest_noun(effect, nearby) is not None:
+    if (
+        effect.change is None
+        or is_other_than_performance(effect, nearby)
+        or is_a_setting(effect, nearby)
+        or nearest_noun(effect, nearby) is not None
+    ):
         return False
     if nearby.is_table:
         return effect.is_pair and agrees(effect, effect.change)
@@ -309,13 +321,14 @@ _SPEED_GROUPS = frozenset({"TIME", "THROUGHPUT"})
 
 
 def _by_title_of_speed(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """Time for a factor without a word of comparison, `decode 1.03×`, if the title is about speed and no noun says otherwise."""
+    """Time for a factor without a word of comparison, `decode 1.03×`, unless a noun says otherwise."""
     noun = nearest_noun(effect, nearby)
-    is_other = noun is not None and noun.group == _NOT_PERFORMANCE
-    return Measure(ClaimMetric.TIME, MeasureSource.TITLE) if not is_other and _is_title_of_speed(nearby) else None
+    if noun is not None and noun.group == _NOT_PERFORMANCE:
+        return None
+    return Measure(ClaimMetric.TIME, MeasureSource.TITLE if is_title_of_speed(nearby) else MeasureSource.NOTHING)
 
 
-def _is_title_of_speed(nearby: Surroundings) -> bool:
+def is_title_of_speed(nearby: Surroundings) -> bool:
     """Whether the title is about speed, `perf: …`, or names time or throughput."""
     if _SPEED_TITLE.search(nearby.title.lower):
         return True
@@ -323,22 +336,30 @@ def _is_title_of_speed(nearby: Surroundings) -> bool:
 
 
 def _inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
-    """The measure of an effect without a noun, `40% better`: by sign, by word of comparison, or by title. None for bare pairs."""
+    """The measure of an effect without a noun, `40% better`: by sign, by word of comparison, by title, else the usual. None for pairs."""
     if effect.is_pair and effect.change is None:
         return None
     if effect.change is not None and effect.change.sign and not effect.word.startswith(_BETTER):
-        return _by_sign(effect.change, effect, nearby)
+        return _by_sign(effect.change, effect, nearby) or _usual(effect, nearby)
     if by_word := _metric_of_comparison(effect):
         return Measure(by_word, MeasureSource.COMPARISON, effect.unit)
     of_title = _metric_of_title(effect, nearby) if effect.sense in (Sense.GAIN, Sense.LOSS) or effect.is_pair else None
-    return Measure(of_title, MeasureSource.TITLE, effect.unit) if of_title else None
+    return Measure(of_title, MeasureSource.TITLE, effect.unit) if of_title else _usual(effect, nearby)
+
+
+def _usual(effect: Effect, nearby: Surroundings) -> Measure | None:
+    """Time, or throughput for more of something: what a change is mostly of. None for figures, and in a table, whose cells have names."""
+    if effect.is_pair or effect.change is None or nearby.is_table:
+        return None
+    is_more = effect.sense is Sense.RISE or effect.change.sign == "+"
+    return Measure(ClaimMetric.THROUGHPUT if is_more else ClaimMetric.TIME, MeasureSource.NOTHING)
 
 
 def _metric_of_title(effect: Effect, nearby: Surroundings) -> ClaimMetric | None:
     """The metric of the first noun of the title; time without one, if the title or an improvement in the text is about speed."""
     noun = NOUNS.search(nearby.title.lower)
     if noun is None:
-        is_of_speed = _is_title_of_speed(nearby) or (effect.word.startswith(_BETTER) and _speaks_of_speed(nearby.text))
+        is_of_speed = is_title_of_speed(nearby) or (effect.word.startswith(_BETTER) and _speaks_of_speed(nearby.text))
         return ClaimMetric.TIME if is_of_speed else None
     return ClaimMetric[noun.lastgroup] if noun.lastgroup and noun.lastgroup != _NOT_PERFORMANCE else None
 

@@ -6,7 +6,7 @@ import re
 
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.quantities import Quantity
+from ingest.claims.numbers.quantities import is_round
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import METRICS, SETTINGS
 from schemas.rows.claim import ClaimMetric
@@ -59,27 +59,35 @@ COMPARING = ("vs", "vs.", "versus", "against", "compared to", "compared with")
 """Words between two measurements; settings have none of them."""
 
 _DAY_UNITS = frozenset({"d", "day", "days"})
-_ROUND_BELOW = 10
 _REDUCED = pattern(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
-def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether the figures belong to a setting, condition, corrected error, price or date: `timeout 30s → 60s`."""
-    behind = _BRACKET.sub("", nearby.right.lstrip("`")) if "`" in nearby.right else nearby.right
-    behind = _BELOW_LIMIT.sub("", behind, 1) if "(" in behind else behind
-    behind = _COMPOUND.sub("", _ASIDE.split(behind[:_WORD_REACH], maxsplit=1)[0])
-    if _CORRECTED.match(behind) or (_SETTINGS.search(behind) and not _NAMED_SUBJECT.search(nearby.left)):
+def is_other_than_performance(effect: Effect, nearby: Surroundings) -> bool:
+    """Whether the figures certainly are no performance: of a diffstat, a corrected error, points in time, retention in days, or a price."""
+    if _DIFFSTAT.search(nearby.just_before) or _CORRECTED.match(_words_behind(nearby)):
         return True
-    if _DIFFSTAT.search(nearby.just_before) or (effect.is_pair and _RAISED.search(nearby.left) and _is_of_setting(effect, nearby)):
+    return effect.is_pair and (_is_of_points_in_time(effect, nearby) or _is_in_days(effect, nearby) or _is_a_price(effect, nearby))
+
+
+def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
+    """Whether the figures seem to belong to a setting, limit or condition: `timeout 30s → 60s`."""
+    if _SETTINGS.search(_words_behind(nearby)) and not _NAMED_SUBJECT.search(nearby.left):
+        return True
+    if effect.is_pair and _RAISED.search(nearby.left) and _is_of_setting(effect, nearby):
         return True
     if _EVERY.search(nearby.left) or (effect.is_pair and _CONDITION.search(nearby.left)) or _grows_like_a_setting(effect, nearby):
         return True
-    if effect.is_pair and (_is_of_set_times(effect, nearby) or _is_of_points_in_time(effect, nearby)):
-        return True
-    if effect.is_pair and (_is_in_days(effect, nearby) or _is_a_price(effect, nearby)):
+    if effect.is_pair and _is_of_set_times(effect, nearby):
         return True
     before = f"{_COMPOUND.sub('', _CASE.sub('', _words_before(nearby)))} {nearby.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
+
+
+def _words_behind(nearby: Surroundings) -> str:
+    """The words right behind the figures, without brackets, code and compounds that are named after a setting."""
+    behind = _BRACKET.sub("", nearby.right.lstrip("`")) if "`" in nearby.right else nearby.right
+    behind = _BELOW_LIMIT.sub("", behind, 1) if "(" in behind else behind
+    return _COMPOUND.sub("", _ASIDE.split(behind[:_WORD_REACH], maxsplit=1)[0])
 
 
 def is_a_threshold(nearby: Surroundings) -> bool:
@@ -110,7 +118,7 @@ def _grows_like_a_setting(effect: Effect, nearby: Surroundings) -> bool:
     is_spent = (
         nearby.is_table or effect.change or effect.is_order_open or effect.word in COMPARING or _has_near(_SPENT[before.metric], nearby)
     )
-    return not is_spent and _is_round(before) and _is_round(after)
+    return not is_spent and is_round(before) and is_round(after)
 
 
 _TIMEOUT_TITLE = pattern(r"time-?outs?\b|\bintervals?\b|\bttls?\b|\bdeadlines?\b|\bback-?off")
@@ -129,7 +137,7 @@ def _is_of_set_times(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the title is about timeouts or intervals, the times are round, and no word says that they are spent."""
     if nearby.is_table or effect.change or not _TIMEOUT_TITLE.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
         return False
-    return all(figure is not None and figure.metric is ClaimMetric.TIME and _is_round(figure) for figure in (effect.before, effect.after))
+    return all(figure is not None and figure.metric is ClaimMetric.TIME and is_round(figure) for figure in (effect.before, effect.after))
 
 
 def _is_a_price(effect: Effect, nearby: Surroundings) -> bool:
@@ -141,14 +149,6 @@ def _is_a_price(effect: Effect, nearby: Surroundings) -> bool:
 def _has_near(words: re.Pattern[str], nearby: Surroundings) -> bool:
     """Whether one of the words is before, inside or behind the effect."""
     return any(map(words.search, (nearby.left[-100:], nearby.inside, nearby.right)))
-
-
-def _is_round(figure: Quantity) -> bool:
-    """Whether it is a number that people set and seldom measure: below 10, a multiple of 5 or 12, or a power of two."""
-    if figure.low != figure.high or figure.low != int(figure.low):
-        return False
-    whole = int(figure.low)
-    return whole < _ROUND_BELOW or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1
 
 
 def _is_in_days(effect: Effect, nearby: Surroundings) -> bool:

@@ -105,17 +105,22 @@ def geometric_mean(ends: Range) -> float:
     return math.sqrt(ends[0] * ends[1]) if ends[0] != ends[1] else ends[0]
 
 
+def factor_of(pair: Effect) -> float | None:
+    """The larger figure of a pair over the smaller one; None if one of them is zero."""
+    assert pair.before
+    assert pair.after
+    found = pair_ratio(pair.before, pair.after, ClaimMetric.TIME)
+    return max(geometric_mean(found), 1 / geometric_mean(found)) if found else None
+
+
 def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE) -> bool:
     """Whether a factor or percentage fits the ratio of the pair, in either direction and within rounding.
 
     `tolerance` is the logarithm of the largest ratio between two factors that agree.
     """
-    assert pair.before
-    assert pair.after
-    found = pair_ratio(pair.before, pair.after, ClaimMetric.TIME)
-    if found is None or change.low <= 0:
+    factor = factor_of(pair)
+    if factor is None or change.low <= 0:
         return False
-    factor = max(geometric_mean(found), 1 / geometric_mean(found))
     if change.kind is Kind.TIMES:
         stated = geometric_mean((change.low, change.high))
         return abs(math.log(factor / max(stated, 1 / stated))) <= tolerance

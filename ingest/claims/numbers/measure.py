@@ -24,17 +24,29 @@ class MeasureSource(Enum):
     TITLE = "the title of the text, or a text that is about speed"
     LIST_HEADING = "the line that leads the list"
     OTHER_CLAIM = "the other claims of the text"
+    NOTHING = "nothing: the usual metric of the word of comparison or of the sign"
 
 
-_INFERRED = frozenset({MeasureSource.COMPARISON, MeasureSource.TITLE, MeasureSource.LIST_HEADING, MeasureSource.OTHER_CLAIM})
+_INFERRED = frozenset(
+    {MeasureSource.COMPARISON, MeasureSource.TITLE, MeasureSource.LIST_HEADING, MeasureSource.OTHER_CLAIM, MeasureSource.NOTHING}
+)
 
 
 class Measure(NamedTuple):
-    """What an effect measures. `unit` is the unit of a pair; None for bare numbers and for changes without figures."""
+    """What an effect measures. `unit` is the unit of a pair; None for bare numbers and for changes without figures.
+
+    `is_setting`: the words around it are those of a setting, limit or condition, `timeout 30s → 60s`.
+    """
 
     metric: ClaimMetric
     source: MeasureSource
     unit: Unit | None = None
+    is_setting: bool = False
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the text says that it is performance: it names or implies a metric, and does not speak of a setting."""
+        return self.source is not MeasureSource.NOTHING and not self.is_setting
 
     @property
     def is_named(self) -> bool:

@@ -158,6 +158,17 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
             yield found
 
 
+_ROUND_BELOW = 10
+
+
+def is_round(figure: Quantity) -> bool:
+    """Whether it is a number that people set and seldom measure: below 10, a multiple of 5 or 12, or a power of two."""
+    if figure.low != figure.high or figure.low != int(figure.low):
+        return False
+    whole = int(figure.low)
+    return whole < _ROUND_BELOW or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1
+
+
 _SIGNS = {"m": "-", "M": "-", "−": "-", "–": "-", "↓": "-", "⬇": "-", "▼": "-", "↑": "+", "⬆": "+", "▲": "+"}
 
 

@@ -1,0 +1,197 @@
+"""Named readings, as benchmark scripts print them: `warmup=3.86ms`, `'bind_time_s': 0.0995`, `top-k only: ~12.11 ms/iter`.
+
+A reading has a side, baseline or candidate. Its own name tells it (`baseline_ms`, `new_impl_ms`), or the label of its line
+(`After: {'bind_time_s': 0.07977}`), or the label above its lines (`After optimizations:`). Two readings of both sides whose names are
+otherwise the same are a pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from ingest.claims.judge.ratios import agrees
+from ingest.claims.numbers.effect import Effect
+from ingest.claims.numbers.measure import MeasureSource
+from ingest.claims.numbers.quantities import Kind, Quantity, quantities
+from ingest.claims.numbers.units import Unit, unit
+from ingest.claims.patterns import pattern
+from ingest.claims.words.vocabulary import BULLETS
+
+_MOST_LINES, _MOST_PAIRS = 2000, 200
+"""The most lines of a text that are searched for readings, and the most pairs; a text with more is data, not a summary."""
+
+_BASELINE = frozenset("baseline before original orig old prior previous unoptimized naive".split())  # noqa: SIM905
+_CANDIDATE = frozenset("optimized optimised opt after new improved patched post".split())  # noqa: SIM905
+_CHANGE = frozenset({"speedup", "improvement"})
+_FILLERS = frozenset(
+    "the this my all our a edit edits edited change changes changed code version optimization optimizations optimisation"  # noqa: SIM905
+    " optimisations patch fix run runs timing timings time times result results measurement measurements benchmark output numbers"
+    " observed cpu gpu local refactor implementation microbenchmark avg average median mean".split()
+)
+"""Words of a label that do not name what is measured: `Baseline timings:`, `After optimizations (CPU):`."""
+
+_SPREAD = frozenset({"std", "stdev", "stddev", "iters", "n", "reps", "count", "samples", "seed"})
+"""Names of readings that are no result."""
+
+_SPEAKS_OF_BASELINE = pattern(r"\b(?:baseline|before|orig(?:inal)?|old|prior)(?:_\w|[^\n:={]{0,50}[:={≈])", re.IGNORECASE)
+
+
+class _Reading(NamedTuple):
+    """A figure with the words of its name that do not tell its side. `is_baseline` is None where nothing tells the side."""
+
+    figure: Quantity
+    words: tuple[str, ...]
+    case: tuple[str, ...]
+    """The inputs before it on its line, as written: `len=50000` in `len=50000: warmup=3.86ms, time=192.79ms`."""
+    is_baseline: bool | None
+    is_named: bool
+    """Whether its own name tells the side."""
+    line: int
+
+
+def reading_effects(text: str) -> Iterator[Effect]:
+    """The pairs of named readings, in the order of their candidate figures; none in a text without a word for the baseline."""
+    if _SPEAKS_OF_BASELINE.search(text):
+        yield from islice(_pairs(list(_readings(text))), _MOST_PAIRS)
+
+
+def _pairs(readings: list[_Reading]) -> Iterator[Effect]:
+    """Each candidate reading with the last baseline reading of the same words and case, else with the one right before it in the text."""
+    known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Reading] = {}
+    cases: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for index, reading in enumerate(readings):
+        if reading.is_baseline:
+            known[reading.words, reading.case] = reading
+            cases.setdefault(reading.words, set()).add(reading.case)
+        elif reading.is_baseline is False:
+            only = next(iter(cases[reading.words])) if len(cases.get(reading.words, ())) == 1 else reading.case
+            before = known.get((reading.words, reading.case)) or known.get((reading.words, only)) or _right_before(readings, index)
+            if before and _are_comparable(before.figure, reading.figure):
+                yield _effect(before, reading, readings[index + 1] if index + 1 < len(readings) else None)
+
+
+def _right_before(readings: list[_Reading], index: int) -> _Reading | None:
+    """The reading before that one, if both are named by their sides: `baseline_combo: 0.108s` / `optimized_logsoftmax: 0.047s`."""
+    last, reading = readings[index - 1], readings[index]
+    are_named = index and last.is_baseline and last.is_named and reading.is_named and reading.line - last.line <= 1
+    return last if are_named else None
+
+
+def _are_comparable(before: Quantity, after: Quantity) -> bool:
+    """Whether both have the same metric; bare numbers, only if they differ: equal ones are the size of the input."""
+    return before.metric is after.metric and (before.unit is not None or before.low != after.low)
+
+
+def _effect(before: _Reading, after: _Reading, behind: _Reading | None) -> Effect:
+    """The pair, with a speedup behind it that agrees. Its span has both figures only if they follow each other."""
+    is_beside = before.is_named and after.line - before.line <= 1
+    start = before.figure.start if is_beside else after.figure.start
+    words = " ".join(after.words)
+    pair = Effect(start, after.figure.end, before.figure, after.figure, labels=f"{words}: ")
+    if behind is None or behind.line - after.line > 1 or _CHANGE.isdisjoint(behind.words):
+        return pair
+    figure = behind.figure
+    change = figure._replace(kind=Kind.TIMES) if figure.kind is Kind.VALUE and not figure.unit else figure
+    return pair._replace(end=change.end, change=change) if change.kind is not Kind.VALUE and agrees(pair, change) else pair
+
+
+# --- the readings of a text
+
+_LINE = pattern(r"[^\n]+")
+_LABEL = pattern(rf"[ \t{BULLETS}#>*_`]*(?P<label>[A-Za-z][^:={{≈\n|]{{1,60}}?)[*_`]*[ \t]*(?:[:=]|≈|(?=\{{)|$)")
+_BRACKETS = pattern(r"\([^()]*\)")
+_WORDS = pattern(r"[^\W_]+")
+_INDENT = pattern(rf"[ \t]*(?:[{BULLETS}][ \t]+)?")
+_READING = pattern(
+    r"(?<![\w.'\"/])(?P<quote>['\"`])?(?P<name>[A-Za-z_][^\n:=≈'\"`{}\[\],;|]{0,60}?)(?(quote)(?P=quote))[*_`]{0,3}"
+    r"[ \t]{0,3}(?:[:=][ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)"
+)
+
+
+_TOTAL = pattern(r"\btotal\s+[~≈]?\d", re.IGNORECASE)
+"""`encode=800ms, total 1.0s`"""
+
+
+def _readings(text: str) -> Iterator[_Reading]:
+    """The readings of the lines, in order, each with its side."""
+    section: bool | None = None
+    depth = 0
+    for number, line in enumerate(islice(_LINE.finditer(text), _MOST_LINES)):
+        label = _LABEL.match(text, *line.span())
+        side = _side_of_label(label["label"]) if label else None
+        indent = _depth(text, line)
+        own = list(_readings_of_line(text, label.end() if label and side is not None else line.start(), line.end()))
+        if side is not None and not own:
+            section, depth = side, indent
+            continue
+        if section is not None and indent <= depth and (side is not None or not own):
+            section = None
+        yield from _with_sides(own, section if side is None else side, number)
+
+
+def _depth(text: str, line: re.Match[str]) -> int:
+    """The column where the words of the line begin: a bullet below a label without one is deeper."""
+    found = _INDENT.match(text, *line.span())
+    return found.end() - line.start() if found else 0
+
+
+def _side_of_label(label: str) -> bool | None:
+    """Whether the label names the baseline (True) or the candidate (False) and nothing else: `Baseline (before changes)`."""
+    words = _words(_BRACKETS.sub("", label))
+    sides = {word in _BASELINE for word in words if word in _BASELINE or word in _CANDIDATE}
+    named = [word for word in words if word not in _BASELINE and word not in _CANDIDATE and word not in _FILLERS]
+    return sides.pop() if len(sides) == 1 and not named else None
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _WORDS.findall(name))
+
+
+def _readings_of_line(text: str, start: int, end: int) -> Iterator[tuple[str, Quantity]]:
+    """The names and figures between `start` and `end`; none beside a total, whose parts they are."""
+    if _TOTAL.search(text, start, end):
+        return
+    for found in _READING.finditer(text, start, end):
+        figure = next(quantities(text, found.end(), end), None)
+        if figure is not None and figure.start - found.end() <= 3:
+            yield found["name"], figure
+
+
+def _with_sides(own: Iterable[tuple[str, Quantity]], side: bool | None, line: int) -> Iterator[_Reading]:
+    """The readings with the side that their names tell, else with that of their line."""
+    inputs: list[str] = []
+    for name, figure in own:
+        words = _words(name)
+        case = tuple(inputs)
+        if figure.unit is None and figure.low == int(figure.low):
+            inputs.append(f"{name}={figure.low}")
+        if not _SPREAD.isdisjoint(words[-1:]):
+            continue
+        sides = {word in _BASELINE for word in words if word in _BASELINE or word in _CANDIDATE}
+        is_named = side is None and len(sides) == 1
+        rest = tuple(word for word in words if not is_named or (word not in _BASELINE and word not in _CANDIDATE))
+        if not rest and figure.unit is None and len(words) == 1:  # `before: 30`: a labelled line
+            continue
+        yield _Reading(_in_unit_of_name(figure, words), rest, case, sides.pop() if is_named else side, is_named, line)
+
+
+_TIMES = {"ms": "ms", "s": "s", "sec": "s", "secs": "s", "seconds": "s", "us": "us", "ns": "ns"}
+_COUNTED = frozenset({"tok", "toks", "tokens", "req", "requests", "ops", "it", "items", "samples"})
+
+
+def _in_unit_of_name(figure: Quantity, words: tuple[str, ...]) -> Quantity:
+    """A bare figure in the unit at the end of its name: `bind_time_s`, `output_tok_s`."""
+    if figure.unit or figure.kind is not Kind.VALUE or not words:
+        return figure
+    named = _unit_of_name(words)
+    return figure.in_unit(named, MeasureSource.LABEL) if named else figure
+
+
+def _unit_of_name(words: tuple[str, ...]) -> Unit | None:
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last in ("s", "sec") and (before in _COUNTED or before == "per"):
+        return unit(f"{words[-3] if before == 'per' and len(words) > 2 else before}/s")
+    return unit(_TIMES[last]) if last in _TIMES else None

@@ -1,0 +1,12 @@
+"""What the rules read in a text, before a claim is judged: for tests of the rules and of the words, whose examples are a line or two."""
+
+from __future__ import annotations
+
+from ingest.claims import Claim, extract
+from ingest.claims.extraction import judged
+
+
+def claims_read(text: str) -> tuple[Claim, ...]:
+    """All claims, whatever their confidence, but settings and changes whose metric no word tells."""
+    unstated = {(claim.start, claim.end) for claim, candidate in judged(text) if not candidate.measure.is_stated}
+    return tuple(claim for claim in extract(text, 0) if (claim.start, claim.end) not in unstated)
