@@ -80,6 +80,8 @@ def with_unit(figure: Quantity, *labels: str, source: MeasureSource = MeasureSou
     if figure.unit is not None or figure.kind is not Kind.VALUE:
         return figure
     for words in labels:
+        if words[:1].isdigit():  # `10 KB`: a row of an input size
+            continue
         if found := _UNIT.search(words):
             return figure.in_unit(unit(found["inside"] or found["behind"] or found["suffix"] or found["ahead"]), source)
     return figure

@@ -140,6 +140,7 @@ _NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
 """`1x` is no change, and `100%` usually a state of completion."""
 
 _FALLS = pattern(FALL_HEADERS, re.IGNORECASE)
+_SPEEDUP = pattern(r"\b(?:speed-?ups?|faster|improvement|gains?)\b", re.IGNORECASE)
 _BASE_ROW = pattern(r"baseline|reference", re.IGNORECASE)
 
 
@@ -165,7 +166,8 @@ def change_without_figures(row: Row, columns: Columns) -> Effect | None:
         is_fall = change.sign in _SIGNS[1:] or (
             not change.sign and (_FALLS.search(columns.headers[columns.change]) or row[columns.change].words.endswith("↓"))
         )
-        sense = Sense.FALL if is_fall else Sense.RISE if change.sign else sense
+        is_gain = change.sign and _SPEEDUP.search(columns.headers[columns.change])
+        sense = _SENSES[change.sign] if is_gain else Sense.FALL if is_fall else Sense.RISE if change.sign else sense
     whole = Effect(change.start, change.end, change=change, sense=sense, word=columns.headers[columns.change].lower())
     beside = figures(row, columns, columns.change - 1) if change.sign and columns.change > 1 else []
     if len(beside) == 1 and beside[0].unit:
