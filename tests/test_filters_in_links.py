@@ -28,6 +28,7 @@ OF_KIND = {
     Kind.TIME: st.sampled_from(["2026-11-01", "2026-11-01T14:00+01:00"]),
     Kind.USD: st.sampled_from(["0.5", "12"]),
     Kind.FACTOR: st.sampled_from(["1.5", "2"]),
+    Kind.PROBABILITY: st.sampled_from(["0", "0.8", "80%"]),
     Kind.TEXT: st.just("two words"),
     Kind.CHOICE: st.sampled_from(["no", "only", "all"]),
     Kind.FLAG: st.just("yes"),

@@ -145,6 +145,7 @@ def test_filters_find(four_runs: Store, words: dict[str, str], found: str) -> No
         ({"max-cost": "NaN"}, "--max-cost takes an amount"),
         ({"min-claim": "fast"}, "--min-claim takes a factor"),
         ({"min-claim": "0"}, "--min-claim takes a factor"),
+        *(({"min-confidence": text}, "--min-confidence takes a probability") for text in ("sure", "80", "-0.1", "101%", "nan", "%", "")),
     ],
 )
 def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) -> None:
@@ -155,7 +156,7 @@ def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) ->
 @pytest.mark.parametrize("key", FILTERS)
 def test_values_are_bound_never_pasted(key: str) -> None:
     readable = {"label": "k=injected", "since": "2026-11-20", "until": "2026-11-20", "min-cost": "1", "max-cost": "1", "min-claim": "1"}
-    readable |= {"starred": "yes", "excluded": "only"}
+    readable |= {"starred": "yes", "excluded": "only", "min-confidence": "80%"}
     value = readable.get(key, "injected")
     condition = where(choose({key: value}))
     assert "injected" not in condition.sql

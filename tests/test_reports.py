@@ -123,7 +123,7 @@ def test_a_label_groups_and_its_key_is_bound(five: Store) -> None:
 @pytest.mark.parametrize("key", FILTERS)
 def test_every_filter_filters_every_section(five: Store, key: str) -> None:
     """A condition is about runs: a table of something else that it is put on may lack the column."""
-    values = {Kind.LABELS: "team=red", Kind.TIME: "2026-03-02", Kind.USD: "2", Kind.FACTOR: "2"}
+    values = {Kind.LABELS: "team=red", Kind.TIME: "2026-03-02", Kind.USD: "2", Kind.FACTOR: "2", Kind.PROBABILITY: "0.2"}
     values |= dict.fromkeys((Kind.CHOICE, Kind.FLAG), next(reversed(FILTERS[key].words), ""))
     filters = choose({key: values.get(FILTERS[key].kind, "red")})
     made = report(five, Request(filters, ("outcome",), reprice="claude-opus-4-6"))

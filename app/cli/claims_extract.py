@@ -10,6 +10,7 @@ from pathlib import Path
 from ingest.claims import extract
 from ingest.sources.pipes import is_device, standard_input
 from schemas.errors import InputUnreadable
+from schemas.rows.confidence import SHOWN_FROM
 from schemas.text import in_json
 
 STDIN = "-"
@@ -23,16 +24,16 @@ MOST_BYTES = 128 << 20
 HINT = "Give a file of JSON lines, or - for standard input."
 
 
-def answers(path: Path) -> Iterator[bytes]:
+def answers(path: Path, least_confidence: float = SHOWN_FROM) -> Iterator[bytes]:
     """A line of output for each line of the file; `-` is the standard input. Raises InputUnreadable, also at a line that is none."""
     for number, line in enumerate(_lines(path), 1):
         if line.strip():
-            yield answer(*_parsed(line, f"{_name(path)}, line {number}"))
+            yield answer(*_parsed(line, f"{_name(path)}, line {number}"), least_confidence)
 
 
-def answer(key: object, text: str) -> bytes:
+def answer(key: object, text: str, least_confidence: float = SHOWN_FROM) -> bytes:
     """`{"id", "claims"}` as a line of JSON in UTF-8. What UTF-8 cannot hold, or a terminal would obey, is escaped."""
-    found = {"id": key, "claims": [claim._asdict() for claim in extract(text)]}
+    found = {"id": key, "claims": [claim._asdict() for claim in extract(text, least_confidence)]}
     return f"{in_json(json.dumps(found, ensure_ascii=False, separators=(',', ':')))}\n".encode()
 
 

@@ -42,7 +42,15 @@ ROWS_IN_A_TABLE = 50
 MOST_ROWS = 2**63 - 1
 """What a number of rows may be to DuckDB."""
 
-_METAVARS = {Kind.NAMES: "NAME", Kind.LABELS: "KEY=VALUE", Kind.TIME: "TIME", Kind.USD: "USD", Kind.FACTOR: "FACTOR", Kind.TEXT: "TEXT"}
+_METAVARS = {
+    Kind.NAMES: "NAME",
+    Kind.LABELS: "KEY=VALUE",
+    Kind.TIME: "TIME",
+    Kind.USD: "USD",
+    Kind.FACTOR: "FACTOR",
+    Kind.PROBABILITY: "P",
+    Kind.TEXT: "TEXT",
+}
 """CHOICE and FLAG have none."""
 
 

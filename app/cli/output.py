@@ -37,6 +37,8 @@ def deliver(answer: Answer, output: Output) -> None:
         _show(answer)
     else:
         _put(_export(answer, output.format), output.format)
+    if answer.hidden:
+        terminal.note(answer.hidden)
 
 
 ALL = "For all metrics, models, the most expensive runs and findings, add --all."

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from app.queries.filters.chosen import Filters, where, where_claims
+from app.queries.filters.chosen import NO_FILTERS, Filters, Where, where, where_claims, where_shown
+from app.queries.filters.registry import MIN_CONFIDENCE
 from app.queries.grouping import group
 from app.queries.runs import fetch
 from app.queries.sentences import WINDOW, sentence
@@ -17,8 +18,8 @@ from schemas.rows.claim import Evidence
 
 CLAIM_COLUMNS = (
     "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "dated_at", "claim_no", "quote", "kind", "metric",
-    "direction", "ratio", "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "caveat", "origin",
-    "subject", "start", "end",
+    "direction", "ratio", "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "caveat", "confidence",
+    "origin", "subject", "start", "end",
 )  # fmt: skip
 """What a list of claims holds: the claim, and what it is about in its run. Its `sentence` is found in the summary."""
 
@@ -73,7 +74,8 @@ _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
 def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int | None = None) -> pa.Table:
     """Claims with CLAIM_COLUMNS and their `sentence`, quantified ones first, then by ratio, largest first.
 
-    `--evidence` and `--min-claim` choose claims, other filters runs.
+    `--evidence`, `--min-claim` and `--min-confidence` choose claims, other filters runs. Claims of low confidence are hidden until the
+    last asks for them.
     """
     chosen, parameters = _chosen(filters, kinds)
     keys = _cut(f"select run_id, claim_no {chosen} order by {_LARGEST_FIRST}", limit)
@@ -106,6 +108,15 @@ def count_claims(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> t
     chosen, parameters = _chosen(filters, kinds)
     [(found, runs)] = _rows(fetch(store, f"select count(*), count(distinct run_id) {chosen}", parameters))
     return found, runs
+
+
+def count_hidden(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> int:
+    """The claims of the choice that are hidden for their low confidence; 0 where the choice itself says how sure they must be."""
+    if filters.values(MIN_CONFIDENCE):
+        return 0
+    chosen, parameters = _chosen(filters, kinds, hidden=True)
+    [(hidden,)] = _rows(fetch(store, f"select count(*) {chosen}", parameters))
+    return int(hidden)
 
 
 def claims_by_kind(store: Store, filters: Filters, most: int) -> dict[str, int]:
@@ -170,9 +181,9 @@ def _picked(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, An
     )
 
 
-def _chosen(filters: Filters, kinds: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
-    """The claims of a choice, from `from` on: joined with their runs only where the choice is about these."""
-    of_runs, of_claims = where_claims(filters)
+def _chosen(filters: Filters, kinds: Sequence[str] = (), *, hidden: bool = False) -> tuple[str, dict[str, Any]]:
+    """The claims of a choice, or those hidden of it, from `from` on: joined with their runs only where the choice is about these."""
+    of_runs, of_claims = where_claims(filters, hidden=hidden)
     wanted = f"semi join (select run_id from v_runs where {of_runs.sql}) as wanted using (run_id)" if of_runs else ""
     parameters = (of_runs.parameters if of_runs else {}) | of_claims.parameters | _bound(kind=kinds)
     return f"from claims {wanted} where {of_claims.sql} and {_one_of('kind', kinds)}", parameters
@@ -200,22 +211,34 @@ def evidence_mix(store: Store, filters: Filters, by: str, limit: int = 20) -> pa
 
 
 class RunFacts(NamedTuple):
-    """What one summary says, each a table in the order of the text, and what rules found, the gravest first."""
+    """What one summary says, each a table in the order of the text, and what rules found, the gravest first.
+
+    `hidden_claims` are those of low confidence; `claims` has all others.
+    """
 
     claims: pa.Table
+    hidden_claims: pa.Table
     statements: pa.Table
     file_changes: pa.Table
     findings: pa.Table
 
 
-def of_run(store: Store, run_id: str) -> RunFacts:
-    """Claims, statements, file changes and findings of one run; empty tables where there are none."""
+def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts:
+    """Claims, statements, file changes and findings of one run; empty tables where there are none.
+
+    Of the filters, only that of the confidence counts.
+    """
     bound = {"run_id": run_id}
-    claims = f"select * exclude (run_id), {_CAVEAT} from claims where run_id = $run_id order by claim_no"
+    claims, hidden = _claims_of(store, run_id, where_shown(filters)), _claims_of(store, run_id, where_shown(filters, hidden=True))
     statements = f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by statement_no"
     changes = "select path, insertions, deletions from file_changes where run_id = $run_id"
     found = f"select severity, rule, message, expected, actual from findings where run_id = $run_id order by {_WORST_FIRST}"
-    return RunFacts(*(fetch(store, sql, bound) for sql in (claims, statements, changes, found)))
+    return RunFacts(claims, hidden, *(fetch(store, sql, bound) for sql in (statements, changes, found)))
+
+
+def _claims_of(store: Store, run_id: str, condition: Where) -> pa.Table:
+    sql = f"select * exclude (run_id), {_CAVEAT} from claims where run_id = $run_id and {condition.sql} order by claim_no"
+    return fetch(store, sql, {"run_id": run_id} | condition.parameters)
 
 
 def findings(

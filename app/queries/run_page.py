@@ -17,13 +17,14 @@ from ingest.store.database import Store
 class RunPage(NamedTuple):
     """`run` as of `queries.runs.run`; `patch` has the files of the patch beside the record, with their lines.
 
-    `verdict` as of `queries.measured.verdict_of`, None where nothing was measured.
+    `verdict` as of `queries.measured.verdict_of`, None where nothing was measured. `location` is that of the store.
     """
 
     run: dict[str, Any]
     facts: RunFacts
     patch: pa.Table
-    verdict: dict[str, Any] | None = None
+    verdict: dict[str, Any] | None
+    location: str
 
     def as_dict(self) -> dict[str, Any]:
         """All of it for programs: the columns of the run, and its tables as lists of objects."""
@@ -41,4 +42,4 @@ def run_page(store: Store, run_id: str) -> RunPage | None:
         if run is None:
             return None
         facts, verdict = claim_queries.of_run(transaction, run_id), measured_queries.verdict_of(transaction, run_id)
-        return RunPage(run, facts, run_queries.fetch(transaction, patch, {"run_id": run_id}), verdict)
+        return RunPage(run, facts, run_queries.fetch(transaction, patch, {"run_id": run_id}), verdict, store.location)

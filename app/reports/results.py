@@ -15,6 +15,7 @@ from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading, unattributed_words
 from app.text.untold import untold_note
 from app.text.words import measures as measure_words
+from app.text.words.claims import hidden_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
@@ -40,8 +41,8 @@ INGESTS_SHOWN = (
     "path_template", "path_tz", "tool_version",
 )  # fmt: skip
 CLAIMS_SHOWN = (
-    "title", "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "repo", "dated_at", "direction", "origin", "ratio_low",
-    "ratio_high", "subject", "kind",
+    "title", "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "confidence", "repo", "dated_at", "direction", "origin",
+    "ratio_low", "ratio_high", "subject", "kind",
 )  # fmt: skip
 FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "cost_own_usd", "expected", "actual", "repo", "model")
 
@@ -141,10 +142,11 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
         table = claim_queries.claims(transaction, filters, kinds, limit)
         found, runs = claim_queries.count_claims(transaction, filters, kinds)
         silent = 0 if "qualitative" in kinds else claim_queries.count_claims(transaction, filters, ("qualitative",))[0]
+        hidden = hidden_words(claim_queries.count_hidden(transaction, filters, kinds))
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
     other = f" ({silent:,} without a number: --all)" if silent else ""
     what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified{other}"
-    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS)
+    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS, hidden=hidden)
 
 
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:

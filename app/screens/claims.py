@@ -6,12 +6,12 @@ import streamlit as st
 
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.queries.filters.registry import CLAIM_FILTERS, FILTERS
+from app.queries.filters.registry import CLAIM_FILTERS, FILTERS, MIN_CONFIDENCE
 from app.queries.grouping import group
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, code_span
-from app.text.words.claims import partial_words
+from app.text.words.claims import hidden_words, partial_words
 from schemas.rows.claim import ClaimKind
 
 MEDIAN = "claimed_speedup_median"
@@ -22,6 +22,9 @@ LINES, POINTS, LISTED = 60, 1_000, 2_000
 st.title("Claims", anchor=False)
 st.caption("Claims extracted from agents' summaries. Not verified.")
 filters, options = filter_bar.chosen(), cache.options()
+how = f"{FILTERS[MIN_CONFIDENCE].name} 0 (under {filter_bar.MORE})"
+if hidden := hidden_words(cache.ask(claim_queries.count_hidden, filters), how):
+    st.caption(hidden)
 row = cache.ask(run_queries.summary, filters, (), ("runs", *FIGURES, "runs_partial_claim")).to_pylist()[0]
 is_known = (row["claims"] or 0) > LISTED and not any(map(filters.values, CLAIM_FILTERS))  # the runs know it; millions take long to count
 kinds = {ClaimKind.QUANTIFIED: row["claims"]} if is_known else cache.ask(claim_queries.claims_by_kind, filters, LISTED + 1)
@@ -41,7 +44,7 @@ name = "Claims" if is_few else f"Top {LISTED:,} by ratio"
 with st.expander(name, icon=":material/table:", expanded=is_few, key=f"claims-list-{is_few}", on_change="rerun") as listed:
     if listed.open:
         claims = cache.ask(claim_queries.claims, filters, () if every or not quantified else (ClaimKind.QUANTIFIED,), LISTED)
-        alt = "Each claim with its ratio, sentence, evidence and caveat, and its run. Click a row to read it in the summary."
+        alt = "Each claim with its ratio, sentence, evidence, caveat and confidence, and its run. Click a row to read it in the summary."
         st.caption("Click a row to read the claim in its summary.")
         widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt, "speedup")
 if not is_few:

@@ -14,6 +14,7 @@ from app.text.presentation import (
     RUN_COST,
     RUN_ENDING,
     cause_sentence,
+    code_span,
     facts_html,
     file_name_of,
     origin_facts,
@@ -26,7 +27,7 @@ from app.text.presentation import (
     shown_record,
 )
 from app.text.summary_html import summary_html
-from app.text.words.claims import headline
+from app.text.words.claims import all_claims_of, headline, hidden_words
 from app.text.words.measured import claim_facts, measured_facts
 from schemas.text import one_line
 
@@ -57,9 +58,9 @@ st.title(plain(one_line(run["title"])), anchor=False)
 st.caption(f"Run {plain(short_id(run_id))}")
 if not run["is_started"]:
     st.info("This run never started: no cost, no API time, no model usage.", icon=":material/info:")
-summary, facts = shown(run["result"] or ""), cache.ask(claim_queries.of_run, run_id)
-claims = facts.claims.to_pylist()
-evidence.show(run["result"] or "", claims, SUMMARY_WIDTH)
+summary, facts = shown(run["result"] or ""), cache.ask(claim_queries.of_run, run_id, filter_bar.chosen())
+claims, hidden = facts.claims.to_pylist(), facts.hidden_claims.to_pylist()
+evidence.show(run["result"] or "", [*claims, *hidden], SUMMARY_WIDTH)
 widgets.card_grid(run_cards(run))
 with st.container(border=True):
     st.header("Cost", anchor=False)
@@ -106,9 +107,12 @@ with st.container(border=True):
     html = summary_html(summary.text, claim_marks.marks_of(claims)) or "<p>No summary.</p>"
     st.html(f'<div style="overflow-x:auto">{html}</div>', width=SUMMARY_WIDTH)
     widgets.cut_note(summary)
-if claims:
+if claims or hidden:
     st.header("Claims", anchor=False, help="Extracted from the summary. Not verified.")
-    widgets.table(grid_columns.claim_grid(facts.claims), "Each claim of the summary with its ratio, evidence and scope")
+if claims:
+    widgets.table(grid_columns.claim_grid(facts.claims), "Each claim of the summary with its ratio, evidence, scope and confidence")
+if hidden:
+    st.caption(hidden_words(len(hidden), code_span(cache.command(all_claims_of(run_id)))))
 if facts.findings.num_rows:
     st.header("Findings", anchor=False, help="Hints for review, from rules that check the record and its summary.")
     with st.container(border=True):

@@ -68,6 +68,9 @@ WIDTHS = TEXT_WIDTHS | {
 PHONE_TITLE = 150
 """The width of titles on a phone: two columns of figures have room beside them."""
 
+CLAIM_TITLE = 210
+"""The width of titles beside the sentence of a claim: then its caveat and confidence have room on a page of 1280 pixels."""
+
 RUN_ID, ORDER = "run", "order"
 """The parameters of the address that name a run, and the order of the list from which it was opened."""
 
@@ -422,10 +425,11 @@ def neighbours(run_id: str, filters: Filters) -> None:
 
 def column_config(rows: Grid) -> dict[str, Any]:
     """How a grid shows its columns."""
-    return {column.name: _config(column, money_decimals(rows.rows[column.name])) for column in rows.columns}
+    title = PHONE_TITLE if is_phone() else CLAIM_TITLE if "sentence" in rows.rows.column_names else WIDTHS["title"]
+    return {column.name: _config(column, money_decimals(rows.rows[column.name]), title) for column in rows.columns}
 
 
-def _config(column: Column, decimals: int) -> Any:
+def _config(column: Column, decimals: int, title: int) -> Any:
     about = plain(column.meaning) or None
     if column.unit is Unit.USD:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[Unit.USD], step=10.0**-decimals)
@@ -435,7 +439,7 @@ def _config(column: Column, decimals: int) -> Any:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
     if column.unit is Unit.TIME:
         return st.column_config.DatetimeColumn(column.header, help=about, format="YYYY-MM-DD HH:mm", timezone="UTC")
-    width = PHONE_TITLE if column.name == "title" and is_phone() else WIDTHS.get(column.name)
+    width = title if column.name == "title" else WIDTHS.get(column.name)
     return st.column_config.TextColumn(column.header, help=about, width=width)
 
 

@@ -22,7 +22,8 @@ class Answer:
 
     `total` is the row of all groups together, from a query of its own: medians and shares do not add up. `heading` says how
     many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean. Columns that are
-    `kept` get room before all others, also in a narrow terminal. `note` says what the rows leave out.
+    `kept` get room before all others, also in a narrow terminal. `note` says what the rows leave out, `hidden` what is hidden of the answer
+    until it is asked for: that is told with every format.
     """
 
     table: pa.Table
@@ -32,6 +33,7 @@ class Answer:
     of: Columns = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     note: str = ""
+    hidden: str = ""
 
 
 def undated_words(runs: int, usd: Decimal | None) -> str:

@@ -56,8 +56,8 @@ MORE_RUNS = (
     "task", "started_at", "agent", "agent_version", "tokens_basis", "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score",
     "provider", "region", "duration_api_own_ms",
     "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_caveat",
-    "claimed_evidence",
-    "claimed_quote", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
+    "claimed_evidence", "claimed_quote", "claimed_confidence",
+    "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
     "excluded_reason",
 )  # fmt: skip
 """Further columns that the list of runs can show."""
@@ -83,8 +83,8 @@ USAGE = Listing(
     ),
 )  # fmt: skip
 CLAIMS = (
-    "title", "ratio", "metric", "sentence", "evidence", "caveat", "repo", "dated_at", "quote", "ratio_low", "ratio_high", "direction",
-    "scope", "hedged", "origin", "kind", "subject", "model", "run_id",
+    "title", "ratio", "metric", "sentence", "evidence", "caveat", "confidence", "repo", "dated_at", "quote", "ratio_low", "ratio_high",
+    "direction", "scope", "hedged", "origin", "kind", "subject", "model", "run_id",
 )  # fmt: skip
 """What says what is claimed, on what evidence and by whom comes first: a page shows eight columns without scrolling."""
 

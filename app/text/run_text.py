@@ -25,8 +25,9 @@ from app.text.presentation import (
     run_cards,
 )
 from app.text.text_tables import SPELLED, draw
-from app.text.words.claims import claim_title, expectation, statement
+from app.text.words.claims import all_claims_of, claim_title, expectation, hidden_words, statement
 from app.text.words.measured import claim_facts, measured_facts
+from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, RUNS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, visible
@@ -79,7 +80,7 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
     yield "Result", _pairs(_facts(run, RUN_ENDING), width)
     yield "Details", _pairs([*_facts(run, origin_facts(run)), *labels], width)
     yield "Prompt", _wrapped(textwrap.shorten(run["prompt"] or "", LONGEST_PROMPT, placeholder=" …"), width)
-    yield "Claims (from the summary, not verified)", _entries([(claim_title(row), row["quote"]) for row in facts.claims.to_pylist()], width)
+    yield "Claims (from the summary, not verified)", _claims(page, width)
     yield "Findings", _entries([(f"{row['severity']}: {row['message']}", expectation(row)) for row in facts.findings.to_pylist()], width)
     yield "Other statements", _pairs([statement(row) for row in facts.statements.to_pylist()], width)
     yield "Records", table(record_rows(run["records"]), RECORDS_SHOWN, RECORDS)
@@ -87,6 +88,13 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
     yield "Files changed (per summary)", table(facts.file_changes, CHANGES, FILE_CHANGES)
     yield "Files changed (patch)", table(page.patch, CHANGES, FILE_CHANGES)
     yield "Summary", visible(run["result"] or "No summary.")
+
+
+def _claims(page: RunPage, width: int) -> str:
+    """Each claim, and how many are hidden."""
+    command = command_line(all_claims_of(page.run["run_id"]), page.location)
+    said = _entries([(claim_title(row), row["quote"]) for row in page.facts.claims.to_pylist()], width)
+    return said + _wrapped(hidden_words(page.facts.hidden_claims.num_rows, command), width)
 
 
 def _facts(run: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, str]]:

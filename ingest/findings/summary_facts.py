@@ -17,6 +17,7 @@ from ingest.findings.rules.rule import MEASURED, SPEED
 from ingest.findings.statements import FileChange, Statement, read_statements
 from ingest.findings.titles import title_of
 from schemas.rows.claim import ClaimKind, Direction, Evidence, Origin, Scope
+from schemas.rows.confidence import is_shown
 from schemas.rows.run import ModelUsageRow, RunRow
 from schemas.rows.source import Severity
 
@@ -29,7 +30,10 @@ _QUANTIFIED, _OWN, _BETTER, _ERROR = ClaimKind.QUANTIFIED, Origin.OWN, Direction
 
 
 class SummaryFacts(NamedTuple):
-    """All facts of one summary. `columns`: the columns of `runs` that follow from them."""
+    """All facts of one summary. `claims` has those of low confidence, too: they are kept, but no finding and no column follows from them.
+
+    `columns`: the columns of `runs` that follow from the facts.
+    """
 
     claims: tuple[Claim, ...]
     file_changes: tuple[FileChange, ...]
@@ -41,10 +45,15 @@ class SummaryFacts(NamedTuple):
 def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
     """The facts of a run, from its other columns and `run.result`. Changes nothing."""
     text = str(run.result or "")[:READ_CHARACTERS]
-    claims = extract(text) if text else ()
+    return facts_with(extract(text, 0) if text else (), text, run, usage)
+
+
+def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
+    """The facts of a run whose text makes these claims. Only the claims that are shown count for findings and columns."""
+    shown = [claim for claim in claims if is_shown(claim.confidence)]
     stated = read_statements(text)
-    findings = audit(Facts(run, usage, text, claims, stated))
-    columns = _claim_columns(claims, has_summary=run.result is not None) | _finding_columns(findings)
+    findings = audit(Facts(run, usage, text, shown, stated))
+    columns = _claim_columns(shown, has_summary=run.result is not None) | _finding_columns(findings)
     return SummaryFacts(claims, stated.file_changes, stated.statements, findings, columns)
 
 
@@ -110,6 +119,7 @@ def _claim_columns(claims: Sequence[Claim], *, has_summary: bool) -> dict[str, A
         "claimed_hedged": best.hedged if best else None,
         "claimed_subject": best.subject if best else None,
         "claimed_quote": best.quote if best else None,
+        "claimed_confidence": best.confidence if best else None,
     }
 
 

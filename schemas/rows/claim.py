@@ -8,6 +8,7 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import Field
 
+from schemas.rows.confidence import SHOWN_FROM as SHOWN_FROM  # noqa: PLC0414  whoever makes claims finds it beside their words
 from schemas.rows.row import Row, optional
 from schemas.rows.units import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Share, Text
 
@@ -65,9 +66,6 @@ class Origin(StrEnum):
     CITED = "cited"
 
 
-SHOWN_FROM = 0.5
-"""Claims of less confidence are kept, but hidden: they count for no figure, and only a list that asks for less shows them."""
-
 ClaimMetricName = Annotated[ClaimMetric, ArrowType(pa.string())]
 EvidenceName = Annotated[Evidence, ArrowType(pa.string())]
 ScopeName = Annotated[Scope, ArrowType(pa.string())]
@@ -103,5 +101,7 @@ class ClaimRow(Row):
     )
     subject: Text | None = optional("About", "What the claim is about.")
     confidence: Share | None = optional(
-        "Confidence", "Probability that the claim is read rightly, from 0 to 1. Empty for claims without a number."
+        "Confidence",
+        f"Probability that the claim is read rightly, from 0 to 1. Below {SHOWN_FROM:.0%} it is hidden and counted nowhere. "
+        "Empty for claims without a number.",
     )

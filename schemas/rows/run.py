@@ -24,6 +24,7 @@ from schemas.rows.units import (
     Quantity,
     Ratio,
     RawText,
+    Share,
     SignedUsd,
     Text,
     Tokens,
@@ -223,7 +224,9 @@ class RunRow(Row):
     result: RawText | None = optional("Summary", "Summary the agent wrote at the end of the run. Damaged characters are repaired.")
     result_repaired: Flag = Field(default=False, description="Whether damaged characters of the summary were repaired.")
     claims: Count | None = optional(
-        "Quantified claims", "Claims with a number that the summary makes about the run's own work. Empty where there is no summary."
+        "Quantified claims",
+        "Claims with a number that the summary makes about the run's own work, without those of low confidence. "
+        "Empty where there is no summary.",
     )
     claimed_speedup: Ratio | None = optional(
         "Claimed speedup",
@@ -240,6 +243,9 @@ class RunRow(Row):
     claimed_hedged: Flag | None = optional("Claim qualified", "Whether the top claim is qualified (~, about, up to).")
     claimed_subject: Text | None = optional("Claimed subject", "What the top claim is about.")
     claimed_quote: Text | None = optional("Claimed quote", "The top claim as the summary words it.")
+    claimed_confidence: Share | None = optional(
+        "Claim confidence", "Probability that the top claim is read rightly, from 0 to 1. A claim of low confidence is never the top claim."
+    )
     findings: Count | None = optional("Findings", "Number of findings about the run.")
     error_findings: Count | None = optional("Errors found", "Number of findings of severity error.")
     raw: RawText = Field(description="The record as it was read, unknown fields included.")

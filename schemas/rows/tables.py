@@ -28,7 +28,7 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 from schemas.unit_names import Unit
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
 writes a new store from the records of the old one."""
 

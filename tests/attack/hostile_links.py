@@ -15,7 +15,7 @@ from tests.attack.payloads import payloads
 
 FILTERS = (
     *("repo", "task", "agent", "model", "main-model", "outcome", "experiment", "label", "since", "until", "min-cost", "max-cost"),
-    *("evidence", "min-claim", "session", "search", "nosuchfilter"),
+    *("evidence", "min-claim", "min-confidence", "session", "search", "nosuchfilter"),
 )
 CONTROLS = (
     *("run", "what", "order", "columns", "page", "by", "tz", "grouping", "reprice", "format", "compare-by", "first-model", "second-model"),

@@ -45,6 +45,7 @@ OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
     (("runs", "--until="), TIMES),
     (("runs", "--min-cost="), NUMBERS),
     (("runs", "--min-claim="), NUMBERS),
+    (("claims", "--min-confidence="), NUMBERS),
     (("runs", "--label="), TEXTS),
     (("runs", "--search="), TEXTS),
     (("runs", "--model="), TEXTS),

@@ -34,8 +34,9 @@ select run_id, claim_no, 10 * claim_no as start, 10 * claim_no + 14 as end, '12 
        if(claim_no % 7 = 0, 'worse', 'better') as direction,
        if(claim_no <= claims, claimed_speedup * (0.75 + claim_no / 4.0), null) as ratio,
        coalesce(claimed_evidence, 'stated') as evidence, coalesce(claimed_scope, 'unspecified') as scope,
-       claim_no % 5 = 0 as hedged, 'own' as origin, 'decoding' as subject
-from (select run_id, claims, claimed_metric, claimed_speedup, claimed_evidence, claimed_scope,
+       claim_no % 5 = 0 as hedged, 'own' as origin, 'decoding' as subject,
+       if(claim_no <= claims, claimed_confidence, null) as confidence
+from (select run_id, claims, claimed_metric, claimed_speedup, claimed_evidence, claimed_scope, claimed_confidence,
              unnest(range(1, claims + 1 + (hash(run_id) % 4)::bigint)) as claim_no from runs)
 """
 

@@ -61,5 +61,6 @@ select
     if(claims > 0, ['time', 'throughput'][1 + h % 2], null) as claimed_metric,
     if(claims > 0, ['benchmarked', 'figures', 'stated', 'estimated'][1 + k % 4], null) as claimed_evidence,
     if(claims > 0, ['end_to_end', 'component', 'micro', 'unspecified'][1 + h % 4], null) as claimed_scope,
+    if(claims > 0, 0.5 + (g % 50) / 100.0, null) as claimed_confidence,
     '{"type": "result", "uuid": "' || run_id || '"}' as raw
 from timed;

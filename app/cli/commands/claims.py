@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.options import TABLE, Output, Word, examples, utf8, with_filters, with_limit, with_output, with_store
-from app.queries.filters.chosen import Filters
+from app.queries.filters.chosen import Filters, probability
+from app.queries.filters.registry import MIN_CONFIDENCE
+from schemas.rows.confidence import SHOWN_FROM
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
@@ -24,6 +26,7 @@ SEVERITIES = ("error", "warning", "info")
         "claims",
         "claims --all",
         "claims --evidence benchmarked --min-claim 2",
+        "claims --min-confidence 0",
         "claims --repo vllm -o claims.csv",
         "claims extract texts.jsonl",
     ),
@@ -46,8 +49,8 @@ def claims(
 ) -> None:
     """List improvements that agents claim, quantified ones first, then by ratio, largest first.
 
-    Claims are extracted from the agents' summaries and not verified. --evidence and --min-claim filter claims, all other filters
-    filter runs.
+    Claims are extracted from the agents' summaries and not verified. --evidence, --min-claim and --min-confidence filter claims, all
+    other filters filter runs.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -60,16 +63,25 @@ def claims(
 
 @claims.command(epilog=examples("claims extract texts.jsonl", "claims extract - < texts.jsonl"))
 @click.argument("texts", type=click.Path(readable=False, path_type=Path), metavar="TEXTS.JSONL")
-def extract(texts: Path) -> None:
+@click.option(
+    f"--{MIN_CONFIDENCE}",
+    "least_confidence",
+    default=str(SHOWN_FROM),
+    show_default=True,
+    metavar="P",
+    callback=lambda _ctx, _param, value: probability(value, MIN_CONFIDENCE),
+    help="Minimum confidence of claims with a number, 0 to 1 or a percentage. 0 lists all.",
+)
+def extract(texts: Path, least_confidence: float) -> None:
     """Extract claims from your own texts, without a store.
 
     TEXTS.JSONL has a line {"id": ..., "text": ...} per text; - is standard input. The output has a line {"id": ..., "claims": [...]}
-    for each; start and end of a claim are in Unicode code points.
+    for each; start and end of a claim are in Unicode code points, and confidence is the probability that it is read rightly.
     """
     from app.cli.claims_extract import answers
     from app.cli.terminal import put
 
-    for line in answers(texts):
+    for line in answers(texts, least_confidence):
         put(line)
 
 

@@ -10,10 +10,23 @@ from decimal import Decimal
 from math import inf, nan
 from typing import Any
 
-from app.queries.filters.registry import CLAIM_FILTERS, COUNTED, EXCLUDED, FILTERS, FOUND, SEARCH, TIMES, YES, Filter, Kind
+from app.queries.filters.registry import (
+    CLAIM_FILTERS,
+    COUNTED,
+    EXCLUDED,
+    FILTERS,
+    FOUND,
+    MIN_CONFIDENCE,
+    SEARCH,
+    TIMES,
+    YES,
+    Filter,
+    Kind,
+)
 from app.queries.filters.time_words import EXAMPLES, moment
 from schemas.errors import UsageError
 from schemas.money import amount
+from schemas.rows.confidence import SHOWN_FROM
 from schemas.text import did_you_mean
 
 
@@ -124,15 +137,24 @@ def with_found(filters: Filters) -> Filters:
     return Filters(tuple((FOUND.key if key == SEARCH else key, values) for key, values in filters.chosen))
 
 
-def where_claims(filters: Filters) -> tuple[Where | None, Where]:
+def where_claims(filters: Filters, *, hidden: bool = False) -> tuple[Where | None, Where]:
     """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them.
 
-    Without a condition on runs, that on claims leaves excluded runs out.
+    Without a condition on runs, that on claims leaves excluded runs out. `hidden` chooses the claims that are left out for their low
+    confidence alone.
     """
-    of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS))
+    of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS and one[0] != MIN_CONFIDENCE))
     of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
-    claims = _where(of_claims, CLAIM_FILTERS, "c")
-    return (where(of_runs), claims) if of_runs else (None, Where(f"{claims.sql} and {COUNTED}", claims.parameters))
+    claims, sure = _where(of_claims, CLAIM_FILTERS, "c"), where_shown(filters, hidden=hidden)
+    conditions = (claims.sql, sure.sql) if of_runs else (claims.sql, sure.sql, COUNTED)
+    return where(of_runs) if of_runs else None, Where(" and ".join(conditions), claims.parameters | sure.parameters)
+
+
+def where_shown(filters: Filters, *, hidden: bool = False) -> Where:
+    """The condition on claims that says how sure they must be: as the filters choose, else SHOWN_FROM. `hidden` chooses all others."""
+    least = filters.values(MIN_CONFIDENCE) or (str(SHOWN_FROM),)
+    shown = _where(Filters(((MIN_CONFIDENCE, least),)), CLAIM_FILTERS, "shown")
+    return Where(f"not ({shown.sql})", shown.parameters) if hidden else shown
 
 
 def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:
@@ -211,10 +233,22 @@ def _factor(text: str, key: str) -> float:
     return factor
 
 
+def probability(text: str, key: str) -> float:
+    """`0.8` or `80%` → 0.8, for the option of this key. Raises UsageError."""
+    try:
+        number = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        number = nan
+    if not 0 <= number <= 1:
+        raise UsageError(f"--{key} takes a probability from 0 to 1 such as 0.8, or a percentage such as 80%, not {text!r}.")
+    return number
+
+
 _READERS: Mapping[Kind, Callable[[str, str], Any]] = {
     Kind.TIME: _time,
     Kind.USD: _usd,
     Kind.FACTOR: _factor,
+    Kind.PROBABILITY: probability,
     Kind.CHOICE: _word,
     Kind.FLAG: _word,
 }

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from app.queries.filters.time_words import EXAMPLES
+from schemas.rows.confidence import SHOWN_FROM
 
 
 class Kind(StrEnum):
     """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text.
 
-    A choice is one word of a list; a flag is there or not.
+    A probability is written `0.8` or `80%`. A choice is one word of a list; a flag is there or not.
     """
 
     NAMES = "names"
@@ -22,6 +23,7 @@ class Kind(StrEnum):
     TIME = "time"
     USD = "usd"
     FACTOR = "factor"
+    PROBABILITY = "probability"
     TEXT = "text"
     CHOICE = "choice"
     FLAG = "flag"
@@ -66,6 +68,7 @@ _RUN = (  # a whole id is that run, even where it begins another id
     f"(run_id = $each or starts_with(run_id, $each) and length($each) >= {LEAST_OF_AN_ID}"
     " and not exists (select 1 from runs as named where named.run_id = $each))"
 )
+MIN_CONFIDENCE = "min-confidence"
 EXCLUDED = "excluded"
 YES = "yes"
 """The value of a FLAG."""
@@ -120,6 +123,13 @@ FILTERS = {
             "Minimum claimed speedup, as a factor.",
             label="Min claimed speedup",
             claim_sql="ratio >= $value",
+        ),
+        Filter(
+            MIN_CONFIDENCE,
+            Kind.PROBABILITY,
+            "($value = 0 or claimed_confidence >= $value)",  # 0 asks for nothing: also runs all of whose claims are hidden
+            f"Minimum confidence of the top claim, 0 to 1 or a percentage. Lists of claims hide those below {SHOWN_FROM:.0%}; 0 lists all.",
+            claim_sql="(confidence is null or confidence >= $value)",
         ),
         Filter("session", Kind.NAMES, "list_contains($value, session_id)", "Filter by session."),
         Filter(RUN, Kind.NAMES, _RUN, f"Filter by run: its id, or the first {LEAST_OF_AN_ID} or more characters of it.", link="run-id"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from app.queries.filters.registry import MIN_CONFIDENCE, RUN
 from app.text.formatting import UNKNOWN, human
+from schemas.text import plural
 from schemas.unit_names import Unit
 
 Row = Mapping[str, Any]
@@ -99,6 +102,17 @@ def partial_words(row: Row) -> str:
     """How many of the claiming runs claim it for a part only: `9 of 17 micro-benchmark or component only`; empty where none does."""
     runs, partial = row["runs_with_claim"], row["runs_partial_claim"]
     return f"{partial:,} of {runs:,} micro-benchmark or component only" if partial else ""
+
+
+def hidden_words(count: int, how: str = f"--{MIN_CONFIDENCE} 0") -> str:
+    """`3 claims of low confidence are hidden; --min-confidence 0 lists them.`, where `how` lists them; empty where none is hidden."""
+    verb, them = ("is", "it") if count == 1 else ("are", "them")
+    return f"{plural(count, 'claim')} of low confidence {verb} hidden; {how} lists {them}." if count else ""
+
+
+def all_claims_of(run_id: str) -> str:
+    """The words of the command that lists the claims of a run, hidden ones too."""
+    return f"claims --{RUN} {shlex.quote(run_id)} --{MIN_CONFIDENCE} 0"
 
 
 def statement(row: Row) -> tuple[str, str]:

@@ -1,4 +1,4 @@
--- The tables of the store, version 8. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 9. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -130,6 +130,7 @@ create table runs (
     "claimed_hedged" boolean,
     "claimed_subject" varchar,
     "claimed_quote" varchar,
+    "claimed_confidence" double,
     "findings" bigint,
     "error_findings" bigint,
     "raw" varchar not null using compression zstd
@@ -213,7 +214,7 @@ comment on column runs."permission_denials" is 'Tool calls that were denied perm
 comment on column runs."errors" is 'Messages of an error record, one per line.';
 comment on column runs."result" is 'Summary the agent wrote at the end of the run. Damaged characters are repaired.';
 comment on column runs."result_repaired" is 'Whether damaged characters of the summary were repaired.';
-comment on column runs."claims" is 'Claims with a number that the summary makes about the run''s own work. Empty where there is no summary.';
+comment on column runs."claims" is 'Claims with a number that the summary makes about the run''s own work, without those of low confidence. Empty where there is no summary.';
 comment on column runs."claimed_speedup" is 'Ratio of the top claim. Above 1: faster. The top claim is the run''s own quantified claim to be faster (time, throughput) with the best evidence, then the broadest scope, then the first in the text.';
 comment on column runs."claimed_metric" is 'Metric of the top claim: time or throughput.';
 comment on column runs."claimed_evidence" is 'Evidence of the top claim: method stated, before–after values, a number only, or a projection.';
@@ -223,6 +224,7 @@ comment on column runs."claimed_high" is 'Upper end of the top claim''s range.';
 comment on column runs."claimed_hedged" is 'Whether the top claim is qualified (~, about, up to).';
 comment on column runs."claimed_subject" is 'What the top claim is about.';
 comment on column runs."claimed_quote" is 'The top claim as the summary words it.';
+comment on column runs."claimed_confidence" is 'Probability that the top claim is read rightly, from 0 to 1. A claim of low confidence is never the top claim.';
 comment on column runs."findings" is 'Number of findings about the run.';
 comment on column runs."error_findings" is 'Number of findings of severity error.';
 comment on column runs."raw" is 'The record as it was read, unknown fields included.';
@@ -351,7 +353,7 @@ comment on column claims."scope" is 'How much of the software the claim covers.'
 comment on column claims."hedged" is 'Whether the text qualifies the number (~, about, up to).';
 comment on column claims."origin" is 'own: about the run''s own work; quoted: from somebody else.';
 comment on column claims."subject" is 'What the claim is about.';
-comment on column claims."confidence" is 'Probability that the claim is read rightly, from 0 to 1. Empty for claims without a number.';
+comment on column claims."confidence" is 'Probability that the claim is read rightly, from 0 to 1. Below 50% it is hidden and counted nowhere. Empty for claims without a number.';
 
 create table file_changes (
     "run_id" varchar not null,

@@ -12,7 +12,8 @@ set
     claimed_high = completed.claimed_high,
     claimed_hedged = completed.claimed_hedged,
     claimed_subject = completed.claimed_subject,
-    claimed_quote = completed.claimed_quote
+    claimed_quote = completed.claimed_quote,
+    claimed_confidence = completed.claimed_confidence
 from completed_runs as completed
 where runs.run_id = completed.run_id;
 update runs

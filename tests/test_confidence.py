@@ -1,0 +1,264 @@
+"""Confidence of claims: those of low confidence are kept, but hidden; they count for nothing, and whoever asks for them sees them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import openpyxl
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.cli.main import cli
+from app.queries import claims as claim_queries
+from app.queries import runs as run_queries
+from app.queries.filters.chosen import NO_FILTERS, choose, probability, where_claims
+from app.text.words.claims import hidden_words
+from ingest.claims import extract
+from ingest.documents.contents import Source
+from ingest.findings.summary_facts import facts_with
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from schemas.errors import UsageError
+from schemas.rows.claim import SHOWN_FROM, ClaimKind
+from schemas.rows.confidence import is_shown
+from tests.conftest import StoreOnce, record_text
+from tests.test_audit import run as run_row
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., "AppTest"]
+
+SUMMARIES = {
+    "surest": "Benchmarked with hyperfine: the build went from 90 s to 30 s.",
+    "mixed": "Reduced allocations in the hot loop.\n\nThe lexer is 4x faster.\n\nThe new cache makes the parser 1.5x faster.",
+    "unsure": "The new index makes the search 20x faster.",
+}
+CONFIDENCES = {("surest", 3.0): 0.97, ("mixed", 4.0): 0.2, ("mixed", 1.5): 0.6, ("unsure", 20.0): 0.31}
+"""Run and ratio → confidence. That of the top claim is that of its run."""
+
+
+def fill_unsure(store: Store) -> None:
+    """Three runs with four claims with a number, two of them of low confidence, and one without. Only read from."""
+    records = [record_text(uuid=name, session_id=name, result=text) for name, text in SUMMARIES.items()]
+    ingest([Source("log.jsonl", "\n".join(records).encode())], store)
+    lower(store)
+
+
+def lower(store: Store) -> None:
+    """Give the claims their CONFIDENCES, and make the surest claim of a run its top claim, as ingest does."""
+    with store.writing() as writer:
+        for (run_id, ratio), confidence in CONFIDENCES.items():
+            changed = "update claims set confidence = $p where run_id = $run and round(ratio, 9) = $ratio returning claim_no"
+            assert len(writer.connection.execute(changed, {"p": confidence, "run": run_id, "ratio": ratio}).fetchall()) == 1, run_id
+        top = "update runs set claims = $claims, claimed_speedup = $ratio, claimed_confidence = $p where run_id = $run"
+        for run_id, top_ratio, top_confidence in (("surest", 3.0, 0.97), ("mixed", 1.5, 0.6), ("unsure", None, None)):
+            bound = {"run": run_id, "claims": int(top_ratio is not None), "ratio": top_ratio, "p": top_confidence}
+            writer.connection.execute(top, bound)
+
+
+@pytest.fixture(scope="module")
+def unsure(store_once: StoreOnce) -> Store:
+    return store_once("unsure", fill_unsure)
+
+
+def ask(store: Store, *words: str) -> Result:
+    done = CliRunner().invoke(cli, [*words, "--db", store.location])
+    assert done.exit_code == 0, done.stderr
+    return done
+
+
+def ratios(store: Store, *words: str) -> list[float | None]:
+    return [row["ratio"] and round(row["ratio"], 9) for row in json.loads(ask(store, "claims", *words, "--format", "json").stdout)]
+
+
+def test_what_is_shown_is_one_rule_in_python_and_sql(unsure: Store) -> None:
+    """Ingest counts in Python what lists choose in SQL."""
+    assert [is_shown(confidence) for confidence in (None, SHOWN_FROM, 1.0, 0.4999, 0.0)] == [True, True, True, False, False]
+    shown = where_claims(NO_FILTERS)[1]
+    values = "(values ('r', null), ('r', $edge), ('r', 1.0), ('r', 0.4999), ('r', 0.0)) as claims(run_id, confidence)"
+    with unsure.reading() as connection:
+        found = connection.execute(f"select ({shown.sql}) from {values}", shown.parameters | {"edge": SHOWN_FROM}).fetchall()
+    assert [row for (row,) in found] == [True, True, True, False, False]
+
+
+def test_ingest_keeps_the_confidence_of_each_claim_and_of_the_top_claim(store: Store) -> None:
+    ingest([Source("log", record_text(uuid="run", result=SUMMARIES["surest"]).encode())], store)
+    [read] = extract(SUMMARIES["surest"], 0)
+    with store.reading() as connection:
+        assert connection.execute("select confidence from claims").fetchall() == [(read.confidence,)]
+        assert connection.execute("select claimed_confidence from v_runs").fetchall() == [(read.confidence,)]
+
+
+def test_a_claim_of_low_confidence_is_kept_and_counts_for_nothing() -> None:
+    """Neither for the columns of its run nor for a finding: 5000x without numbers is implausible, unless it was not said at all."""
+    text = "The lexer is 5000x faster. The parser is 2x faster."
+    large, small = extract(text, 0)
+    sure = facts_with((large, small), text, run_row(result=text), ())
+    facts = facts_with((large._replace(confidence=0.4), small._replace(confidence=0.8)), text, run_row(result=text), ())
+    assert [claim.ratio for claim in facts.claims] == [5000, 2]
+    assert {key: facts.columns[key] for key in ("claims", "claimed_speedup", "claimed_confidence")} == {
+        "claims": 1, "claimed_speedup": 2, "claimed_confidence": 0.8,
+    }  # fmt: skip
+    assert any("5000x" in finding.message for finding in sure.findings)
+    assert not any("5000x" in finding.message for finding in facts.findings)
+    none = facts_with((small._replace(confidence=0.1),), text, run_row(result=text), ()).columns
+    assert (none["claims"], none.get("claimed_speedup"), none.get("claimed_confidence")) == (0, None, None)
+
+
+def test_hidden_claims_are_in_no_list_and_no_chart_until_they_are_asked_for(unsure: Store) -> None:
+    assert ratios(unsure) == [3.0, 1.5, None]
+    assert ratios(unsure, "--min-confidence", "0") == [20.0, 4.0, 3.0, 1.5, None]
+    assert ratios(unsure, "--min-confidence", "31%", "--kind", "quantified") == [20.0, 3.0, 1.5]
+    assert ratios(unsure, "--min-confidence", "0.9") == [3.0, None], "a claim without a number has no confidence that could be low"
+    for filters, found in ((NO_FILTERS, [3.0, 1.5]), (choose({"min-confidence": "0"}), [20.0, 4.0, 3.0, 1.5])):
+        drawn = claim_queries.drawn_claims(unsure, filters, "largest", 60)
+        assert [round(ratio, 9) for ratio in drawn["ratio"].to_pylist()] == found
+        assert claim_queries.count_claims(unsure, filters, (ClaimKind.QUANTIFIED,))[0] == len(found)
+        assert claim_queries.claims_by_kind(unsure, filters, 100) == {"quantified": len(found), "qualitative": 1}
+
+
+def test_runs_are_chosen_by_their_top_claim(unsure: Store) -> None:
+    def chosen(confidence: str) -> set[str]:
+        return set(run_queries.ids(unsure, choose({"min-confidence": confidence})))
+
+    assert chosen("0.6") == {"surest", "mixed"}
+    assert chosen("61%") == {"surest"}
+    assert chosen("0") == {*SUMMARIES}, "0 asks for nothing: a screen that lists hidden claims needs their runs"
+
+
+def test_the_count_of_hidden_claims_follows_the_choice(unsure: Store) -> None:
+    def hidden(*kinds: str, **words: str) -> int:
+        return claim_queries.count_hidden(unsure, choose({key.replace("_", "-"): value for key, value in words.items()}), kinds)
+
+    assert (hidden(), hidden("quantified"), hidden("qualitative")) == (2, 2, 0)
+    assert (hidden(run="mixed"), hidden(run="surest"), hidden(min_claim="10"), hidden(evidence="benchmarked")) == (1, 0, 1, 0)
+    assert hidden(min_confidence="0.9") == 0, "somebody who says how sure claims must be knows that others are left out"
+
+
+@pytest.mark.parametrize("format_", ["table", "csv", "jsonl", "md"])
+def test_a_list_says_how_many_claims_are_hidden_and_how_to_see_them(unsure: Store, format_: str) -> None:
+    """Also where the rows go to a program, and where all are hidden."""
+    assert ask(unsure, "claims", "--format", format_).stderr.endswith(
+        "2 claims of low confidence are hidden; --min-confidence 0 lists them.\n"
+    )
+    one = ask(unsure, "claims", "--run", "unsure", "--format", format_)
+    assert one.stderr.endswith("1 claim of low confidence is hidden; --min-confidence 0 lists it.\n")
+    for words in (("--run", "surest"), ("--min-confidence", "0")):
+        assert "hidden" not in ask(unsure, "claims", *words, "--format", format_).stderr.replace("Hidden columns", "")
+
+
+def test_every_format_has_the_column(unsure: Store, tmp_path: Path) -> None:
+    def written(suffix: str) -> bytes:
+        ask(unsure, "claims", "-o", str(tmp_path / f"claims{suffix}"))
+        return (tmp_path / f"claims{suffix}").read_bytes()
+
+    assert [row["confidence"] for row in csv.DictReader(io.StringIO(written(".csv").decode()))] == ["0.97", "0.6", ""]
+    assert [row["confidence"] for row in json.loads(written(".json"))] == [0.97, 0.6, None]
+    assert pq.read_table(io.BytesIO(written(".parquet")))["confidence"].to_pylist() == [0.97, 0.6, None]
+    rows = [[cell.value for cell in row] for row in openpyxl.load_workbook(io.BytesIO(written(".xlsx"))).worksheets[0].iter_rows()]
+    [head] = [row for row in rows if "Confidence" in row]
+    assert [row[head.index("Confidence")] for row in rows[rows.index(head) + 1 :]][:3] == [0.97, 0.6, None]
+    for suffix in (".md", ".html"):
+        assert all(words in written(suffix).decode() for words in ("Confidence", "97.0%", "60.0%"))
+
+
+def test_show_says_how_many_are_hidden_and_json_has_them(unsure: Store) -> None:
+    text = " ".join(ask(unsure, "show", "mixed").stdout.split())
+    command = f"tachograph claims --run mixed --min-confidence 0 --db {unsure.location}"
+    assert f"1 claim of low confidence is hidden; {command} lists it." in text
+    assert "hidden" not in ask(unsure, "show", "surest").stdout
+    page: dict[str, Any] = json.loads(ask(unsure, "show", "mixed", "--format", "json").stdout)
+    assert [row["ratio"] for row in page["hidden_claims"]] == [4.0]
+    assert [row["confidence"] for row in page["claims"]] == [None, 0.6]
+    listed = ask(unsure, *command.split()[1 : command.split().index("--db")]).stdout
+    assert "4.00×" in listed
+
+
+def test_the_claims_of_texts_have_their_confidence(tmp_path: Path) -> None:
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text(json.dumps({"id": 1, "text": SUMMARIES["surest"]}))
+
+    def read(*words: str) -> list[float | None]:
+        done = CliRunner().invoke(cli, ["claims", "extract", str(texts), *words])
+        assert done.exit_code == 0, done.stderr
+        return [claim["confidence"] for claim in json.loads(done.stdout)["claims"]]
+
+    for words, least in (((), SHOWN_FROM), (("--min-confidence", "0"), 0.0), (("--min-confidence", "100%"), 1.0)):
+        assert read(*words) == [claim.confidence for claim in extract(SUMMARIES["surest"], least)]
+    with pytest.raises(UsageError, match="--min-confidence takes a probability from 0 to 1"):
+        CliRunner().invoke(cli, ["claims", "extract", str(texts), "--min-confidence", "2"], catch_exceptions=False)
+
+
+@given(st.integers(0, 100))
+def test_a_percentage_is_the_same_probability(percent: int) -> None:
+    assert probability(f"{percent}%", "p") == probability(str(percent / 100), "p") == percent / 100
+
+
+@given(st.text(max_size=8) | st.floats().map(str))
+def test_any_text_is_a_probability_or_a_usage_error(text: str) -> None:
+    """Whatever is typed is a probability or an error for people."""
+    with suppress(UsageError):
+        assert 0 <= probability(text, "p") <= 1
+
+
+def test_words_of_hidden_claims() -> None:
+    assert hidden_words(0) == ""
+    assert hidden_words(1, "X") == "1 claim of low confidence is hidden; X lists it."
+    assert hidden_words(1200) == "1,200 claims of low confidence are hidden; --min-confidence 0 lists them."
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(caption.value for caption in app.caption)
+
+
+def test_the_screen_says_how_many_are_hidden_and_lists_them_where_they_are_asked_for(unsure: Store, screens: Open) -> None:
+    app = screens(unsure.location, "screens/claims.py")
+    assert "2 claims of low confidence are hidden; Min confidence 0 (under More) lists them." in captions(app)
+    assert list(app.dataframe[0].value["confidence"]) == pytest.approx([97, 60])
+    every = screens(unsure.location, "screens/claims.py", **{"min-confidence": "0"})
+    assert "hidden" not in captions(every)
+    assert list(every.dataframe[0].value["confidence"]) == pytest.approx([31, 20, 97, 60])
+
+
+def test_where_all_claims_are_hidden_the_screen_says_so_and_can_list_them(unsure: Store, screens: Open) -> None:
+    app = screens(unsure.location, "screens/claims.py", **{"run-id": "unsure"})
+    assert "No performance claims found." in app.info[0].value
+    assert "1 claim of low confidence is hidden" in captions(app)
+    every = screens(unsure.location, "screens/claims.py", **{"run-id": "unsure", "min-confidence": "0"})
+    assert list(every.dataframe[0].value["confidence"]) == pytest.approx([31])
+
+
+def test_the_page_of_a_run_hides_and_tells_and_opens_a_hidden_claim_by_its_link(unsure: Store, screens: Open) -> None:
+    app = screens(unsure.location, "screens/run.py", run="mixed")
+    assert "1 claim of low confidence is hidden" in captions(app)
+    assert "tachograph claims --run mixed --min-confidence 0" in captions(app)
+    [shown] = [table.value for table in app.dataframe if "confidence" in table.value]
+    assert list(shown["ratio"])[1:] == [1.5]
+    assert "hidden" not in captions(screens(unsure.location, "screens/run.py", run="surest"))
+    [hidden] = claim_queries.of_run(unsure, "mixed").hidden_claims.to_pylist()
+    linked = screens(unsure.location, "screens/run.py", run="mixed", claim=str(hidden["claim_no"]))
+    assert linked.header[0].value == "Claim in the summary"
+    every = screens(unsure.location, "screens/run.py", run="mixed", **{"min-confidence": "0"})
+    assert "hidden" not in captions(every)
+
+
+def test_a_rebuild_reads_the_confidence_again(store: Store) -> None:
+    fill_unsure(store)
+    fresh = {text: [claim.confidence for claim in extract(text, 0)] for text in SUMMARIES.values()}
+    rebuild(store)
+    with store.reading() as connection:
+        found = connection.execute(
+            "select result, list(confidence order by claim_no) from claims join runs using (run_id) group by all"
+        ).fetchall()
+    assert dict(found) == fresh
