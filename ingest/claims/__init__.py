@@ -25,7 +25,7 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 | 8 words around the effect | `judge.surroundings.surroundings_of` | words of a neighbour taken for those of the effect |
 | 9 metric, or no performance | `judge.metrics.measure_of` | a wrong metric; settings: `judge.not_performance` |
 | 10 ratio | `judge.ratios.ratio_of` | 3 instead of 1/3, `50% faster` instead of `50% less` |
-| 11 evidence, scope, hedge, origin, subject | `judge.evidence_and_scope` | any of those fields; words/evidence.toml, scope.toml, … |
+| 11 evidence, hedge, origin, subject | `judge.evidence` | any of those fields; words/evidence.toml, scope.toml, … |
 | 12 claims without a number | `changes.qualitative.qualitative_claims` | `eliminates allocations` |
 
 ## How to add a claim rule

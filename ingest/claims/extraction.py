@@ -11,11 +11,13 @@ from ingest.claims.changes.qualitative import qualitative_claims
 from ingest.claims.claim import Claim
 from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
 from ingest.claims.find.triggers import find_triggers
-from ingest.claims.judge import evidence_and_scope
-from ingest.claims.judge.confidence import Candidate, confidence_of
+from ingest.claims.judge import evidence as rules_of_evidence
+from ingest.claims.judge.confidence import confidence_of
+from ingest.claims.judge.features import Candidate
 from ingest.claims.judge.merging import is_restated_on_next_line, joined, repeats_an_earlier, with_expressions_joined, with_trailing_bracket
 from ingest.claims.judge.metrics import is_change_without_noun, is_signed_without_noun, measure_of, sense_of
 from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, geometric_mean, ratio_of
+from ingest.claims.judge.scope import scope_of
 from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_in_table, surroundings_of, title_of
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import Measure, MeasureSource
@@ -61,7 +63,8 @@ def extract(text: str, least_confidence: float = SHOWN_FROM) -> tuple[Claim, ...
         return ()
     found = _quantified(plain, triggers[:MOST_TRIGGERS]) if triggers else []
     quantified = [claim for claim in found if claim.confidence is None or claim.confidence >= least_confidence]
-    claims = sorted([*quantified, *qualitative_claims(plain, phrases, quantified)], key=_POSITION)
+    shown = [claim for claim in found if claim.confidence is None or claim.confidence >= SHOWN_FROM]
+    claims = sorted([*quantified, *qualitative_claims(plain, phrases, shown)], key=_POSITION)
     return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 
 
@@ -81,7 +84,7 @@ def _candidates(text: str, triggers: list[int]) -> Iterator[tuple[Candidate, Ran
     effects = _without_restatements(text, islice(_effects(text, triggers), MOST_TRIGGERS))
     measured = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
     found = list(islice(_with_measure(measured), MOST_CLAIMS))
-    pairs = [(effect, evidence_and_scope.evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
+    pairs = [(effect, rules_of_evidence.evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
     own = iter(pairs)
     stated = sum(measure.is_stated for _, measure, _ in found)
     for effect, measure, nearby in found:
@@ -140,7 +143,7 @@ def _evidence_of_change(text: str, effect: Effect, nearby: Surroundings, pairs: 
     """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, the strongest of all pairs."""
     is_title = effect.start <= nearby.title.end
     same = [evidence for pair, evidence in pairs[:_MOST_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
-    return evidence_and_scope.evidence_of(text, effect, nearby, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
+    return rules_of_evidence.evidence_of(text, effect, nearby, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
 
 
 def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:
@@ -233,10 +236,10 @@ def _claim(text: str, candidate: Candidate, ends: Range | None) -> Claim:
         _figure(effect.after, unit) if effect.is_pair else None,
         unit.name if unit else None,
         candidate.evidence,
-        evidence_and_scope.scope_of(effect, metric, nearby),
-        evidence_and_scope.is_hedged(effect, nearby),
-        evidence_and_scope.origin_of(effect, nearby),
-        evidence_and_scope.subject_of(nearby),
+        scope_of(candidate),
+        rules_of_evidence.is_hedged(effect, nearby),
+        rules_of_evidence.origin_of(effect, nearby),
+        rules_of_evidence.subject_of(nearby),
         confidence_of(candidate),
     )
 

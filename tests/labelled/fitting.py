@@ -1,18 +1,19 @@
-"""Fits the weights of a claim's confidence to labelled texts.
+"""Fits the weights of a claim's confidence and of its scope to labelled texts.
 
     python -m tests.labelled.fitting [FILE.jsonl …] [--write]
 
 Reads the labelled texts of this folder and those given: a line `{"id", "text", "claims": […]}` each, labels as README.md says. Every
 candidate that the extractor finds becomes one example: right, if it overlaps a label and the ratios agree; wrong, if it does not;
 left out, if the label is optional. Prints what the threshold does to each file, each text judged by weights fitted without it, and how
-well the probabilities are calibrated. `--write` fits to all texts and writes `ingest/claims/judge/confidence.toml`.
+well the probabilities are calibrated; then how often the scope agrees. `--write` fits to all texts and writes `confidence.toml` and
+`scope.toml` in `ingest/claims/judge/`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,25 +23,29 @@ from sklearn.model_selection import GroupKFold
 
 from ingest.claims.claim import Claim
 from ingest.claims.extraction import judged
-from ingest.claims.judge import confidence
-from ingest.claims.judge.confidence import FEATURES
-from schemas.rows.claim import SHOWN_FROM, ClaimMetric
+from ingest.claims.judge import confidence, scope
+from ingest.claims.judge.features import Candidate, Feature
+from schemas.rows.claim import SHOWN_FROM, ClaimMetric, Scope
 from tests.labelled.scoring import SPEEDUPS, Score, judge, matches, ratio_agrees
 from tests.labelled.texts import LABELLED, Label, LabelledText
 
-WEIGHTS = Path(confidence.__file__).with_name("confidence.toml")
-FOLDS, REGULARIZATION = 10, 0.5
-"""Parts of the cross-validation, and the inverse strength of the L2 penalty, chosen by the log loss of the parts left out."""
+ROOM = Path(confidence.__file__).parent
+FOLDS = 10
+"""Parts of the cross-validation; no text is in two of them."""
+
+STRENGTHS = {"confidence": 0.6, "scope": 0.2}
+"""The inverse strengths of the L1 penalty, which leaves most features without a weight; chosen by the log loss of the parts left out."""
 
 LEAST_WEIGHT = 0.02
-"""Smaller weights are left out of the table."""
+"""Smaller weights are left out of the tables."""
 
 
 class Example(NamedTuple):
-    """A candidate: its claim, its features, and whether a reader agrees (None: optional)."""
+    """A candidate with its claim, the label that it overlaps, and whether a reader agrees with it (None: the label is optional)."""
 
     claim: Claim
-    features: tuple[float, ...]
+    candidate: Candidate
+    label: Label | None
     is_right: bool | None
 
 
@@ -77,46 +82,52 @@ def examples(text: LabelledText) -> Iterable[Example]:
     for index, (claim, candidate) in enumerate(found):
         label = labels.get(index)
         is_right = None if label and label.optional else label is not None and ratio_agrees(label, claim)
-        yield Example(claim, tuple(feature.value(candidate) for feature in FEATURES), is_right)
+        yield Example(claim, candidate, label, is_right)
 
 
 class Table(NamedTuple):
-    """The examples as arrays: features, outcomes, weights (a text counts at most as eight examples), and the index of the text."""
+    """Examples as arrays: features, outcomes, weights (a text counts at most as eight examples), and the index of the text."""
 
     features: np.ndarray
     outcomes: np.ndarray
     weights: np.ndarray
     groups: np.ndarray
 
+    def fitted(self, strength: float, rows: np.ndarray | slice = slice(None)) -> LogisticRegression:
+        """The model fitted to those rows."""
+        model = LogisticRegression(C=strength, l1_ratio=1, solver="saga", max_iter=5000, tol=1e-3, random_state=0)
+        return model.fit(self.features[rows], self.outcomes[rows], sample_weight=self.weights[rows])
 
-def table(texts: Sequence[Text]) -> Table:
-    """All examples but the optional ones."""
+    def left_out(self, strength: float) -> np.ndarray:
+        """The probabilities of the outcomes of each row, from a model that has not seen its text."""
+        found = np.zeros((len(self.outcomes), len(set(self.outcomes))))
+        for train, test in GroupKFold(n_splits=FOLDS).split(self.features, groups=self.groups):
+            found[test] = self.fitted(strength, train).predict_proba(self.features[test])
+        return found
+
+
+def table(texts: Sequence[Text], features: Sequence[Feature], outcome: Callable[[Example], str | None]) -> Table:
+    """The examples with an outcome."""
     rows = [
-        (example.features, example.is_right, min(1.0, 8 / len(text.examples)), group)
+        ([feature.value(example.candidate) for feature in features], known, min(1.0, 8 / len(text.examples)), group)
         for group, text in enumerate(texts)
         for example in text.examples
-        if example.is_right is not None
+        if (known := outcome(example)) is not None
     ]
-    features, outcomes, weights, groups = zip(*rows, strict=True)
-    return Table(np.array(features), np.array(outcomes, dtype=int), np.array(weights), np.array(groups))
+    return Table(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
-def fitted(data: Table, rows: np.ndarray | slice = slice(None)) -> LogisticRegression:
-    """The model fitted to those rows."""
-    model = LogisticRegression(C=REGULARIZATION, max_iter=2000)
-    return model.fit(data.features[rows], data.outcomes[rows], sample_weight=data.weights[rows])
+def rightness(example: Example) -> str | None:
+    """`wrong`, `right`, or None for an optional label."""
+    return None if example.is_right is None else ("right" if example.is_right else "wrong")
 
 
-def left_out(texts: Sequence[Text], data: Table) -> dict[int, float]:
-    """The probability of each example, by its position in the table, from a model that has not seen its text."""
-    found: dict[int, float] = {}
-    for train, test in GroupKFold(n_splits=FOLDS).split(data.features, groups=data.groups):
-        probabilities = fitted(data, train).predict_proba(data.features[test])[:, 1]
-        found.update(zip(test.tolist(), probabilities.tolist(), strict=True))
-    return found
+def scope_of_label(example: Example) -> str | None:
+    """The labelled scope of a claim that was read rightly."""
+    return Scope(example.label.scope).value if example.label and example.is_right else None
 
 
-def scored(texts: Sequence[Text], probabilities: dict[int, float], threshold: float) -> dict[str, tuple[Score, Score]]:
+def scored(texts: Sequence[Text], probabilities: np.ndarray, threshold: float) -> dict[str, tuple[Score, Score]]:
     """By file, the score of all claims and of speedups with at least that probability; optional candidates are kept as they are."""
     position = 0
     verdicts: dict[str, tuple[list[Any], list[Any]]] = {}
@@ -135,52 +146,83 @@ def scored(texts: Sequence[Text], probabilities: dict[int, float], threshold: fl
     return {source: (Score(tuple(all_)), Score(tuple(speed))) for source, (all_, speed) in verdicts.items()}
 
 
-def calibration(data: Table, probabilities: dict[int, float]) -> list[str]:
+def calibration(data: Table, given: np.ndarray) -> list[str]:
     """Lines that compare the probabilities with the outcomes, in ten parts, and the Brier score."""
-    given = np.array([probabilities[i] for i in range(len(data.outcomes))])
+    outcomes = (data.outcomes == "right").astype(float)
     lines = []
     for low in np.arange(0, 1, 0.1):
         inside = (given >= low) & (given < low + 0.1 + (low > 0.85))
         if inside.any():
-            weights = data.weights[inside]
-            lines.append(
-                f"{low:.1f}-{low + 0.1:.1f}: {inside.sum():4} candidates, said {np.average(given[inside], weights=weights):.2f}, "
-                f"right {np.average(data.outcomes[inside], weights=weights):.2f}"
-            )
-    brier = np.average((given - data.outcomes) ** 2, weights=data.weights)
-    loss = -np.average(data.outcomes * np.log(given) + (1 - data.outcomes) * np.log(1 - given), weights=data.weights)
+            said, right = (np.average(column[inside], weights=data.weights[inside]) for column in (given, outcomes))
+            lines.append(f"{low:.1f} to {low + 0.1:.1f}: {inside.sum():4} candidates, said {said:.2f}, right {right:.2f}")
+    brier = np.average((given - outcomes) ** 2, weights=data.weights)
+    loss = -np.average(outcomes * np.log(given) + (1 - outcomes) * np.log(1 - given), weights=data.weights)
     return [*lines, f"Brier score {brier:.4f}, log loss {loss:.4f}"]
 
 
-def as_toml(model: LogisticRegression, texts: Sequence[Text], data: Table) -> str:
+def agreement(texts: Sequence[Text], data: Table, given: np.ndarray, classes: Sequence[str]) -> list[str]:
+    """By file, how often the likeliest scope is the labelled one."""
+    agrees = np.array(classes)[given.argmax(axis=1)] == data.outcomes
+    sources = np.array([texts[group].source for group in data.groups])
+    lines = [
+        f"{source:12} scope {agrees[sources == source].mean():.3f} of {(sources == source).sum()}" for source in dict.fromkeys(sources)
+    ]
+    return [*lines, f"all          scope {np.average(agrees, weights=data.weights):.3f}"]
+
+
+def lines_of(features: Sequence[Feature], weights: Iterable[float]) -> list[str]:
     """The weights, largest first, each with its meaning."""
-    ranked = sorted(zip(FEATURES, model.coef_[0], strict=True), key=lambda pair: -abs(pair[1]))
-    rows = [f'"{feature.name}" = {weight:+.2f}  # {feature.meaning}' for feature, weight in ranked if abs(weight) >= LEAST_WEIGHT]
+    ranked = sorted(zip(features, weights, strict=True), key=lambda pair: -abs(pair[1]))
+    return [f'"{feature.name}" = {weight:+.2f}  # {feature.meaning}' for feature, weight in ranked if abs(weight) >= LEAST_WEIGHT]
+
+
+def head(what: str, data: Table, texts: Sequence[Text]) -> str:
+    """The first lines of a table of weights."""
     return (
-        "# Weights of the confidence of a claim, in log odds. Written by `python -m tests.labelled.fitting --write`; do not edit.\n"
-        f"# Fitted to {len(data.outcomes)} candidates of {len(texts)} labelled texts; docs/claims-confidence.md is the model card.\n"
-        f"intercept = {model.intercept_[0]:+.2f}\n\n[weights]\n" + "\n".join(rows) + "\n"
+        f"# Weights of the {what} of a claim, in log odds. Written by `python -m tests.labelled.fitting --write`; do not edit.\n"
+        f"# Fitted to {len(data.outcomes)} claims of {len(texts)} labelled texts; docs/claims-confidence.md is the model card.\n"
     )
 
 
+def fit_confidence(texts: Sequence[Text], threshold: float) -> tuple[list[str], str]:
+    """What to print, and the table of weights."""
+    data = table(texts, confidence.FEATURES, rightness)
+    probabilities = data.left_out(STRENGTHS["confidence"])[:, 0]  # `right` comes before `wrong`
+    lines = [f"{len(data.outcomes)} candidates of {len(texts)} texts, {(data.outcomes == 'right').mean():.0%} of them right"]
+    for source, (everything, speedups) in scored(texts, probabilities, threshold).items():
+        figures = (
+            f"{name} P {one.precision:.3f} R {one.recall:.3f} F1 {one.f1:.3f}"
+            for name, one in (("all", everything), ("speedups", speedups))
+        )
+        lines.append(f"{source:12} {'   '.join(figures)}   false alarms {everything.false_alarms:.3f}")
+    model = data.fitted(STRENGTHS["confidence"])
+    weights = lines_of(confidence.FEATURES, -model.coef_[0])
+    toml = f"{head('confidence', data, texts)}intercept = {-model.intercept_[0]:+.2f}\n\n[weights]\n" + "\n".join(weights) + "\n"
+    return [*lines, *calibration(data, probabilities)], toml
+
+
+def fit_scope(texts: Sequence[Text]) -> tuple[list[str], str]:
+    """What to print, and the table of weights."""
+    data = table(texts, scope.FEATURES, scope_of_label)
+    model = data.fitted(STRENGTHS["scope"])
+    parts = (
+        "\n".join([f"\n[{name}]", f"intercept = {intercept:+.2f}", f"\n[{name}.weights]", *lines_of(scope.FEATURES, weights)])
+        for name, intercept, weights in zip(model.classes_, model.intercept_, model.coef_, strict=True)
+    )
+    return agreement(texts, data, data.left_out(STRENGTHS["scope"]), model.classes_), head("scope", data, texts) + "\n".join(parts) + "\n"
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Fit the confidence of claims to labelled texts.")
+    parser = argparse.ArgumentParser(description="Fit the confidence and the scope of claims to labelled texts.")
     parser.add_argument("files", nargs="*", type=Path, help="further labelled texts, JSON lines")
     parser.add_argument("--write", action="store_true", help="write the weights")
     parser.add_argument("--threshold", type=float, default=SHOWN_FROM, metavar="P", help="the confidence from which claims are shown")
     options = parser.parse_args()
     texts = [text for path in (LABELLED, *options.files) for text in read(path)]
-    data = table(texts)
-    probabilities = left_out(texts, data)
-    print(f"{len(data.outcomes)} candidates of {len(texts)} texts, {data.outcomes.mean():.0%} of them right")
-    for source, (everything, speedups) in scored(texts, probabilities, options.threshold).items():
-        print(
-            f"{source:12} all P {everything.precision:.3f} R {everything.recall:.3f} F1 {everything.f1:.3f}   "
-            f"speedups P {speedups.precision:.3f} R {speedups.recall:.3f} F1 {speedups.f1:.3f}   false alarms {everything.false_alarms:.3f}"
-        )
-    print("\n".join(calibration(data, probabilities)))
-    if options.write:
-        WEIGHTS.write_text(as_toml(fitted(data), texts, data), encoding="utf-8")
+    for name, (lines, toml) in {"confidence": fit_confidence(texts, options.threshold), "scope": fit_scope(texts)}.items():
+        print("\n".join(lines))
+        if options.write:
+            (ROOM / f"{name}.toml").write_text(toml, encoding="utf-8")
 
 
 if __name__ == "__main__":

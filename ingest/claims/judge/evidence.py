@@ -1,15 +1,13 @@
-"""Evidence, scope, hedge, origin and subject of a claim, from the words around its effect."""
+"""Evidence, hedge, origin and subject of a claim, from the words around its effect."""
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import (
-    BEGINS,
     BULLETS,
     CITED,
     EMOJI,
@@ -17,12 +15,10 @@ from ingest.claims.words.vocabulary import (
     HEDGES,
     INPUTS,
     MEASURED,
-    SCOPES,
     SEEN_ON,
     SWITCH,
-    WHOLE,
 )
-from schemas.rows.claim import ClaimMetric, Evidence, Origin, Scope
+from schemas.rows.claim import Evidence, Origin
 
 _HEDGED_INSIDE = pattern(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+(?![\d.])")
 _HEDGED = pattern(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)(?:\w+\s)?[*_`(]*(?:\w+\s)?$")
@@ -51,7 +47,13 @@ def _has_expectations(text: str) -> bool:
 _MEASURED = pattern(MEASURED)
 _SEEN_ON = pattern(SEEN_ON)
 _INPUTS = pattern(INPUTS)
-_TO_THE_DIGIT = pattern(r"\d\.\d{4,}\s?s(?:ec(?:ond)?s?)?\b")
+_RAN = pattern(
+    r"\b(?:benchmark(?:s|ing)? (?:script |test |run )?(?:results?|shows?|showed|completed|confirm\w*|demonstrat\w*|verif\w*|were run"
+    r"|validat\w*|output|on|with|of|across|against)|verification benchmark|micro-?benchmark\w*|bench_scratch|benchmarked"
+    r"|(?:ran|run|running|re-ran) (?:the |a |my )?(?:\w+ )?benchmarks?|measured (?:with|by|on|using))\b"
+)
+"""Words by which a report says that benchmarks of its changes were run: they hold for all of its figures."""
+
 _TIMES = pattern(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
 _SECTION, _LINES, _CLAUSES = 600, 220, 120
 """Characters around a number in which a word of evidence applies to it: of a measurement in its section, of a tool or machine in the lines
@@ -81,11 +83,11 @@ def evidence_of(text: str, effect: Effect, nearby: Surroundings, figures: Eviden
 
 def _is_measured(text: str, effect: Effect, nearby: Surroundings) -> bool:
     """Whether the title, or the text near the number, says how it was measured: benchmark, tool, machine, or the size of the input."""
-    if _says_measured(nearby.title.lower):
+    if _says_measured(nearby.title.lower) or _says_ran(text):
         return True
     if _MEASURED.search(_near(text, effect, _SECTION if effect.is_pair else _LINES)):
         return True
-    if _SEEN_ON.search(_near(text, effect, _LINES)) or _TO_THE_DIGIT.search(nearby.inside):
+    if _SEEN_ON.search(_near(text, effect, _LINES)):
         return True
     before, after = text[max(0, effect.start - _CLAUSES) : effect.start].lower(), text[effect.end : effect.end + _CLAUSES].lower()
     return effect.is_pair and bool(_INPUTS.search(before) or _INPUTS.search(after))
@@ -97,6 +99,12 @@ def _says_measured(title: str) -> bool:
     return _MEASURED.search(title) is not None
 
 
+@lru_cache(maxsize=2)
+def _says_ran(text: str) -> bool:
+    """Whether the text says anywhere that benchmarks were run; cached, since every effect of a text asks."""
+    return _RAN.search(text.lower()) is not None
+
+
 def _near(text: str, effect: Effect, reach: int) -> str:
     """The text around the effect, `reach` characters on both sides, in lower case."""
     return text[max(0, effect.start - reach) : effect.end + reach].lower()
@@ -106,66 +114,6 @@ def _line(text: str, effect: Effect) -> str:
     """The lines of the effect, whole."""
     start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
     return text[start : end if end >= 0 else len(text)]
-
-
-_SCOPES = pattern(BEGINS + "(?:" + "|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()) + ")")
-_WHOLE = pattern(WHOLE)
-_COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
-_NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
-"""A name of code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
-
-
-def scope_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Scope:
-    """How much of the software the claim covers.
-
-    In this order: a word for the whole or a command, the length of the time, a name of code, the nearest word of scope, the metric.
-    """
-    if _WHOLE.search(nearby.left[-60:]) or _WHOLE.search(nearby.right[:30]) or _WHOLE.search(nearby.inside):
-        return Scope.END_TO_END
-    if _COMMAND.search(nearby.raw_left[-60:]):
-        return Scope.END_TO_END
-    timed = _scope_of_time(effect)
-    if timed:
-        return timed
-    if _NAME.search(nearby.raw_left[-50:]) or _NAME.match(nearby.raw_right.lstrip(" *for")):
-        return Scope.MICRO if metric is not ClaimMetric.SIZE else Scope.END_TO_END  # the name of a file
-    nearest = _last_scope(nearby.left[-120:]) or next(
-        filter(None, map(_SCOPES.search, (nearby.right, nearby.inside, nearby.title.lower))), None
-    )
-    if nearest and nearest.lastgroup:
-        return Scope[nearest.lastgroup]
-    return Scope.MICRO if _NAME.search(nearby.title.raw) else _scope_of_metric(effect, metric)
-
-
-def _last_scope(part: str) -> re.Match[str] | None:
-    """The last word of scope in that part of the text."""
-    last = None
-    for match in _SCOPES.finditer(part):
-        last = match
-    return last
-
-
-_INSTANT, _NOTICEABLE, _LONG = 1e-3, 1.0, 5.0
-"""Seconds. Shorter than the first is a piece of code; from the second on, users wait; from the third on, it is the whole program."""
-
-
-_USUAL_SCOPE = {ClaimMetric.MEMORY: Scope.END_TO_END, ClaimMetric.SIZE: Scope.END_TO_END, ClaimMetric.OPERATIONS: Scope.COMPONENT}
-"""The scope of a metric if no word says it: memory of the process, size of the product, operations of a component."""
-
-
-def _scope_of_metric(effect: Effect, metric: ClaimMetric) -> Scope:
-    """The scope if no word says it: by metric and length of time; unspecified for a factor of time without figures."""
-    if metric is ClaimMetric.TIME and effect.before is not None:
-        return Scope.END_TO_END if effect.before.scaled()[1] >= _NOTICEABLE else Scope.COMPONENT
-    return _USUAL_SCOPE.get(metric, Scope.UNSPECIFIED)
-
-
-def _scope_of_time(effect: Effect) -> Scope | None:
-    """The scope implied by the length of the baseline time; None for anything between a millisecond and five seconds."""
-    if effect.before is None or effect.before.metric is not ClaimMetric.TIME:
-        return None
-    seconds = effect.before.scaled()[1]
-    return Scope.MICRO if seconds < _INSTANT else Scope.END_TO_END if seconds >= _LONG else None
 
 
 _CITED = pattern(CITED)
