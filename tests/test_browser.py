@@ -23,7 +23,7 @@ from ingest.store.database import Store
 from tests.conftest import SAMPLES, TOTAL_COST, record_text
 from tests.measured_runs import fill
 from tests.reporting import READERS
-from tests.serving import PATIENCE_SECONDS, served, wait_until_drawn
+from tests.serving import PATIENCE_SECONDS, move, served, wait_until_drawn
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -303,7 +303,7 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, vi
     assert not [name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked]
 
 
-def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, visit: Open, dashboard: str) -> None:
+def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, visit: Open) -> None:
     page = visit(phone=True)
     wait_until_drawn(page)
     menu = page.get_by_test_id("stExpandSidebarButton")
@@ -314,8 +314,9 @@ def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itse
     menu.click()
     page.get_by_test_id("stSidebar").get_by_role("link", name="Runs").click()
     expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
-    for screen in ("runs", f"run?run={RUN}", "cost", "duration", "claims", "verdicts", "compare", "quality", "reports", "upload"):
-        page.goto(f"{dashboard}/{screen}")
+    wait_until_drawn(page)
+    for screen in (f"run?run={RUN}", "runs", "cost", "duration", "claims", "verdicts", "compare", "quality", "reports", "upload"):
+        move(page, screen)
         wait_until_drawn(page)
         assert page.get_by_test_id("stMain").evaluate(FITS), screen
 
