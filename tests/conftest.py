@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.store import database
+from ingest.store import database, engines
 from ingest.store.database import Store
 from ingest.store.new_store import NewStore
 from tests.examples import PROFILE
@@ -185,6 +185,17 @@ def store_once(made_once: MadeOnce) -> StoreOnce:
         return Store(made_once(name, lambda folder: fill(Store(folder / FILE))) / FILE, wait_seconds=5)
 
     return filled_once
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engines_of_one_thread() -> Iterator[None]:
+    """In this process an engine works in one thread: a second one would be woken for each statement, and find nothing to do.
+
+    Commands have as many as there are cores.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(engines._CONFIG, "threads", 1)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
 from hypothesis import settings
+
+T = TypeVar("T")
 
 USUAL = 40
 PROFILE = "usual"
@@ -16,3 +21,10 @@ def examples(usual: int) -> settings:
     chosen = settings.default
     assert chosen is not None
     return settings(max_examples=usual * chosen.max_examples // USUAL)
+
+
+def a_share(cases: Iterable[T], step: int) -> Sequence[T]:
+    """Every `step`-th case; all of them where the profile asks for more."""
+    chosen = settings.default
+    assert chosen is not None
+    return tuple(cases)[:: step if chosen.max_examples == USUAL else 1]

@@ -80,6 +80,26 @@ def wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> None
     raise RuntimeError(f"the dashboard did not start:\n{log.read_text()}")
 
 
+MOVE = """address => new Promise(begun => {
+    const app = document.querySelector("[data-testid=stApp]")
+    new MutationObserver((_, observer) => {
+        if (app.dataset.testScriptState === "notRunning") return
+        observer.disconnect()
+        begun()
+    }).observe(app, {attributeFilter: ["data-test-script-state"]})
+    history.pushState({}, "", address)
+    dispatchEvent(new PopStateEvent("popstate"))
+})"""
+
+
+def move(page: Page, path: str) -> None:
+    """Go to another screen of the dashboard as its links and the browser's history do, and return when its script has begun.
+
+    To load the page anew takes the browser five times as long: it compiles 9 MB of scripts.
+    """
+    page.evaluate(MOVE, f"/{path}")
+
+
 def wait_until_drawn(page: Page) -> None:
     """Return as soon as the screen's script has ended and nothing of it is still to come."""
     page.wait_for_selector("h1", timeout=PATIENCE_SECONDS * 1000)

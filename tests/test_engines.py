@@ -22,6 +22,20 @@ SETTINGS = (
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).close(); print('open')"
 
 
+STRUCK_AT_ITS_END = """
+import os, signal
+from ingest.store import engines
+
+class Struck:
+    def close(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+with engines.connected("tachograph"):
+    pass
+engines._idle.append(engines._Engine(Struck(), ""))
+"""
+
+
 @pytest.fixture(autouse=True)
 def none_idle() -> Iterator[None]:
     end_idle()
@@ -94,3 +108,9 @@ def test_a_fork_starts_an_engine_of_its_own() -> None:
         with connected("tachograph") as connection:
             os._exit(int(connection.execute("select 42").fetchall() != [(42,)]))
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_an_interrupt_while_a_process_ends_its_engines_is_no_error() -> None:
+    """The command has ended and said so: a traceback of its end would contradict it."""
+    done = subprocess.run([sys.executable, "-c", STRUCK_AT_ITS_END], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

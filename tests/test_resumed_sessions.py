@@ -13,6 +13,7 @@ from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths
 from tests.documents import runs_in_store
+from tests.examples import a_share
 from tests.test_borrowed_texts import everything
 from tests.test_pi import SAID, SESSION, answer, header, message, session, stream
 
@@ -82,13 +83,13 @@ def test_a_file_that_was_copied_before_the_last_stream_does_not_hold_it(store: S
 def test_order_batches_and_a_rebuild_change_nothing(tmp_path: Path) -> None:
     place = files(tmp_path / "pi")
     seen = []
-    for number, order in enumerate(permutations(("second", "third", "older", "file"))):
+    for number, order in enumerate(a_share(permutations(("second", "third", "older", "file")), 3)):
         store = Store(str(tmp_path / f"{number}.duckdb"))
         ingest_paths(store, *(place[name] for name in order[: number % 4]))
         for name in order[number % 4 :]:
             ingest_paths(store, place[name])
         seen.append((everything(store), counts(store), records(store)))
-        if number % 6 == 0:
+        if number % 4 == 0:
             assert rebuild(store).rejects == 0
             seen.append((everything(store), counts(store), records(store)))
     assert all(found == seen[0] for found in seen)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.text.words.undo import took_back
@@ -25,6 +25,7 @@ from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from tests.conftest import record_text
+from tests.examples import examples
 
 HEADER = "task,commit,agent,variant,metric,statistic,unit,value,n,std,bench_model,machine,command\n"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -284,7 +285,7 @@ JUDGED = ("verdict", "measured_speedup", "measured_low", "measured_high", "measu
 
 
 @given(seed=st.integers(0, 10**6), unit=st.sampled_from([("ms", 1.0), ("s", 1e-3), ("us", 1e3), ("ns", 1e6)]))
-@settings(max_examples=8, deadline=None)
+@examples(3)  # two stores each
 def test_units_order_of_files_and_repeated_files_change_no_verdict(
     tmp_path_factory: pytest.TempPathFactory, seed: int, unit: tuple[str, float]
 ) -> None:
@@ -307,7 +308,7 @@ def _in_unit(text: str, unit: str, factor: float) -> str:
 
 
 @given(values=st.lists(st.tuples(st.sampled_from(["latency", "ttft", "memory"]), st.floats(0.1, 1e6)), min_size=1, max_size=6))
-@settings(max_examples=8, deadline=None)
+@examples(4)
 def test_a_missing_baseline_never_yields_a_ratio(tmp_path_factory: pytest.TempPathFactory, values: Sequence[tuple[str, float]]) -> None:
     store = Store(tmp_path_factory.mktemp("laws") / "store.duckdb")
     stored(store, run(), table(*(line("candidate", value, metric=metric) for metric, value in values)))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.serving import ENTRY, PATIENCE_SECONDS, free_port, wait_until_up
+from tests.serving import ENTRY, PATIENCE_SECONDS, free_port, move, wait_until_drawn, wait_until_up
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -82,9 +82,10 @@ def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tup
         other.communicate()
     expect(page.get_by_test_id("stMetric").first).to_be_visible()
     expect(page.get_by_text("Waiting up to")).to_have_count(0)
+    wait_until_drawn(page)
 
     with held(store) as other:
-        page.goto(f"{address}/cost")
+        move(page, "cost")
         expect(page.get_by_text(f"is locked by pid {other.pid}")).to_be_visible()
         expect(page.get_by_text("This page continues automatically")).to_be_visible()
         expect(page.get_by_text("--wait")).to_have_count(0)  # the dashboard has no such option
@@ -92,9 +93,10 @@ def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tup
         other.communicate()
     expect(page.get_by_test_id("stMetric").first).to_be_visible()
     expect(page.get_by_text("is locked by")).to_have_count(0)
+    wait_until_drawn(page)
 
     with held(store, WRITER) as other:
-        page.goto(f"{address}/duration")
+        move(page, "duration")
         expect(page.get_by_text(f"Waiting up to 2 s for {store}: another process is writing (pid {other.pid}, tachograph)")).to_be_visible()
         other.communicate()
     expect(page.get_by_test_id("stMetric").first).to_be_visible()

@@ -35,6 +35,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.store.database import made, run_step
+from ingest.store.statements import run
 from schemas.agents import AGENTS
 from schemas.rows.run import TOKEN_CLASSES
 from schemas.rows.source import Severity
@@ -196,7 +197,7 @@ _MODELS = (
 def define_processes(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the macros that say which records may share totals."""
     agents = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.is_cumulative)
-    connection.execute(f"create or replace temp macro is_cumulative(agent) as agent in ({agents})")
+    run(connection, f"create or replace temp macro is_cumulative(agent) as agent in ({agents})")
     run_step(connection, "commit/00_process")
 
 
@@ -235,7 +236,7 @@ def _assumed(links: Mapping[str, Link], found: Mapping[str, Place]) -> dict[str,
 
 
 def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, str]) -> None:
-    connection.execute(f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})", {"rule": ASSUMED})
+    run(connection, f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})", {"rule": ASSUMED})
     columns = {"run_id": list(assumed), "earlier": list(assumed.values())}
     connection.register("assumed", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
     run_step(connection, "commit/10_assumed", {"rule": ASSUMED, "severity": Severity.INFO})
@@ -246,23 +247,23 @@ def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Records that continue one of another session in their stream → that one. The processes of both are added to the table `linked`."""
     while True:
         run_step(connection, "commit/06_neighbours")
-        pairs: list[tuple[str, str]] = connection.execute("select run_id, earlier from neighbours").fetchall()
+        pairs: list[tuple[str, str]] = run(connection, "select run_id, earlier from neighbours").fetchall()
         if not pairs:
             return {}
         links = {link.run_id: link for link in _links(connection, "select unnest([run_id, earlier]) from neighbours")}
         carried = {later: earlier for later, earlier in pairs if carries(links[later], links[earlier])}
         ends = {links[run_id].process for pair in carried.items() for run_id in pair}
         sql = "insert into linked select unnest($ends) except select process from linked"
-        [(joined,)] = connection.execute(sql, {"ends": list(ends)}).fetchall()
+        [(joined,)] = run(connection, sql, {"ends": list(ends)}).fetchall()
         if not joined:
             return carried
 
 
 def _links(connection: duckdb.DuckDBPyConnection, run_ids: str) -> list[Link]:
     models: dict[str, dict[str, Totals]] = defaultdict(dict)
-    for run_id, model_id, *tokens, cost in connection.execute(f"{_MODELS} ({run_ids})").fetchall():
+    for run_id, model_id, *tokens, cost in run(connection, f"{_MODELS} ({run_ids})").fetchall():
         models[run_id][model_id] = Totals(_four(tokens), cost or Decimal(0))
-    rows = connection.execute(f"{_LINKS} ({run_ids})").fetchall()
+    rows = run(connection, f"{_LINKS} ({run_ids})").fetchall()
     return [_link(row, models[row[0]]) for row in rows]
 
 

@@ -27,12 +27,16 @@ from ingest.store.history.records import note_records, recount, relabel
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.spool import KEYS, SPOOLED
+from ingest.store.statements import run
 from schemas.rows.price import PriceFileRow
 from schemas.rows.tables import TABLES, arrow_schema
 
 _RESULT_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
     ("bytes", "documents", "rejected", "ignored"), pa.int64()
 )
+
+_READ_ALWAYS = ("runs", "model_usage", "tool_calls", "patch_files")
+"""The tables of the spool that steps read although there may be no rows in them."""
 
 LONG_BYTES = 1 << 27
 """A larger file of the spool has a text of that size: otherwise files are closed at a quarter of it."""
@@ -90,19 +94,17 @@ def commit(
     if replace:
         supersede(connection, "select source_id from read_results", ingest_id)
         for table in ("rejects", "sources"):
-            connection.execute(f"delete from {table} where source_id in (select source_id from read_results)")
+            run(connection, f"delete from {table} where source_id in (select source_id from read_results)")
     _limit_memory(connection, spool)
-    spooled = {table: sorted(map(str, spool.glob(f"{table}-*.parquet"))) for table in SPOOLED}
-    for table, files in spooled.items():
-        connection.execute(_spool_view(table, files))
+    spooled = _view_spool(connection, spool)
     define_processes(connection)
     for step in ("01_chosen", "02_portions", "03_incoming", "04_winners"):
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
-    _write(connection, ingest_id, {table for table, files in spooled.items() if files})
+    _write(connection, ingest_id, spooled)
     if is_folded := fold(connection, "select run_id from winners"):
-        connection.execute("insert into affected select whole_id from folding")
-    if replace or is_folded or connection.execute(_IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
+        run(connection, "insert into affected select whole_id from folding")
+    if replace or is_folded or run(connection, _IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
         recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(writer, "select run_id from affected")
@@ -111,8 +113,8 @@ def commit(
     if stale:
         price(writer, " union ".join(stale))
     note_doubts(connection, f"select run_id from winners union {_RECHAINED}" if is_rechained else "select run_id from winners")
-    found = connection.execute(_ACCEPTED).fetchall()
-    [(read,)] = connection.execute("select count(*) from chosen").fetchall()
+    found = run(connection, _ACCEPTED).fetchall()
+    [(read,)] = run(connection, "select count(*) from chosen").fetchall()
     connection.unregister("read_results")
     return Committed(dict(found), bool(read) or is_labelled or has_new_prices, has_new_prices)
 
@@ -141,6 +143,15 @@ def _uncompressed_bytes(path: Path) -> int:
     return sum(int(metadata.row_group(number).total_byte_size) for number in range(metadata.num_row_groups))
 
 
+def _view_spool(connection: duckdb.DuckDBPyConnection, spool: Path) -> Set[str]:
+    """Make a view `spool_<table>` of each table in the spool. Returns the tables of which it has rows."""
+    files = {table: sorted(map(str, spool.glob(f"{table}-*.parquet"))) for table in SPOOLED}
+    filled = {table for table in SPOOLED if files[table]}
+    for table in filled.union(_READ_ALWAYS):
+        connection.execute(_spool_view(table, files[table]))
+    return filled
+
+
 def _spool_view(table: str, files: Sequence[str]) -> str:
     """SQL for a view on the files of a table in the spool; empty where there are none."""
     if files:
@@ -156,10 +167,11 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
     `spooled`: the tables of which the spool has rows. Each statement that is left out saves an ingest of one log a hundredth of its time.
     """
     note_records(connection, ingest_id)
-    if connection.execute(_IS_REPLACED).fetchone():
+    if run(connection, _IS_REPLACED).fetchone():
         for table in ("runs", *CHILD_TABLES):
-            connection.execute(f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
-    connection.execute(
+            run(connection, f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
+    run(
+        connection,
         "insert into sources by name select source_id, name, bytes, kind, container, $now as received_at, documents,"
         " coalesce(runs, 0) as accepted, documents - rejected - ignored - accepted as duplicates, rejected, ignored,"
         " $ingest_id as ingest_id from chosen"
@@ -168,18 +180,20 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
     )
     if "rejects" in spooled:
         placed = _columns("rejects", "source_id", "ordinal")
-        connection.execute(
+        run(
+            connection,
             f"insert into rejects by name select {placed}, chosen.source_id, first_ordinal + document as ordinal"
-            " from spool_rejects as spooled join chosen using (reading) join portions using (reading, portion)"
+            " from spool_rejects as spooled join chosen using (reading) join portions using (reading, portion)",
         )
     if "measurements" in spooled:
         columns = _columns("measurements", "source_id")
-        connection.execute(
+        run(
+            connection,
             f"insert into measurements by name select {columns}, chosen.source_id"
-            " from spool_measurements as spooled join chosen using (reading)"
+            " from spool_measurements as spooled join chosen using (reading)",
         )
     for table in filter(spooled.__contains__, CHILD_TABLES):
-        connection.execute(f"insert into {table} by name select {_columns(table)} {_from_winners(table)}")
+        run(connection, f"insert into {table} by name select {_columns(table)} {_from_winners(table)}")
     if "runs" in spooled:
         _write_runs(connection)
 
@@ -193,9 +207,10 @@ def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
     )
     placed = _columns("runs", "source_id", "ordinal", *PRICED)
     priced = ", ".join(f"priced_runs.{column}" for column in PRICED)
-    connection.execute(
+    run(
+        connection,
         f"insert into runs by name select {placed}, winners.source_id, winners.ordinal, {priced} {_from_winners('runs')}"
-        " join priced_runs on priced_runs.run_id = spooled.run_id"
+        " join priced_runs on priced_runs.run_id = spooled.run_id",
     )
 
 
@@ -205,15 +220,15 @@ def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: 
     Returns whether a source that was there before got labels.
     """
     changed = "select run_id from affected"
-    if is_given := bool(known or connection.execute("select 1 from read_results anti join chosen using (reading) limit 1").fetchall()):
+    if is_given := bool(known or run(connection, "select 1 from read_results anti join chosen using (reading) limit 1").fetchall()):
         connection.register("known", pa.table({"source_id": pa.array(known, pa.string())}))
         run_step(connection, "commit/05_given_labels", {"keys": list(labels), "values": list(labels.values())})
         insert = "insert into source_labels by name select $ingest_id as ingest_id, * from given_labels"
-        connection.execute(insert, {"ingest_id": ingest_id})
+        run(connection, insert, {"ingest_id": ingest_id})
         connection.unregister("known")
         changed += " union select run_id from run_records semi join given_labels using (source_id)"
     relabel(connection, changed)
-    return is_given and bool(connection.execute("select 1 from given_labels limit 1").fetchone())
+    return is_given and bool(run(connection, "select 1 from given_labels limit 1").fetchone())
 
 
 def _columns(table: str, *known_later: str) -> str:

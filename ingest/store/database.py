@@ -12,8 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache, partial
-from importlib import resources
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from ingest.store.errors import FAILURES, INTERRUPTED, failed, is_held, missing,
 from ingest.store.new_store import NewStore, discard, is_blank
 from ingest.store.own_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database, remove_leftovers
 from ingest.store.queue import Queue
+from ingest.store.statements import run, sql_of
 from ingest.store.waiting import StoreHeld, Wait, holder_in
 from ingest.system.signals import put_off
 from schemas.errors import NotAStore, StoreError, StoreMissing
@@ -46,8 +46,6 @@ _WRITING = "set memory_limit = '1GB'; set preserve_insertion_order = false"
 machine's."""
 
 warnings.filterwarnings("ignore", "Arrow output on a DB-API result makes an extra copy", UserWarning)  # see `arrow`: answers are small
-
-_SQL = resources.files("ingest.store") / "sql"
 
 
 class _Attached(NamedTuple):
@@ -193,7 +191,7 @@ class Store:
         with ExitStack() as after, connected(alias) as connection:
             try:
                 new = self._attach(connection, alias, after, read_only=read_only)
-                connection.execute(f"use {alias}" if read_only else f"use {alias}; {_WRITING}")
+                run(connection, f"use {alias}" if read_only else f"use {alias}; {_WRITING}")
                 yield _Attached(connection, new, after)
             except FAILURES as error:
                 raise failed(self.location, error) from error
@@ -266,7 +264,7 @@ class Writer:
         """Add rows that are an Arrow table already."""
         if rows.num_rows:
             with _registered(self.connection, rows) as name:
-                self.connection.execute(f"insert into {table} by name select * from {name}")
+                run(self.connection, f"insert into {table} by name select * from {name}")
 
 
 VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_verdicts")
@@ -275,7 +273,7 @@ VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speed
 
 def _finish(connection: duckdb.DuckDBPyConnection) -> None:
     """Write everything into the file of the new store. Detaching does that too, but without an error where the disk is full."""
-    connection.execute(f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
+    run(connection, f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
 
 
 def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
@@ -289,12 +287,12 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
 
 def run_step(connection: duckdb.DuckDBPyConnection, step: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
     """Run one file of `sql/`, for instance "commit/01_chosen". Returns the rows of its last statement: where it writes, their number."""
-    return connection.execute(_sql(step), parameters).fetchall()
+    return run(connection, sql_of(step), parameters).fetchall()
 
 
 def made(connection: duckdb.DuckDBPyConnection, table: str, query: str, parameters: Mapping[str, object] | None = None) -> int:
     """Make a temporary table of the rows of a query. Returns their number."""
-    [(rows,)] = connection.execute(f"create or replace temp table {table} as {query}", parameters).fetchall()
+    [(rows,)] = run(connection, f"create or replace temp table {table} as {query}", parameters).fetchall()
     return int(rows)
 
 
@@ -303,12 +301,7 @@ def arrow(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
 
     `connection.sql` would bind the query twice, which takes a third of the time of a small answer.
     """
-    return connection.execute(sql, parameters).to_arrow_table()
-
-
-@cache
-def _sql(step: str) -> str:
-    return (_SQL / f"{step}.sql").read_text()
+    return run(connection, sql, parameters).to_arrow_table()
 
 
 @contextmanager
@@ -331,7 +324,7 @@ def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
 def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:
     """Schema version of an attached store. Raises StoreMissing where it has no tables, NotAStore where they are not ours."""
     try:
-        [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
+        [(found,)] = run(connection, "select coalesce(max(schema_version), 0) from store_meta").fetchall()
     except duckdb.CatalogException:  # to list the tables of every store that is opened would take longer than to ask ours
         if not connection.execute("select 1 from duckdb_tables() where database_name = current_database() limit 1").fetchone():
             raise missing(location) from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import duckdb
 
 from ingest.store.database import made, run_step
+from ingest.store.statements import run
 from schemas.agents import AGENTS
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.rows.source import Severity
@@ -32,11 +33,11 @@ def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
 
     `changed`: SQL that selects the runs' ids.
     """
-    connection.execute(f"create or replace temp macro logs_share_no_id(agent) as agent in ({_AGENTS})")
+    run(connection, f"create or replace temp macro logs_share_no_id(agent) as agent in ({_AGENTS})")
     made(connection, "changed", changed)
     [(rows,)] = run_step(connection, "doubts/01_examined", {"rules": list(DOUBTS)})
     for step, doubtful in _DOUBTFUL.items():
-        if connection.execute(doubtful).fetchone():
+        if run(connection, doubtful).fetchone():
             [(added,)] = run_step(connection, f"doubts/{step}", {"severity": Severity.WARNING})
             rows += added
     if rows:

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import duckdb
 
+from ingest.system.signals import put_off
+
 _KEPT = 4
 """Most engines that are kept: the requests that a dashboard serves at once."""
 
@@ -68,12 +70,18 @@ def _idle_engine() -> _Engine | None:
     return None
 
 
-@atexit.register
 def end_idle() -> None:
     """End all engines that are kept: before a fork, which their threads do not survive, and with the process."""
     while _idle:
         with suppress(IndexError):
             _idle.pop().first.close()
+
+
+@atexit.register
+def _end_with_process() -> None:
+    """The command has ended: an interrupt changes nothing any more, and would be told as an error of ours."""
+    with suppress(KeyboardInterrupt), put_off():
+        end_idle()
 
 
 if hasattr(os, "register_at_fork"):

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ingest.prices.price_file import parse_price_file
 from ingest.store.database import Store, Writer, made, run_step
+from ingest.store.statements import run
 from schemas.rows.cost import COST_RULES
 from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates
 
@@ -59,14 +60,14 @@ def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = Fal
         if own or forget:
             keep_price_file(writer, own)
         price(writer, "select run_id from runs")
-        [(runs,)] = writer.connection.execute("select count(*) from runs").fetchall()
+        [(runs,)] = run(writer.connection, "select count(*) from runs").fetchall()
     return int(runs)
 
 
 def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
     """Replace the price file of the store; None: remove it. Returns whether the prices changed."""
-    before = writer.connection.execute("select text from price_files").fetchall()
-    writer.connection.execute("delete from price_files")
+    before = run(writer.connection, "select text from price_files").fetchall()
+    run(writer.connection, "delete from price_files")
     if own:
         writer.insert("price_files", [own])
     return before != ([(own.text,)] if own else [])
@@ -76,21 +77,21 @@ def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
     """The prices of a store: its price file, then the library, which is imported only here (0.15 s)."""
     from ingest.prices.price_book import PriceBook
 
-    rows = connection.execute("select name, text from price_files").fetchall()
+    rows = run(connection, "select name, text from price_files").fetchall()
     return PriceBook(parse_price_file(*rows[0]) if rows else None)
 
 
 def price(writer: Writer, runs: str) -> None:
     """Price runs that are in the store (`runs`: SQL that selects their ids): model rows, sums, and findings on differences."""
     connection = writer.connection
-    connection.execute(f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", {"rules": list(COST_RULES)})
+    run(connection, f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", {"rules": list(COST_RULES)})
     price_touched(
         connection,
         "select run_id, cost_own_usd, chain_position > 1 as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
         f" from runs left join sources using (source_id) where run_id in ({runs})",
     )
     columns = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
-    connection.execute(f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id")
+    run(connection, f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id")
 
 
 def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
@@ -106,7 +107,8 @@ def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
     for name, table in zip(_REGISTERED, (prices_table(prices), _alternatives_table(prices), _rules_table()), strict=True):
         connection.register(name, table)
     run_step(connection, "pricing/03_priced")
-    for is_likely in (True, False):
+    is_any_unlike = run(connection, "select 1 from unlike limit 1").fetchone()
+    for is_likely in (True, False) if is_any_unlike else ():
         [(near,)] = run_step(connection, "pricing/04_near", {"is_likely": is_likely})
         if near:
             run_step(connection, "pricing/05_explained")
@@ -119,13 +121,13 @@ def price_touched(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
 
 
 def _note_findings(connection: duckdb.DuckDBPyConnection) -> None:
-    found = [step for step, runs in _FOUND.items() if connection.execute(f"select 1 from {runs} limit 1").fetchone()]
+    found = [step for step, runs in _FOUND.items() if run(connection, f"select 1 from {runs} limit 1").fetchone()]
     for step in ["usd_text", *found] if found else []:
         run_step(connection, f"pricing/{step}")
 
 
 def _prices(connection: duckdb.DuckDBPyConnection) -> list[Price]:
-    keys = connection.execute("select distinct model_id, model, provider, region from counted where model_id is not null").fetchall()
+    keys = run(connection, "select distinct model_id, model, provider, region from counted where model_id is not null").fetchall()
     if not keys:
         return []
     book = stored_book(connection)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Dialog, Page, Request, WebSocket
 
-from tests.serving import PATIENCE_SECONDS
+from tests.serving import PATIENCE_SECONDS, move
 
 SLOW_SECONDS = 3 * PATIENCE_SECONDS
 """A screen of many hostile names is drawn within this time, on a machine that does much else."""
@@ -92,6 +92,11 @@ class Tab:
         if response is None or response.ok:
             self._wait()
         return self.page
+
+    def move(self, path: str) -> None:
+        """Go to another screen as the links of the dashboard do, and wait until it is drawn."""
+        move(self.page, path)
+        self._wait()
 
     def _wait(self) -> None:
         self.page.get_by_role("heading").or_(self.page.get_by_role("dialog")).first.wait_for()

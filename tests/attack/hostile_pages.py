@@ -85,13 +85,14 @@ def attack_screens(lab: Lab, browser: Browser, shown: Dashboard, runs: int) -> N
     """Show every screen, and `runs` runs on their own page: always that with halves of characters, which no encoding can write."""
     tally = lab.tally("hostile records on every screen", PAGE_CHECKED)
     with closing(Tab(browser, shown.address)) as tab:
+        tab.open("upload")
         for path in (*SCREENS, *(f"run?run={quote(run, safe='')}" for run in _chosen_runs(lab, shown, runs))):
             with tally.attempt(f"a dashboard of {shown.store}, /{path}"):
-                tab.open(path)
+                tab.move(path)
                 tab.unfold()
                 check(tab, shown)
         with tally.attempt("files with hostile names are uploaded"):
-            tab.open("upload")
+            tab.move("upload")
             _upload(tab, shown.bird)
             check(tab, shown)
             _require_all_screens(tab)

@@ -41,15 +41,22 @@ def text_of(cost: str, **changes: object) -> str:
     return record_text(**{"total_cost_usd": "COST", "modelUsage": MODELS, **changes}).replace('"COST"', cost)
 
 
-def costs(store: Store) -> list[tuple[Decimal, Decimal]]:
+def costs(store: Store, run_id: str | None = None) -> list[tuple[Decimal, Decimal]]:
     with store.reading() as connection:
-        sql = "select runs.cost_reported_usd, model_usage.cost_reported_usd from runs join model_usage using (run_id) order by run_id"
-        return connection.execute(sql).fetchall()
+        sql = """select runs.cost_reported_usd, model_usage.cost_reported_usd from runs join model_usage using (run_id)
+            where run_id = coalesce($run_id, run_id) order by run_id"""
+        return connection.execute(sql, {"run_id": run_id}).fetchall()
 
 
-def rejected(store: Store) -> list[str]:
+def rejected(store: Store, source: str) -> list[str]:
     with store.reading() as connection:
-        return [detail for (detail,) in connection.execute("select detail from rejects order by ordinal").fetchall()]
+        sql = "select detail from rejects join sources using (source_id) where name = $source order by ordinal"
+        return [detail for (detail,) in connection.execute(sql, {"source": source}).fetchall()]
+
+
+def alone(name: str) -> dict[str, object]:
+    """What makes a record a run by itself, of this id."""
+    return {"uuid": name, "session_id": name}
 
 
 SHAPES: dict[str, Callable[[str], str]] = {
@@ -67,32 +74,44 @@ SHAPES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_d16_the_largest_amount_is_read_to_its_last_digit_in_every_shape(store: Store, shape: str) -> None:
-    ingest([Source("log", SHAPES[shape](text_of(MOST)).encode())], store)
-    assert costs(store) == [(Decimal(MOST), Decimal(MOST))]
+def fill_shapes(store: Store) -> None:
+    """The largest amount in every shape, each in a source of its own."""
+    ingest([Source(shape, write(text_of(MOST, **alone(shape))).encode()) for shape, write in SHAPES.items()], store, Options(jobs=1))
+
+
+def fill_and_rebuild(store: Store) -> None:
+    fill_shapes(store)
     rebuild(store)
-    assert costs(store) == [(Decimal(MOST), Decimal(MOST))]
 
 
-@pytest.mark.parametrize(
-    ("written", "kept"),
-    [
-        ("1e-9", "0.000000001"),
-        ("1E+3", "1000"),
-        ("0.1234567890123456789012345678901234567890", "0.123456789"),
-        ("0.00000000250000000000000000001", "0.000000003"),  # a float is the middle here, which would go to the even 2
-        ("0.0000000025", "0.000000002"),
-        ("4000000.123456789", "4000000.123456789"),
-        ("999999999.9999999994", MOST),
-        ("0.24123400000000001", "0.241234"),
-        ("12", "12"),
-        ("-0.0", "0"),
-    ],
-)
-def test_d16_what_is_written_is_rounded_once(store: Store, written: str, kept: str) -> None:
-    ingest([Source("log", text_of(written).encode())], store)
-    assert costs(store) == [(Decimal(kept), Decimal(kept))]
+@pytest.mark.parametrize("shape", SHAPES)
+def test_d16_the_largest_amount_is_read_to_its_last_digit_in_every_shape(store_once: StoreOnce, shape: str) -> None:
+    for store in (store_once("shapes", fill_shapes), store_once("shapes-rebuilt", fill_and_rebuild)):
+        assert costs(store, shape) == [(Decimal(MOST), Decimal(MOST))]
+
+
+ROUNDED = {
+    "1e-9": "0.000000001",
+    "1E+3": "1000",
+    "0.1234567890123456789012345678901234567890": "0.123456789",
+    "0.00000000250000000000000000001": "0.000000003",  # a float is the middle here, which would go to the even 2
+    "0.0000000025": "0.000000002",
+    "4000000.123456789": "4000000.123456789",
+    "999999999.9999999994": MOST,
+    "0.24123400000000001": "0.241234",
+    "12": "12",
+    "-0.0": "0",
+}
+
+
+def fill_rounded(store: Store) -> None:
+    ingest([Source(written, text_of(written, **alone(written)).encode()) for written in ROUNDED], store, Options(jobs=1))
+
+
+@pytest.mark.parametrize("written", ROUNDED)
+def test_d16_what_is_written_is_rounded_once(store_once: StoreOnce, written: str) -> None:
+    kept = Decimal(ROUNDED[written])
+    assert costs(store_once("rounded", fill_rounded), written) == [(kept, kept)]
 
 
 @given(st.decimals(0, LARGEST_USD, places=12) | st.floats(0, 1e9 - 1).map(lambda number: Decimal(repr(number))))
@@ -109,30 +128,36 @@ def test_d16_a_float_is_trusted_only_where_it_tells_every_nanodollar(amount: Dec
     assert kinds == {DIGITS_LOST}
 
 
-@pytest.mark.parametrize(
-    ("written", "complaint"),
-    [
-        ("1000000000", "(found 1000000000)"),
-        ("1000000000.000000001", "(found 1000000000.000000001)"),
-        ("999999999.9999999996", "(found 999999999.9999999996)"),
-        ("123456789012.123456789", "(found 123456789012.123456789)"),
-        ("1e12", "(found 1e12)"),
-        ("1e400", "(found 1e400)"),
-        ("1e99999999999999999999", "(found 1e99999999999999999999)"),
-        ("1" * 40, f"(found {'1' * 40})"),
-        ("-0.5", "greater than or equal to 0"),
-        ("-4000000.5", "greater than or equal to 0"),
-        ('"0.25"', "should be a number of US dollars (found '0.25')"),
-        ("NaN", "finite"),
-        ("Infinity", "finite"),
-        ("-Infinity", "finite"),
-        ("true", "should be a number of US dollars"),
-    ],
-)
-def test_d16_what_cannot_be_kept_is_a_reject_that_names_field_value_and_bound(store: Store, written: str, complaint: str) -> None:
-    ingest([Source("log", f"{text_of(written)}\n{text_of('1', uuid='other')}".encode())], store)
-    assert len(costs(store)) == 1
-    [detail] = rejected(store)
+REFUSED = {
+    "1000000000": "(found 1000000000)",
+    "1000000000.000000001": "(found 1000000000.000000001)",
+    "999999999.9999999996": "(found 999999999.9999999996)",
+    "123456789012.123456789": "(found 123456789012.123456789)",
+    "1e12": "(found 1e12)",
+    "1e400": "(found 1e400)",
+    "1e99999999999999999999": "(found 1e99999999999999999999)",
+    "1" * 40: f"(found {'1' * 40})",
+    "-0.5": "greater than or equal to 0",
+    "-4000000.5": "greater than or equal to 0",
+    '"0.25"': "should be a number of US dollars (found '0.25')",
+    "NaN": "finite",
+    "Infinity": "finite",
+    "-Infinity": "finite",
+    "true": "should be a number of US dollars",
+}
+
+
+def fill_refused(store: Store) -> None:
+    """Each amount in a source of its own, before a record that is kept."""
+    texts = {written: f"{text_of(written, **alone(written))}\n{text_of('1', **alone(f'beside {written}'))}" for written in REFUSED}
+    ingest([Source(written, text.encode()) for written, text in texts.items()], store, Options(jobs=1))
+
+
+@pytest.mark.parametrize("written", REFUSED)
+def test_d16_what_cannot_be_kept_is_a_reject_that_names_field_value_and_bound(store_once: StoreOnce, written: str) -> None:
+    store, complaint = store_once("refused", fill_refused), REFUSED[written]
+    assert (costs(store, written), len(costs(store, f"beside {written}"))) == ([], 1)
+    [detail] = rejected(store, written)
     assert "total_cost_usd" in detail
     assert "modelUsage.claude-opus-4-6.costUSD" in detail
     assert complaint in detail

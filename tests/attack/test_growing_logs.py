@@ -389,7 +389,7 @@ def test_d1_a_big_log_that_grows_all_the_while_as_the_command_reads_it(tachograp
     """Over 32 MB, in portions and several processes, with a writer that never stops and is seldom at the end of a line."""
     log, store = tmp_path / "log.jsonl", Store(tmp_path / "tachograph.duckdb")
     filler = "x" * 200_000
-    log.write_text("".join(record_text(uuid=f"u{number}", session_id=f"s{number}", result=filler) + "\n" for number in range(170)))
+    log.write_text("".join(record_text(uuid=f"u{number}", session_id=f"s{number}", filler=filler) + "\n" for number in range(170)))
     with subprocess.Popen([sys.executable, "-c", WRITER, log, record_text(uuid="NEW", session_id="NEW")]) as writer:
         first = tachograph("ingest", log, "--json")
         writer.terminate()

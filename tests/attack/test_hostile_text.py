@@ -323,8 +323,7 @@ def test_d5_the_page_of_such_a_run_in_a_browser(nasty: Store, browser: Browser, 
     with nasty.reading() as connection:
         [(run_id,)] = connection.execute("select run_id from runs where in_stream").fetchall()
     with served(Path(nasty.location), tmp_path / "log") as (url, _), browser.new_page() as page:
-        page.goto(f"{url}/runs")
-        wait_until_drawn(page)
+        page.goto(f"{url}/_stcore/health")
         page.evaluate("id => { location.href = '/run?' + new URLSearchParams({run: id}) }", run_id)
         page.wait_for_url("**/run?**")
         wait_until_drawn(page)

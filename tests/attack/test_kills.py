@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.attack import kills
 from tests.attack.lab import Lab
 
-KILLS = 24
-"""Two at each turn of `kills`: more find nothing that these do not, unless they are thirty times as many."""
+KILLS = 12
+"""One at each turn of `kills`: more find nothing that these do not, unless they are sixty times as many."""
 
 
 def test_d2_d12_signals_at_random_moments_leave_the_store_as_before_or_after(lab: Lab) -> None:

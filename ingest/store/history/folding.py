@@ -11,6 +11,7 @@ import duckdb
 from ingest.agents.base import CHILD_TABLES
 from ingest.store.database import run_step
 from ingest.store.history.records import note_alone
+from ingest.store.statements import run
 from schemas.agents import AGENTS
 
 _AGENTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.has_whole_files)
@@ -23,21 +24,22 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
     Returns whether there were any. `folding`, a temporary table: each run that went, its source, and the run that has its records now,
     `whole_id`.
     """
-    connection.execute(
-        f"create or replace temp table resumed as select distinct session_id from runs where agent in ({_AGENTS}) and run_id in ({runs})"
+    run(
+        connection,
+        f"create or replace temp table resumed as select distinct session_id from runs where agent in ({_AGENTS}) and run_id in ({runs})",
     )
-    has_any = connection.execute("select 1 from resumed limit 1").fetchone()
+    has_any = run(connection, "select 1 from resumed limit 1").fetchone()
     run_step(connection, "records/folding" if has_any else "records/no_folding")
-    if not has_any or not connection.execute("select 1 from folding limit 1").fetchone():
+    if not has_any or not run(connection, "select 1 from folding limit 1").fetchone():
         return False
     note_alone(connection, "folding_runs")
     run_step(connection, "records/folded")
     for table in CHILD_TABLES:
-        connection.execute(f"delete from {table} where run_id in (select run_id from folding)")
+        run(connection, f"delete from {table} where run_id in (select run_id from folding)")
     return True
 
 
 def unfold(connection: duckdb.DuckDBPyConnection) -> None:
     """Make streams runs again whose session's run is in `unkept`; they are added to `unkept` and `touched_runs`."""
-    connection.execute(_MACRO)
+    run(connection, _MACRO)
     run_step(connection, "undo/unfolded")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from ingest.store.statements import run
 from schemas.rows.ingest import IngestRow
 
 if TYPE_CHECKING:
@@ -43,14 +44,14 @@ class Origin:
 
 def next_ingest(connection: duckdb.DuckDBPyConnection) -> int:
     """The number of a new ingest. Numbers are never used again, so that nobody undoes another ingest than he has seen."""
-    [(last,)] = connection.execute("select max(last_ingest) from store_meta").fetchall()
+    [(last,)] = run(connection, "select max(last_ingest) from store_meta").fetchall()
     return int(last) + 1
 
 
 def note_ingest(writer: Writer, ingest: IngestRow) -> None:
     """Write the row of an ingest."""
     writer.insert("ingests", [ingest])
-    writer.connection.execute("update store_meta set last_ingest = $number", {"number": ingest.ingest_id})
+    run(writer.connection, "update store_meta set last_ingest = $number", {"number": ingest.ingest_id})
 
 
 def ingest_row(
@@ -90,7 +91,8 @@ def price_id(text: str) -> str:
 def supersede(connection: duckdb.DuckDBPyConnection, sources: str, ingest_id: int) -> None:
     """Keep sources and their rejects as they are, before an ingest changes them (`sources`: SQL that selects their ids)."""
     for table in ("sources", "rejects"):
-        connection.execute(
+        run(
+            connection,
             f"insert into superseded_{table} by name select *, $ingest_id as superseded_by from {table} where source_id in ({sources})",
             {"ingest_id": ingest_id},
         )

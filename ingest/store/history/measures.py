@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.store.database import run_step
+from ingest.store.statements import run
 
 _SCHEMA = pa.schema(dict.fromkeys(("source_id", "key", "value"), pa.string()))
 
@@ -20,7 +21,5 @@ def note_measures(connection: duckdb.DuckDBPyConnection, measures: Mapping[str, 
     connection.register("said", pa.Table.from_pylist(said, _SCHEMA))
     run_step(connection, "commit/11_given_measures")
     connection.unregister("said")
-    connection.execute(
-        "insert into source_measures by name select $ingest_id as ingest_id, * from given_measures", {"ingest_id": ingest_id}
-    )
-    return bool(connection.execute("select 1 from given_measures limit 1").fetchall())
+    run(connection, "insert into source_measures by name select $ingest_id as ingest_id, * from given_measures", {"ingest_id": ingest_id})
+    return bool(run(connection, "select 1 from given_measures limit 1").fetchall())

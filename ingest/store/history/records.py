@@ -18,6 +18,7 @@ from ingest.agents.base import CONTEXT_COLUMNS, Context
 from ingest.documents.document import Document
 from ingest.store.database import Writer, made, run_step
 from ingest.store.record_rows import RowTable
+from ingest.store.statements import run
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow
 from schemas.rows.tables import arrow_schema
 
@@ -100,13 +101,13 @@ where run_records.run_id = alone.run_id and is_kept
 def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
     """Write the records of a commit. The runs that `winners` replaces must not be deleted yet."""
     run_step(connection, "records/noted")
-    if connection.execute("select 1 from affected limit 1").fetchone():
+    if run(connection, "select 1 from affected limit 1").fetchone():
         run_step(connection, "records/kept_hashes")
         told = _told("spooled", "usage")
         usage = _USAGE.format(among="affected")
-        connection.execute(_EARLIER.format(context=_context("spooled"), told=told, usage=usage, around=_around("", "run_id")))
+        run(connection, _EARLIER.format(context=_context("spooled"), told=told, usage=usage, around=_around("", "run_id")))
         noted = _NOTED.format(context=_context("spooled"), told=_told("spooled", "spooled"), around=_around("spool_", _KEYS))
-        connection.execute(noted, {"ingest_id": ingest_id})
+        run(connection, noted, {"ingest_id": ingest_id})
     run_step(connection, "records/kept", {"ingest_id": ingest_id})
 
 
@@ -114,19 +115,22 @@ def note_alone(connection: duckdb.DuckDBPyConnection, among: str) -> None:
     """Note context and figures of the kept records of some runs that had no other record (`among`: a table with their ids)."""
     usage, around = _USAGE.format(among=among), _around("", "run_id", among)
     told = _told("spooled", "usage")
-    connection.execute(_ALONE.format(context=_context("spooled"), told=told, usage=usage, around=around, among=among))
+    run(connection, _ALONE.format(context=_context("spooled"), told=told, usage=usage, around=around, among=among))
 
 
 def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
     """Note context and figures of kept records that have none although their run has several records: so did version 6 of the tables."""
-    connection.execute(
+    run(
+        connection,
         "create or replace temp table affected as"
-        " select run_id from run_records group by run_id having count(*) > 1 and count(*) filter (is_kept and context is null) > 0"
+        " select run_id from run_records group by run_id having count(*) > 1 and count(*) filter (is_kept and context is null) > 0",
     )
-    connection.execute(
-        f"update run_records set context = earlier.context from (select run_id, {_context('spooled')} as context from runs as spooled"
+    run(
+        connection,
+        f"update run_records set context = earlier.context from (select run_id, {_context('spooled')} as context"
+        f" from runs as spooled"
         f" {_around('', 'run_id')} where run_id in (select run_id from affected)) as earlier"
-        " where run_records.run_id = earlier.run_id and is_kept"
+        " where run_records.run_id = earlier.run_id and is_kept",
     )
 
 
@@ -138,10 +142,11 @@ def note_told(writer: Writer, read: Sequence[RowTable]) -> None:
     none = arrow_schema(ModelUsageRow).append(pa.field("record", pa.int64())).empty_table()
     writer.connection.register("again", tables["runs"])
     writer.connection.register("usage_again", tables.get("model_usage", none))
-    writer.connection.execute(
+    run(
+        writer.connection,
         "update run_records set told = noted.told"
         f" from (select source_id, ordinal, {_told('again', 'again')} as told from again {_only_model('usage_again', 'record')}) as noted"
-        " where run_records.source_id = noted.source_id and run_records.ordinal = noted.ordinal and context is not null"
+        " where run_records.source_id = noted.source_id and run_records.ordinal = noted.ordinal and context is not null",
     )
     writer.connection.unregister("again")
     writer.connection.unregister("usage_again")
@@ -149,7 +154,7 @@ def note_told(writer: Writer, read: Sequence[RowTable]) -> None:
 
 def batches(connection: duckdb.DuckDBPyConnection, records: str) -> Iterator[list[tuple[Document, Context]]]:
     """Records to read again, some at a time. `records`: a table like `run_records` with `raw` in every row and `number` from 1."""
-    [(last,)] = connection.execute(f"select coalesce(max(number), 0) from {records}").fetchall()
+    [(last,)] = run(connection, f"select coalesce(max(number), 0) from {records}").fetchall()
     for first in range(1, last + 1, BATCH):
         rows = connection.sql(f"select * from {records} where number between {first} and {first + BATCH - 1} order by number")
         yield [(Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in rows.to_arrow_table().to_pylist()]
