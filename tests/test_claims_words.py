@@ -15,13 +15,14 @@ import pytest
 import ingest
 import schemas
 from ingest.claims.find.triggers import find_triggers, literals
-from ingest.claims.words.vocabulary import BEGINS, HEDGES
+from ingest.claims.judge.scope import words_in
+from ingest.claims.words.vocabulary import BEGINS, HEDGES, SCOPES
 from ingest.claims.words.word_tables import KINDS, Entry, entries, table, trigger_tables
+from schemas.rows.claim import Scope
 from tests.claims_read import claims_read
 
 FIELDS = {
     "evidence": ("evidence",),
-    "scope": ("scope",),
     "origin": ("origin",),
     "hedges words": ("hedged",),
     "labels gain": ("metric", "ratio", "direction"),
@@ -29,8 +30,7 @@ FIELDS = {
 """The fields of the claim that the entries of a table, or of one section of it, name."""
 
 OF_THREE_COLUMNS = (
-    "comparisons", "verbs", "cjk_changes", "metrics", "settings", "not_performance", "labels", "evidence",
-    "scope", "origin", "hedges",
+    "comparisons", "verbs", "cjk_changes", "metrics", "settings", "not_performance", "labels", "evidence", "origin", "hedges",
 )  # fmt: skip
 
 
@@ -66,6 +66,16 @@ def test_each_word_makes_its_example_work(kind: str) -> None:
         assert where
         assert first_claim(entry.example, *fields) == entry.claim, entry
         assert first_claim(f"{entry.example[: where.start()]}qux{entry.example[where.end() :]}", *fields) != entry.claim, entry
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_each_word_of_scope_is_seen(scope: Scope) -> None:
+    """The weights decide what the scope of a claim is; that its words are seen does not depend on them."""
+    for entry in entries("scope", scope.value):
+        where = place_of(entry)
+        without = f"{entry.example[: where.start()]}qux{entry.example[where.end() :]}"
+        seen, others = (words_in(text.lower()).count(scope.name) for text in (entry.example, without))
+        assert seen > others, entry
 
 
 @pytest.mark.parametrize("metric", table("units"))
@@ -105,7 +115,7 @@ def test_the_triggers_of_a_table_alone_mark_its_example(section: str) -> None:
 
 
 def test_every_table_is_tested_here() -> None:
-    assert set(KINDS) == {*OF_THREE_COLUMNS, "units", "numbers", "qualitative", "triggers"}
+    assert set(KINDS) == {*OF_THREE_COLUMNS, "scope", "units", "numbers", "qualitative", "triggers"}
 
 
 NEW_WORDS = [

@@ -50,16 +50,16 @@ def _seconds(candidate: Candidate) -> float | None:
 
 def _nearest(candidate: Candidate) -> str | None:
     """The name of the scope of the nearest word: the last one before the claim, else the first behind, inside, or in the title."""
-    before = _words_in(_PLACES["before"](candidate))
+    before = words_in(_PLACES["before"](candidate))
     return (
         before[-1]
         if before
-        else next((words[0] for place in ("behind", "inside", "title") if (words := _words_in(_PLACES[place](candidate)))), None)
+        else next((words[0] for place in ("behind", "inside", "title") if (words := words_in(_PLACES[place](candidate)))), None)
     )
 
 
 @lru_cache(maxsize=32)
-def _words_in(part: str) -> tuple[str, ...]:
+def words_in(part: str) -> tuple[str, ...]:
     """The names of the scopes of the words in a part of the text, in order; cached, since several features ask."""
     return tuple(found.lastgroup for found in _WORDS.finditer(part) if found.lastgroup)
 
@@ -88,6 +88,12 @@ _PLACES: dict[str, Callable[[Candidate], str]] = {
 """Where words of scope are searched."""
 
 
+@lru_cache(maxsize=4)
+def _speaks_of_micro_benchmark(text: str) -> bool:
+    """Whether the text speaks of a micro-benchmark; cached, since every claim of a text asks."""
+    return _MICRO_BENCHMARK.search(lower(text)) is not None
+
+
 def _of_duration(name: str, low: float, high: float) -> Feature:
     return is_(f"time {name}", "the length of the baseline time", lambda it: low <= (_seconds(it) or -1) < high)
 
@@ -98,7 +104,7 @@ def _nearest_is(scope: Scope) -> Feature:
 
 def _word_of(scope: Scope, place: str) -> Feature:
     part = _PLACES[place]
-    return is_(f"{scope} {place}", "a word of that scope there", lambda it: scope.name in _words_in(part(it)))
+    return is_(f"{scope} {place}", "a word of that scope there", lambda it: scope.name in words_in(part(it)))
 
 
 def _kind_in(kind: str, place: str) -> Feature:
@@ -128,7 +134,7 @@ FEATURES: tuple[Feature, ...] = (
     is_("name behind", "a name of code right behind it", lambda it: _NAME.match(it.nearby.raw_right.lstrip(" *for"))),
     is_("name in the line", "a name of code in its line", lambda it: _NAME.search(line(it))),
     is_("name in the title", "a name of code in the title", lambda it: _NAME.search(it.nearby.title.raw)),
-    is_("micro-benchmark in the text", "the text speaks of one", lambda it: _MICRO_BENCHMARK.search(lower(it.nearby.text))),
+    is_("micro-benchmark in the text", "the text speaks of one", lambda it: _speaks_of_micro_benchmark(it.nearby.text)),
     is_("micro-benchmark in the section", "the section does", lambda it: _MICRO_BENCHMARK.search(section(it))),
     is_("no time", "the figures are no times", lambda it: _seconds(it) is None),
     *(_of_duration(*duration) for duration in _DURATIONS),
@@ -149,6 +155,12 @@ FEATURES: tuple[Feature, ...] = (
 """All features of a scope."""
 
 
+_OF_THE_CLAIM = frozenset(
+    {"no time", "title", "figures", "change", "code", "worse", "benchmarked", "table", *(f"metric {metric}" for metric in ClaimMetric)}
+)
+"""Features that say nothing of what the claim is about."""
+
+
 @cache
 def _weights() -> tuple[tuple[Feature, ...], dict[Scope, Weights]]:
     """The features that weigh anything, and the weights of each scope."""
@@ -158,8 +170,10 @@ def _weights() -> tuple[tuple[Feature, ...], dict[Scope, Weights]]:
 
 
 def scope_of(candidate: Candidate) -> Scope:
-    """The scope with the largest sum."""
+    """The scope with the largest sum; unspecified, if nothing but the claim itself is there: `3x faster`."""
     features, of_scopes = _weights()
     present = {feature.name: value for feature in features if (value := feature.value(candidate))}
+    if present.keys() <= _OF_THE_CLAIM:
+        return Scope.UNSPECIFIED
     sums = {scope: weights.total_of(present) for scope, weights in of_scopes.items()}
     return max(sums, key=sums.__getitem__)
