@@ -256,6 +256,12 @@ _OF_ORIGINAL = pattern(
 )
 
 
+_OF_PREVIOUS = pattern(
+    r"[*_`]*\s+of (?:its|the|their) (?:previous|original|former|old|initial) (?:run-?)?(?:time|size|cost|memory|latency|duration)\b",
+    re.IGNORECASE,
+)
+"""`25% of its previous time`"""
+
 _IS = pattern(rf"\b(?:is|are|was|were|takes?|needs?|uses?|at)\s+(?:now\s+)?{HEDGE}{DECORATION}$", re.IGNORECASE)
 _ONLY = pattern(
     rf"\b(?:(?:takes?|needs?|uses?|costs?)\s+(?:only|just)|only\s+(?:takes?|needs?|uses?|costs?))\s+{HEDGE}{DECORATION}$", re.IGNORECASE
@@ -276,6 +282,8 @@ def _share_left(number: NumberInText) -> Effect | None:
         number.followed_by(_OF_BASELINE) and _IS.search(number.left)
     )
     found = found or (number.followed_by(_OF_ALL) and (_ONLY.search(number.left) or _DONE_IN.search(number.left)))
+    if not found and number.quantity.kind is Kind.PERCENT and (behind := number.followed_by(_OF_PREVIOUS)):
+        return number.effect(number.start_in_left, behind.end(), Sense.SHARE, "to")
     return number.effect(found.start(), number.quantity.end, Sense.SHARE, "to") if found else None
 
 
@@ -356,7 +364,9 @@ def _verb_before(number: NumberInText) -> Effect | None:
     return number.effect(found.start(), number.quantity.end, (sense := sense_in(found)), found[sense.name])
 
 
-_COUNTED = pattern(r"[*_]*\s(?:`|(?!on\b|in\b|for\b|with\b|vs\b|at\b|when\b|over\b|across\b|and\b|or\b|by\b|from\b|to\b)[a-z]{4,})")
+_COUNTED = pattern(
+    r"[*_]*\s(?:`|(?!on\b|in\b|for\b|with\b|vs\b|at\b|when\b|over\b|across\b|and\b|or\b|by\b|from\b|to\b|after\b|when\b|while\b|since\b)[a-z]{4,})"
+)
 
 
 def _counts_things(number: NumberInText) -> bool:

@@ -160,7 +160,9 @@ def repeats_an_earlier(text: str, earlier: Iterable[Effect], effect: Effect) -> 
 
     `'evict_s': 0.899` / `'evict_s': 0.714` / `Eviction improved by 20.6%`; `Speedup: 3.09x` / `Improvement: 67.6%`.
     """
-    if effect.is_pair or effect.change is None or not (_is_precise(text, effect.change) or _is_alone(text, effect)):
+    if effect.is_pair or effect.change is None or effect.change.is_range or _NAMES_A_RATE.search(text, effect.start, effect.end):
+        return False
+    if not (_is_precise(text, effect.change) or _is_alone(text, effect)):
         return False
     return any(
         0 < effect.start - other.end <= _REACH_BACK
@@ -180,6 +182,10 @@ def _is_same(text: str, other: Effect, change: Quantity) -> bool:
     share = geometric_mean((change.low, change.high)) / 100
     tolerance = _TO_A_DIGIT if "." in text[change.start : change.end] else _ROUNDED
     return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1))) <= tolerance
+
+
+_NAMES_A_RATE = pattern(r"throughput|bandwidth|memory|latency", re.IGNORECASE)
+"""`1.926x throughput` below `48% less time` is a claim of its own."""
 
 
 def _is_precise(text: str, change: Quantity) -> bool:

@@ -37,12 +37,23 @@ def by_arrow(two: TwoFigures) -> Effect | None:
         return None
     if two.first.unit is None and two.second.unit is None and _is_numbered(two):
         return None
+    if _is_number_of_item(two.text, two.first):
+        return None
     is_condition = two.second.unit is None and two.text[two.first.start] in "><≥≤"  # `> 10 MB → 413`
     return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.baseline_first
 
 
 _SET_TO = pattern(r"\w\s?=\s?$")
 """`qps = 4 => 43 ms`: the bare number is a setting, not a baseline."""
+
+
+_BEHIND_ITEM = pattern(r"[.)]\s")
+
+
+def _is_number_of_item(text: str, figure: Quantity) -> bool:
+    """Whether the figure is the number of a list item: `2. Linting → 3 min`."""
+    start = text.rfind("\n", 0, figure.start) + 1
+    return not text[start : figure.start].strip() and _BEHIND_ITEM.match(text, figure.end) is not None
 
 
 def _is_numbered(two: TwoFigures) -> bool:
