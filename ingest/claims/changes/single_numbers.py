@@ -364,9 +364,7 @@ def _verb_before(number: NumberInText) -> Effect | None:
     return number.effect(found.start(), number.quantity.end, (sense := sense_in(found)), found[sense.name])
 
 
-_COUNTED = pattern(
-    r"[*_]*\s(?:`|(?!on\b|in\b|for\b|with\b|vs\b|at\b|when\b|over\b|across\b|and\b|or\b|by\b|from\b|to\b|after\b|when\b|while\b|since\b)[a-z]{4,})"
-)
+_COUNTED = pattern(r"[*_]*\s(?:`|(?!(?:on|in|for|with|vs|at|when|over|across|and|or|by|from|to|after|while|since)\b)[a-z]{4,})")
 
 
 def _counts_things(number: NumberInText) -> bool:
