@@ -24,10 +24,7 @@ def ratios(text: str) -> list[float | None]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("We are down to 12 draw calls from ~3600.", [300]),
         ("The list page fell to 4 SQL queries from 64.", [16]),
-        ("Instead of 40 s, the export now takes 5 s.", [8]),
-        ("All in all, instead of 9 min for the pipeline, only 3 min are spent.", [3]),
         ("The import took 30 s previously and takes 5 s with this patch.", [6]),
         ("- Cold start: was 3.0 s, is 1.5 s", [2]),
         ("- Build time: **before** 40s, **after** 10s", [4]),
@@ -75,8 +72,6 @@ def test_numbers_and_units_in_other_forms(text: str, expected: list[float]) -> N
     [
         (table("route | Before p50 | After p50 | Before p95 | After p95 | Failures before→after",
                "/a | 90ms | **30ms** | 200ms | **50ms** | 0 → 0"), [3, 4]),
-        (table("Metric | Goal | Achieved", "Copy reduction | 40-60% | **~50%** (pool)", "Parse speed | 20% | ~25%", "Coverage | 80% | 90%"),
-         [2, 1.25]),
         ("Latency (ms):\n  before: 120\n  after: 40", [3]),
         (table("Variant | Mean [ms] | Min [ms] | Max [ms]", "old | 800.0 ± 5 | 790 | 820", "new | 400.0 ± 3 | 390 | 410"), [2]),
         (table("Query | Base | PR", "list | 120 ms | 40 ms"), [3]),

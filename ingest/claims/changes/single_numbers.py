@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ingest.claims.changes.coordinated import APPLIED, coordinated, next_signed_percentage
+from ingest.claims.changes.coordinated import coordinated, next_signed_percentage
 from ingest.claims.numbers.effect import REACH, Effect, NumberInText, ReadingRule, first_result
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.patterns import pattern
@@ -14,7 +14,6 @@ from ingest.claims.words.vocabulary import (
     COMPARISONS,
     DECORATION,
     HEDGE,
-    OTHER_SPEEDS,
     VERBS,
     Sense,
     by_sense,
@@ -93,32 +92,7 @@ def _cjk_word(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
 
 
-_GAVE = pattern(rf"\b(?:gave|gives?|got|yield(?:s|ed)?|achiev(?:es|ed)|delivers?|reach(?:es|ed))\s+(?:an?\s+)?{HEDGE}$", re.IGNORECASE)
-
-
-def _gave(number: NumberInText) -> Effect | None:
-    """`memoising it gave 1.6x on q64`: a factor without a word of comparison, behind a verb of result."""
-    found = _GAVE.search(number.left) if number.quantity.kind is Kind.TIMES and number.followed_by(APPLIED) else None
-    return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, "gave") if found else None
-
-
-_OPENS = pattern(rf"[\w`*]\s\({HEDGE}$")
-_BESIDE = pattern(
-    rf"(?:^|[\s(,;:—–-])(?:[A-Z][\w/.-]{{1,20}}|prefill|decod(?:e|ing)|encod(?:e|ing)|generation|inference)\s{HEDGE}{DECORATION}$"
-)
 _ENDS = pattern(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@)\s|\s[A-Za-z]{1,3}=)", re.MULTILINE)
-
-
-def _factor_in_bracket(number: NumberInText) -> Effect | None:
-    """`the blocks stay on the card (33× for that stage)`, `prefill 2.1×, decode 1.03×`: a factor without a word of comparison."""
-    found = number.quantity.kind is Kind.TIMES and _OPENS.search(number.left) and number.followed_by(APPLIED)
-    found = found or (
-        number.quantity.kind is Kind.TIMES
-        and number.text[number.quantity.start] not in "x×"
-        and _BESIDE.search(number.left)
-        and number.followed_by(_ENDS)
-    )
-    return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, BARE_FACTOR) if found else None
 
 
 def bare_factor(number: NumberInText) -> Effect | None:
@@ -199,34 +173,6 @@ def _is_bound(number: NumberInText, word: str) -> bool:
     return word.lower() == "overhead" and number.text[number.quantity.start] in "<≤"
 
 
-_SHARED = pattern(
-    rf"[*_`]*(?:\s?/\s?|,?\s(?:and|or)\s|,\s)(?:{HEDGE}\d[\d.]*\s?(?P<kind>[x×%])(?:,?\s(?:and|or)\s|,\s|\s?/\s?)?){{1,3}}", re.IGNORECASE
-)
-
-
-def _shared_comparison(number: NumberInText) -> Effect | None:
-    """`2.1x and 3.4x faster`, `1.5x/11.4x speedup`: the word of comparison is behind the last number of the list."""
-    others = number.followed_by(_SHARED, 40)
-    if others is None or (others["kind"] == "%") is not (number.quantity.kind is Kind.PERCENT) or number.quantity.sign:
-        return None
-    found = _COMPARED.match(number.text, others.end(), min(number.ceiling, others.end() + REACH))
-    if found is None or OTHER_SPEEDS.match(number.text, found.end()):
-        return None
-    return number.effect(number.start_in_left, number.quantity.end, (sense := sense_in(found)), found[sense.name])
-
-
-_PART = pattern(
-    r"[*_`]*\s(?:of (?:the |all |its )?(?:[\w-]+\s){1,3}?(?:saved|eliminated|removed|avoided)|(?P<off>off)(?! the shelf)(?: of)?)\b",
-    re.IGNORECASE,
-)
-
-
-def _part_removed(number: NumberInText) -> Effect | None:
-    """`90% of the tokens saved`, `25% off the build time`: the part that was removed."""
-    found = number.followed_by(_PART, 60) if number.quantity.kind is Kind.PERCENT else None
-    return number.effect(number.start_in_left, number.quantity.end if found["off"] else found.end(), Sense.FALL, "off") if found else None
-
-
 _AMOUNT = pattern(
     r"[\s*_`]*(?:of )?(?:the |higher |more |better )?(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
     r"(?P<word>throughput|bandwidth|performance|speed|fps|(?:ttft|decode|prefill|single-stream)"
@@ -285,27 +231,6 @@ def _share_left(number: NumberInText) -> Effect | None:
     if not found and number.quantity.kind is Kind.PERCENT and (behind := number.followed_by(_OF_PREVIOUS)):
         return number.effect(number.start_in_left, behind.end(), Sense.SHARE, "to")
     return number.effect(found.start(), number.quantity.end, Sense.SHARE, "to") if found else None
-
-
-_THE = pattern(
-    r"[*_`]*\s(?:of )?the (?:(?:peak|total|original|same) )?(?P<word>time|runtime|memory|size|cost|latency|space)\b", re.IGNORECASE
-)
-
-
-def _times_the_amount(number: NumberInText) -> Effect | None:
-    """`0.7x the runtime of main`, `3x the memory`: a multiple of a cost."""
-    is_factor = number.quantity.kind is Kind.TIMES and number.text[number.quantity.end - 1] in "xX×"
-    found = number.followed_by(_THE, 40) if is_factor else None
-    return number.effect(number.start_in_left, found.end(), Sense.RISE, "the") if found else None
-
-
-_RAISED = pattern(rf"\b(?!up\b)(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
-
-
-def _raised_to(number: NumberInText) -> Effect | None:
-    """`lifts throughput to 2.7x`: a multiplier behind a verb of rise and `to`."""
-    found = _RAISED.search(number.left) if number.quantity.kind is Kind.TIMES else None
-    return number.effect(found.start(), number.quantity.end, Sense.RISE, "to") if found else None
 
 
 _SEEN = r"(?:(?:that |which )?(?:I|we|they) (?:\w+ )?(?:measured?|saw|see|observed?|got|get) )?(?:is|was|are|were)(?=\s)"
@@ -390,18 +315,12 @@ def _signed(number: NumberInText) -> Effect | None:
 
 
 RULES_OF_CHANGES: tuple[ReadingRule[NumberInText, Effect], ...] = (
-    ReadingRule("several compared", _shared_comparison, "2x and 4x faster on both paths", "time 2"),
     ReadingRule("compared", _comparison_behind, "Parsing is 3x faster.", "time 3"),
-    ReadingRule("part gone", _part_removed, "25% off the build time", "time 1.33"),
     ReadingRule("multiplied", _multiplied, "Query throughput ×10", "throughput 10"),
     ReadingRule("share left", _share_left, "Latency was reduced to 25% of the original", "time 4"),
-    ReadingRule("times the amount", _times_the_amount, "It has 0.5x the runtime of main", "time 2"),
-    ReadingRule("raised to", _raised_to, "Batching lifts the decode throughput of a server to 2.5x", "throughput 2.5"),
     ReadingRule("comparison before", _comparison_before, "blur speedup: 0.90x", "time 0.9"),
     ReadingRule("verb before", _verb_before, "It reduces latency by 50%.", "time 2"),
     ReadingRule("Chinese, Japanese, Korean", _cjk_word, "内存减少 50%", "memory 2"),
-    ReadingRule("gave", _gave, "perf: cache\n\nCaching gave 3x when warm.", "time 3"),
-    ReadingRule("in a bracket", _factor_in_bracket, "perf: cache\n\nBlocks stay on the card (33x when warm).", "time 33"),
     ReadingRule("signed", _signed, "-50% latency", "time 2"),
 )
 """The rules for a change as a multiplier or percentage, in the order in which they are tried; `coordinated` follows."""

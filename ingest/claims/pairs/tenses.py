@@ -97,33 +97,3 @@ def by_contrast(two: TwoFigures) -> Effect | None:
     has_unit = two.first.metric is not None
     contrasts = has_unit and not EARLIER.search(two.left) and _CONTRAST.fullmatch(two.between)
     return two.candidate_first if contrasts else None
-
-
-_DOWN_TO = pattern(
-    rf"\b(?:down|reduced|dropped|cut|fell|falls|shrunk|shrank|went|goes|trimmed|lowered|decreased)(?: down)?\s+to\s+{DECORATION}{HEDGE}$",
-    re.IGNORECASE,
-)
-_THINGS_FROM = pattern(rf"(?:\s+[a-z][\w/-]*){{1,3}}\s+from\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
-_INSTEAD_OF = pattern(
-    rf"\b(?:instead of|rather than|compared (?:to|with)|down from|where .{{2,30}} took)\s+{DECORATION}{HEDGE}{DECORATION}$", re.IGNORECASE
-)
-_ONLY = pattern(
-    rf"[^.;:\n\d]{{0,40}},\s+[^.;:\n\d]{{0,40}}?\b(?:only|just|now|(?:this|it) is|takes?|needs?|finish(?:es)?|runs? in|completes? in)\b"
-    rf"[^.;:,\n\d]{{0,20}}"
-    rf"(?<![-+]){DECORATION}",
-    re.IGNORECASE,
-)
-
-
-def by_leading_instead_of(two: TwoFigures) -> Effect | None:
-    """`instead of 5 min for the whole run, only 2 min are spent`: the baseline first, behind `instead of`."""
-    if not two.has_units or not (start := _INSTEAD_OF.search(two.left)) or not _ONLY.fullmatch(two.between):
-        return None
-    return two.baseline_first._replace(start=two.first.start - len(two.left) + start.start())
-
-
-def by_counted_noun_between(two: TwoFigures) -> Effect | None:
-    """`down to 23 draw calls from 41k`: a noun and `from` between the figures, candidate first."""
-    if not (_THINGS_FROM.fullmatch(two.between) and _DOWN_TO.search(two.left)):
-        return None
-    return two.candidate_first
