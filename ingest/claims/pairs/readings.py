@@ -39,6 +39,10 @@ _SPREAD = frozenset({"std", "stdev", "stddev", "iters", "n", "reps", "count", "s
 _SPEAKS_OF_BASELINE = pattern(r"\b(?:baseline|before|orig(?:inal)?|old|prior)(?:_\w|[^\n:={]{0,50}[:={≈])", re.IGNORECASE)
 
 
+_HINTS = ("aseline", "ASELINE", "efore", "EFORE", "rig", "ld", "rior")
+"""Parts of the words of `_SPEAKS_OF_BASELINE`: a cheap test of the whole text."""
+
+
 class _Reading(NamedTuple):
     """A figure with the words of its name that do not tell its side. `is_baseline` is None where nothing tells the side."""
 
@@ -54,8 +58,9 @@ class _Reading(NamedTuple):
 
 def reading_effects(text: str) -> Iterator[Effect]:
     """The pairs of named readings, in the order of their candidate figures; none in a text without a word for the baseline."""
-    if _SPEAKS_OF_BASELINE.search(text):
-        yield from islice(_pairs(list(_readings(text))), _MOST_PAIRS)
+    if any(hint in text for hint in _HINTS) and (first := _SPEAKS_OF_BASELINE.search(text)):
+        start = text.rfind("\n", 0, first.start()) + 1
+        yield from islice(_pairs(list(_readings(text, start))), _MOST_PAIRS)
 
 
 def _pairs(readings: list[_Reading]) -> Iterator[Effect]:
@@ -105,21 +110,21 @@ _LABEL = pattern(rf"[ \t{BULLETS}#>*_`]*(?P<label>[A-Za-z][^:={{≈\n|]{{1,60}}?
 _BRACKETS = pattern(r"\([^()]*\)")
 _WORDS = pattern(r"[^\W_]+")
 _INDENT = pattern(rf"[ \t]*(?:[{BULLETS}][ \t]+)?")
-_READING = pattern(
-    r"(?<![\w.'\"/])(?P<quote>['\"`])?(?P<name>[A-Za-z_][^\n:=≈'\"`{}\[\],;|]{0,60}?)(?(quote)(?P=quote))[*_`]{0,3}"
-    r"[ \t]{0,3}(?:[:=][ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)"
-)
+_VALUE = pattern(r"(?:[:=][ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)")
+"""The separator before a value."""
 
+_DELIMITER = pattern(r"[,;{}\[\]|:=≈]")
+_NAME = pattern(r"[\W\d]*(?P<name>[A-Za-z_].{0,60}?)[*_`'\"\s]*")
 
 _TOTAL = pattern(r"\btotal\s+[~≈]?\d", re.IGNORECASE)
 """`encode=800ms, total 1.0s`"""
 
 
-def _readings(text: str) -> Iterator[_Reading]:
-    """The readings of the lines, in order, each with its side."""
+def _readings(text: str, start: int) -> Iterator[_Reading]:
+    """The readings of the lines from `start` on, in order, each with its side."""
     section: bool | None = None
     depth = 0
-    for number, line in enumerate(islice(_LINE.finditer(text), _MOST_LINES)):
+    for number, line in enumerate(islice(_LINE.finditer(text, start), _MOST_LINES)):
         label = _LABEL.match(text, *line.span())
         side = _side_of_label(label["label"]) if label else None
         indent = _depth(text, line)
@@ -154,10 +159,13 @@ def _readings_of_line(text: str, start: int, end: int) -> Iterator[tuple[str, Qu
     """The names and figures between `start` and `end`; none beside a total, whose parts they are."""
     if _TOTAL.search(text, start, end):
         return
-    for found in _READING.finditer(text, start, end):
-        figure = next(quantities(text, found.end(), end), None)
-        if figure is not None and figure.start - found.end() <= 3:
-            yield found["name"], figure
+    floor = start
+    for found in _VALUE.finditer(text, start, end):
+        name = _NAME.fullmatch(_DELIMITER.split(text[floor : found.start()])[-1])
+        figure = next(quantities(text, found.end(), end), None) if name else None
+        if name and figure and figure.start - found.end() <= 3:
+            floor = figure.end
+            yield name["name"], figure
 
 
 def _with_sides(own: Iterable[tuple[str, Quantity]], side: bool | None, line: int) -> Iterator[_Reading]:
