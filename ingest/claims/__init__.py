@@ -13,6 +13,7 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 | 1 box-drawn tables become Markdown | `find.passages.drawn_tables_as_markdown` | a table of `│` and `┼` is not read |
 | 2 triggers of numbers and of phrases | `find.triggers.find_triggers` | no claim at all, whatever the rules: a `[triggers.…]` of words/ |
 | 3 sections `Before` and `After` | `pairs.sections`, called by `extraction._section_effects` | pairs across headings or tool outputs |
+|   named readings | `pairs.readings` | `'bind_ms': 9.5`, `optimized_ms=4.1`: results as benchmark scripts print them |
 | 4 the passage around each trigger | `find.passages.passage_at` | a bullet, paragraph or table cut at the wrong place |
 | 5 numbers with units | `numbers.quantities.quantities`, `numbers.units.unit` | a wrong number, range, sign or unit |
 | 6a effects of running text | `prose.prose_effects` | the kinds of effects tried at each number, in order |
@@ -25,8 +26,10 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 | 8 words around the effect | `judge.surroundings.surroundings_of` | words of a neighbour taken for those of the effect |
 | 9 metric, or no performance | `judge.metrics.measure_of` | a wrong metric; settings: `judge.not_performance` |
 | 10 ratio | `judge.ratios.ratio_of` | 3 instead of 1/3, `50% faster` instead of `50% less` |
-| 11 evidence, hedge, origin, subject | `judge.evidence` | any of those fields; words/evidence.toml, scope.toml, … |
-| 12 claims without a number | `changes.qualitative.qualitative_claims` | `eliminates allocations` |
+| 11 evidence, hedge, origin, subject | `judge.evidence` | any of those fields; words/evidence.toml, … |
+| 12 scope | `judge.scope`, its `FEATURES` and `scope.toml` | micro, component, end to end; words/scope.toml |
+| 13 confidence | `judge.confidence`, its `FEATURES` and `confidence.toml` | a claim hidden, or one shown that is none |
+| 14 claims without a number | `changes.qualitative.qualitative_claims` | `eliminates allocations` |
 
 ## How to add a claim rule
 
@@ -38,6 +41,12 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 
 A new way to write an effect, not a new word, is a function and a `ReadingRule` with its example in one of the `RULES`; then
 `pytest tests/test_claims_reading_rules.py`.
+
+## How to fit the judge
+
+Rules say what may be a claim; two small fitted models say how sure it is and how much of the software it covers. After a change of rules or
+features, or with new labelled texts: `python -m tests.labelled.fitting FILE.jsonl … --write`. It prints how good they are on texts that they have
+not seen.
 """
 
 from __future__ import annotations
