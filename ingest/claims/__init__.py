@@ -27,8 +27,8 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 | 9 metric, or no performance | `judge.metrics.measure_of` | a wrong metric; settings: `judge.not_performance` |
 | 10 ratio | `judge.ratios.ratio_of` | 3 instead of 1/3, `50% faster` instead of `50% less` |
 | 11 evidence, hedge, origin, subject | `judge.evidence` | any of those fields; words/evidence.toml, … |
-| 12 scope | `judge.scope`, its `FEATURES` and `scope.toml` | micro, component, end to end; words/scope.toml |
-| 13 confidence | `judge.confidence`, its `FEATURES` and `confidence.toml` | a claim hidden, or one shown that is none |
+| 12 scope | `judge.scope.scope_of`, its `FEATURES` and weights | micro, component, end to end; words/scope.toml |
+| 13 confidence | `judge.confidence.confidence_of`, its `FEATURES` and weights | a claim hidden, or one shown that is none |
 | 14 claims without a number | `changes.qualitative.qualitative_claims` | `eliminates allocations` |
 
 ## How to add a claim rule
@@ -44,9 +44,9 @@ A new way to write an effect, not a new word, is a function and a `ReadingRule` 
 
 ## How to fit the judge
 
-Rules say what may be a claim; two small fitted models say how sure it is and how much of the software it covers. After a change of rules or
-features, or with new labelled texts: `python -m tests.labelled.fitting FILE.jsonl … --write`. It prints how good they are on texts that they have
-not seen.
+Rules say what may be a claim; two small fitted models say how sure it is and how much of the software it covers. After a change of rules
+or features, or with new labelled texts, run `python -m tests.labelled.fitting FILE.jsonl … --write`. It prints how good they are on texts
+that they have not seen.
 """
 
 from __future__ import annotations

@@ -136,6 +136,23 @@ def _pairs_within_cells(row: TableRow) -> list[Effect]:
     return [*_pairs_of_other_columns(pairs, row.cells, row.columns), *whole, *_figures_with_change(row.inline, whole)] if pairs else []
 
 
+_BOTH_SIDES = pattern(
+    r"\b(?:before|old|main|baseline|base)\s?(?:/|→|->|vs\.?)\s?(?:after|new|branch|candidate|optimi[sz]ed|head)\b", re.IGNORECASE
+)
+_SLASH = pattern(r"[\s*_`]*/[\s*_`]*")
+
+
+def _both_sides_in_one_cell(row: TableRow) -> list[Effect]:
+    """`| load | 30 / 10 |` below `Case | Time before/after (ms)`: the two figures of each such cell."""
+    found = []
+    for header, cell in zip(row.columns.headers, row.cells, strict=False):
+        if len(cell.figures) == 2 and _BOTH_SIDES.search(header):
+            before, after = (with_unit(figure, header) for figure in cell.figures)
+            if _SLASH.fullmatch(row.text, before.end, after.start) and before.has_metric_of(after):
+                found.append(Effect(before.start, after.end, before, after))
+    return found
+
+
 def _change_filling_its_cell(row: TableRow) -> list[Effect]:
     """The change of the change column, if its cell has nothing else: `| load | 30% less memory | 3x |` below `Case | Notes | Speedup`."""
     alone, column = change_without_figures(row.cells, row.columns), row.columns.change
@@ -149,6 +166,12 @@ def _signed_percentages_only(row: TableRow) -> list[Effect]:
 
 
 RULES: tuple[ReadingRule[TableRow, list[Effect]], ...] = (
+    ReadingRule(
+        "both sides in one cell",
+        _both_sides_in_one_cell,
+        "| Case | Time before/after (ms) | Draw calls |\n|---|---|---|\n| load | 30 / 10 | 4 |",
+        "time 3",
+    ),
     ReadingRule(
         "pairs within cells",
         _pairs_within_cells,
