@@ -46,6 +46,7 @@ class Feature(NamedTuple):
 
 
 def is_(name: str, meaning: str, test: Callable[[Candidate], object]) -> Feature:
+    """A feature that is 1 where the test holds."""
     return Feature(name, meaning, lambda candidate: 1.0 if test(candidate) else 0.0)
 
 
@@ -62,12 +63,15 @@ _SECTION = 300
 """Characters around a candidate that count as its section."""
 
 _MOST_WORDS = 20
+"""More words of performance in a text say no more."""
+
 _MANY = 10
 """So many words of performance make a text one about speed."""
 
 
 @lru_cache(maxsize=4)
 def lower(text: str) -> str:
+    """The text in lower case; cached, since every candidate of a text asks."""
     return text.lower()
 
 
@@ -78,11 +82,13 @@ def mentions_of_speed(text: str) -> int:
 
 
 def has_in_sentence(words: re.Pattern[str], candidate: Candidate) -> bool:
+    """Whether one of the words is in its sentence; in a table, in its caption, row label and header cells."""
     nearby = candidate.nearby
     return any(map(words.search, (nearby.left, nearby.inside, nearby.right)))
 
 
 def section(candidate: Candidate) -> str:
+    """The text around it, in lower case."""
     nearby, effect = candidate.nearby, candidate.effect
     return lower(nearby.text)[max(0, effect.start - _SECTION) : effect.end + _SECTION]
 
@@ -109,6 +115,7 @@ def is_in_code(candidate: Candidate) -> bool:
 
 
 def is_about_speed(candidate: Candidate) -> bool:
+    """Whether the title, or many words of the text, are about performance."""
     return is_title_of_speed(candidate.nearby) or mentions_of_speed(candidate.nearby.text) >= _MANY
 
 
@@ -116,15 +123,18 @@ def is_about_speed(candidate: Candidate) -> bool:
 
 
 def figures(candidate: Candidate) -> list[Quantity]:
+    """Its baseline and candidate figures, as far as there are any."""
     return [figure for figure in (candidate.effect.before, candidate.effect.after) if figure]
 
 
 def are_round(candidate: Candidate) -> bool:
+    """Whether all its figures are numbers that people set and seldom measure."""
     given = figures(candidate)
     return bool(given) and all(map(is_round, given))
 
 
 def are_shares(candidate: Candidate) -> bool:
+    """Whether its figures are bare numbers between 0 and 1."""
     given = figures(candidate)
     return bool(given) and all(figure.unit is None and 0 <= figure.high <= 1 for figure in given)
 
@@ -135,11 +145,13 @@ def longest_time(candidate: Candidate) -> float:
 
 
 def has_hedge(candidate: Candidate) -> bool:
+    """Whether a hedge is part of one of its numbers: `~3x`."""
     change = candidate.effect.change
     return any(figure.hedged for figure in figures(candidate)) or (change is not None and change.hedged)
 
 
 def damped(count: int) -> float:
+    """ln(1 + count), of 20 at most."""
     return math.log1p(min(20, count))
 
 

@@ -50,12 +50,10 @@ def _seconds(candidate: Candidate) -> float | None:
 
 def _nearest(candidate: Candidate) -> str | None:
     """The name of the scope of the nearest word: the last one before the claim, else the first behind, inside, or in the title."""
-    before = words_in(_PLACES["before"](candidate))
-    return (
-        before[-1]
-        if before
-        else next((words[0] for place in ("behind", "inside", "title") if (words := words_in(_PLACES[place](candidate)))), None)
-    )
+    if before := words_in(_PLACES["before"](candidate)):
+        return before[-1]
+    others = (words_in(_PLACES[place](candidate)) for place in ("behind", "inside", "title"))
+    return next((words[0] for words in others if words), None)
 
 
 @lru_cache(maxsize=32)

@@ -113,6 +113,9 @@ _INDENT = pattern(rf"[ \t]*(?:[{BULLETS}][ \t]+)?")
 _VALUE = pattern(r"(?:[:=][ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)")
 """The separator before a value."""
 
+_LONGEST = 80
+"""Characters of a name, and of a value with its unit, that are read."""
+
 _DELIMITER = pattern(r"[,;{}\[\]|:=≈]")
 _NAME = pattern(r"[\W\d]*(?P<name>[A-Za-z_].{0,60}?)[*_`'\"\s]*")
 
@@ -161,8 +164,8 @@ def _readings_of_line(text: str, start: int, end: int) -> Iterator[tuple[str, Qu
         return
     floor = start
     for found in _VALUE.finditer(text, start, end):
-        name = _NAME.fullmatch(_DELIMITER.split(text[floor : found.start()])[-1])
-        figure = next(quantities(text, found.end(), end), None) if name else None
+        name = _NAME.fullmatch(_DELIMITER.split(text[max(floor, found.start() - _LONGEST) : found.start()])[-1])
+        figure = next(quantities(text, found.end(), min(end, found.end() + _LONGEST)), None) if name else None
         if name and figure and figure.start - found.end() <= 3:
             floor = figure.end
             yield name["name"], figure
