@@ -20,8 +20,8 @@ from ingest.claims.numbers.units import Unit, unit
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import BULLETS
 
-_MOST_LINES, _MOST_PAIRS = 2000, 200
-"""The most lines of a text that are searched for readings, and the most pairs; a text with more is data, not a summary."""
+_MOST_LINES, _MOST_READINGS, _MOST_PAIRS = 2000, 2000, 200
+"""The most lines of a text that are searched, the most readings, and the most pairs; a text with more is data, not a summary."""
 
 _BASELINE = frozenset("baseline before original orig old prior previous unoptimized naive".split())  # noqa: SIM905
 _CANDIDATE = frozenset("optimized optimised opt after new improved patched post".split())  # noqa: SIM905
@@ -35,6 +35,9 @@ _FILLERS = frozenset(
 
 _SPREAD = frozenset({"std", "stdev", "stddev", "iters", "n", "reps", "count", "samples", "seed"})
 """Names of readings that are no result."""
+
+_MOST_INPUTS = 6
+"""The most inputs that tell one case from another."""
 
 _SPEAKS_OF_BASELINE = pattern(r"\b(?:baseline|before|orig(?:inal)?|old|prior)(?:_\w|[^\n:={]{0,50}[:={≈])", re.IGNORECASE)
 
@@ -60,7 +63,7 @@ def reading_effects(text: str) -> Iterator[Effect]:
     """The pairs of named readings, in the order of their candidate figures; none in a text without a word for the baseline."""
     if any(hint in text for hint in _HINTS) and (first := _SPEAKS_OF_BASELINE.search(text)):
         start = text.rfind("\n", 0, first.start()) + 1
-        yield from islice(_pairs(list(_readings(text, start))), _MOST_PAIRS)
+        yield from islice(_pairs(list(islice(_readings(text, start), _MOST_READINGS))), _MOST_PAIRS)
 
 
 def _pairs(readings: list[_Reading]) -> Iterator[Effect]:
@@ -131,7 +134,8 @@ def _readings(text: str, start: int) -> Iterator[_Reading]:
         label = _LABEL.match(text, *line.span())
         side = _side_of_label(label["label"]) if label else None
         indent = _depth(text, line)
-        own = list(_readings_of_line(text, label.end() if label and side is not None else line.start(), line.end()))
+        behind = label.end() if label and side is not None else line.start()
+        own = list(islice(_readings_of_line(text, behind, line.end()), _MOST_READINGS))
         if side is not None and not own:
             section, depth = side, indent
             continue
@@ -177,7 +181,7 @@ def _with_sides(own: Iterable[tuple[str, Quantity]], side: bool | None, line: in
     for name, figure in own:
         words = _words(name)
         case = tuple(inputs)
-        if figure.unit is None and figure.low == int(figure.low):
+        if figure.unit is None and figure.low == int(figure.low) and len(inputs) < _MOST_INPUTS:
             inputs.append(f"{name}={figure.low}")
         if not _SPREAD.isdisjoint(words[-1:]):
             continue
