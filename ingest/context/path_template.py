@@ -83,8 +83,10 @@ class PathReading:
         found = found or NO_PATH_FACTS
         if found.started_at:
             return found
-        started_at = time_of_path(name, self.zone) or (time_of_path(str(path), self.zone) if path else None)
-        return replace(found, started_at=started_at)
+        started_at = time_of_path(name, self.zone)
+        if path and not started_at and (place := str(path)) != name:
+            started_at = time_of_path(place, self.zone)
+        return replace(found, started_at=started_at) if started_at else found
 
 
 def _facts(parts: dict[str, str], zone: tzinfo) -> PathFacts:

@@ -177,6 +177,8 @@ class Scanner:
         first = at + (window.data[at : at + 1] == b"\n")
         if window.data[first : first + 1] != b"{" or not self._begins_line(first):
             return at
+        if window.data.startswith(_RESULT_BEGINNING, first):  # the next line of most logs that are no streams
+            return first
         at, line = first, window.line_at(first)
         while (events := self._events_at(at, line)).texts:
             self.blank, self._torn = False, None
@@ -302,9 +304,9 @@ class Scanner:
             return self._on_a_long_line(start, end, line)
         if is_whole_record(line):
             window.pass_line(start, end)
-            return self._whole(start, start + len(line), "", None)._replace(line_bytes=line)
+            return self._whole(start, start + len(line), "", None, line)
         if event := _event_of(line):
-            return self._whole(start, start + len(line), "", event)._replace(line_bytes=line)
+            return self._whole(start, start + len(line), "", event, line)
         text = line.decode("utf-8", "replace")
         try:
             value, decoded = _LENIENT_DECODER.raw_decode(text)
@@ -323,7 +325,7 @@ class Scanner:
             if not isinstance(value, dict) or not isinstance(value.get("type"), str):
                 return None
         self._window.pass_line(start, end)
-        span = self._whole(start, start + len(line), "", value)._replace(line_bytes=line)
+        span = self._whole(start, start + len(line), "", value, line)
         self._window.move(end)
         return span
 
@@ -446,10 +448,10 @@ class Scanner:
         self.noise = True
         return min(go_on, len(self._window.data)), None
 
-    def _whole(self, start: int, end: int, text: str, value: Any) -> Span:
+    def _whole(self, start: int, end: int, text: str, value: Any, line_bytes: bytes = b"") -> Span:
         self.objects += 1
         window = self._window
-        return Span(window.base + start, window.base + end, window.line_at(start), text, value)
+        return Span(window.base + start, window.base + end, window.line_at(start), text, value, line_bytes=line_bytes)
 
 
 def _may_be_event(line: bytes) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 LONGEST_TITLE = 80
 """Characters of a title, with the sign that it is cut."""
@@ -17,9 +18,13 @@ _READ = 4_000
 _FENCE = ("```", "~~~")
 _TABLE_OR_RULE = re.compile(r"\||[-=_*─━═+|\s]{3,}$")
 _BLOCK = re.compile(r"#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s")
-_BLOCK_MARKS = re.compile(r"^(?:\s|#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s|\[[ xX]?\]\s)+")
+_BLOCK_MARKS = re.compile(r"(?:\s|#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s|\[[ xX]?\]\s)+")
 _LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)\s]{0,500}\)")
 _TAG = re.compile(r"</[a-zA-Z][\w:-]*>|(?<!\w)<[a-zA-Z][\w:-]*/?>")
+_MARKS = ((_LINK, "[", r"\1"), (_TAG, "<", ""))
+"""Pattern, a sign that each of its matches has, and what is kept of a match."""
+
+_EMPHASIS_SIGN = re.compile("[*`~_]")
 _EMPHASIS = re.compile(r"\*+|`+|~~|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 _EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3\U0001f000-\U0001faff\U000e0020-\U000e007f]")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?![a-z\s])|(?<=[。！？])")
@@ -45,8 +50,13 @@ def title_of(prompt: str | None, summary: str | bytes | None) -> str | None:
 
 def plain_line(text: str) -> str:
     """A line of Markdown without its marks, tags of XML and emoji; empty where no letter or digit is left."""
-    bare = _EMOJI.sub("", _TAG.sub("", _LINK.sub(r"\1", _BLOCK_MARKS.sub("", text))))
-    line = " ".join(_EMPHASIS.sub("", bare).split())
+    marks = _BLOCK_MARKS.match(text)
+    bare = text[marks.end() :] if marks else text
+    for pattern, sign, kept in _MARKS:
+        if sign in bare:  # few lines have any, and to look for a sign is cheaper than to search for its pattern
+            bare = pattern.sub(kept, bare)
+    bare = bare if bare.isascii() else _EMOJI.sub("", bare)
+    line = " ".join((_EMPHASIS.sub("", bare) if _EMPHASIS_SIGN.search(bare) else bare).split())
     return line if any(map(str.isalnum, line)) else ""
 
 
@@ -57,7 +67,7 @@ def _start(summary: str | bytes | None) -> str:
 def _first_sentence(text: str) -> str:
     """The first sentence that says something, else the first there is."""
     first = ""
-    for sentence in (sentence for block in _blocks(text) for sentence in map(plain_line, _SENTENCE_END.split(block)) if sentence):
+    for sentence in filter(None, map(plain_line, chain.from_iterable(map(_sentences, _blocks(text))))):
         if _says_something(sentence):
             return sentence
         first = first or sentence
@@ -78,8 +88,17 @@ def _blocks(text: str) -> Iterator[str]:
         lines += [] if is_apart else [line]
 
 
+def _sentences(block: str) -> Iterator[str]:
+    """Made one by one: mostly the first one is the title."""
+    start = 0
+    for end in _SENTENCE_END.finditer(block):
+        yield block[start : end.start()]
+        start = end.end()
+    yield block[start:]
+
+
 def _says_something(sentence: str) -> bool:
-    return any(word not in _SAYS_NOTHING for word in _WORD.findall(sentence.lower()))
+    return any(word[0] not in _SAYS_NOTHING for word in _WORD.finditer(sentence.lower()))
 
 
 def _shortened(line: str) -> str:

@@ -186,6 +186,8 @@ def _file_bytes(path: Path, expected: int) -> bytes:
         while left and (block := os.read(descriptor, min(left, expected + 1))):
             blocks.append(block)
             left -= len(block)
+            if len(block) == expected and len(blocks) == 1:  # one byte more was asked for: the file ends here, and need not be asked again
+                break
     finally:
         os.close(descriptor)
     return b"".join(blocks)

@@ -16,7 +16,6 @@ WORDS = """the kernel now reads pages once instead of per head and the measured 
  recommend a run on real hardware before merging. summary of optimisation batch size cuda graph stream overlap allocator"""
 
 MODELS = """
-insert into model_usage by name
 select run_id, used as model_id, used as model, if(used = 'glm-5.1', 'zhipuai', 'anthropic') as provider,
        input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, 0 as web_search_requests,
        input_tokens as own_input_tokens, output_tokens as own_output_tokens, cache_read_tokens as own_cache_read_tokens,
@@ -28,7 +27,6 @@ from (select *, map {'claude-opus-4-6': 5, 'claude-sonnet-4-5': 3, 'claude-haiku
 """
 
 CLAIMS = """
-insert into claims by name
 select run_id, claim_no, 10 * claim_no as start, 10 * claim_no + 14 as end, '12 ms to 9 ms' as quote,
        if(claim_no <= claims, 'quantified', 'qualitative') as kind, coalesce(claimed_metric, 'time') as metric,
        if(claim_no % 7 = 0, 'worse', 'better') as direction,
@@ -40,15 +38,15 @@ from (select run_id, claims, claimed_metric, claimed_speedup, claimed_evidence, 
              unnest(range(1, claims + 1 + (hash(run_id) % 4)::bigint)) as claim_no from runs)
 """
 
-SAID = """
-insert into file_changes by name
-select run_id, 'src/file_' || unnest(range((hash(run_id) % 4)::bigint)) || '.py' as path, 10 as insertions, 2 as deletions from runs;
-insert into statements by name
+FILE_CHANGES = """
+select run_id, 'src/file_' || unnest(range((hash(run_id) % 4)::bigint)) || '.py' as path, 10 as insertions, 2 as deletions from runs
+"""
+
+STATEMENTS = """
 select run_id, 1 as statement_no, 'tests_passed' as kind, 0 as start, 14 as end, 'all tests pass' as quote from runs
 """
 
 SOURCES = """
-insert into sources by name
 select source_id, 'logs/' || source_id || '.jsonl' as name, 4000000 as bytes, 'log' as kind, 'jsonl' as container, count(*) as documents,
        timestamptz '2026-11-01' + to_seconds(replace(source_id, 's', '')::bigint) as received_at,
        count(*) as accepted, 0 as duplicates, 0 as rejected, 0 as ignored
@@ -56,13 +54,23 @@ from runs group by source_id
 """
 
 FINDINGS = """
-insert into findings by name
 with kinds as (select run_id, 1 + (hash(run_id) % 3)::bigint as kind from runs where hash(run_id) % 10 = 0)
 select run_id, ['count_mismatch', 'micro_benchmark_only', 'implausible_speedup'][kind] as rule,
        ['info', 'warning', 'error'][kind] as severity,
        'Something does not add up.' as message, '1' as expected, '2' as actual
 from kinds
 """
+
+ROWS_OF = {
+    "model_usage": MODELS,
+    "sources": SOURCES,
+    "findings": FINDINGS,
+    "claims": CLAIMS,
+    "file_changes": FILE_CHANGES,
+    "statements": STATEMENTS,
+}
+"""Table → the rows that belong to the runs."""
+
 BATCH = 250_000
 
 
@@ -74,23 +82,33 @@ def make(location: Path, runs: int) -> Store:
     with store.writing() as writer:
         for first in range(0, runs, BATCH):
             _add_runs(writer.connection, first, min(first + BATCH, runs))
-        for statement in (MODELS, SOURCES, FINDINGS, CLAIMS, SAID):
-            writer.connection.execute(statement)
+        for table, select in ROWS_OF.items():
+            _insert(writer.connection, table, select)
     reprice(store)
     return store
 
 
 def _add_runs(connection: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
-    """Runs of these numbers. Columns that must not be NULL, and that no benchmark has an opinion on, hold nothing."""
+    """Runs of these numbers."""
     made = Path(__file__).with_suffix(".sql").read_text()
     connection.execute(made, {"first": first, "last": last, "words": WORDS})
-    given = {str(row[0]) for row in connection.execute("describe made").fetchall()}
-    missing = [field for field in arrow_schema(TABLES["runs"]) if field.name not in given and not field.nullable]
-    defaults = "".join(f", {_nothing(field.type)} as {field.name}" for field in missing)
-    connection.execute(f"insert into runs by name select *{defaults} from made")
+    _insert(connection, "runs", "select * from made")
 
 
-def _nothing(type_: pa.DataType) -> str:
-    if pa.types.is_list(type_):
-        return "[]"
-    return "false" if pa.types.is_boolean(type_) else "0" if pa.types.is_integer(type_) else "''"
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
+    """Insert the rows. A column of the table that they do not have, and that must not be NULL, gets the default of its row model."""
+    row = TABLES[table]
+    given = {str(column[0]) for column in connection.execute(f"describe {select}").fetchall()}
+    defaults = {
+        field.name: pa.array([_stored(row.model_fields[field.name].get_default())], field.type)
+        for field in arrow_schema(row)
+        if field.name not in given and not field.nullable
+    }
+    connection.register("defaults", pa.table({"one": [1]} | defaults))
+    connection.execute(f"insert into {table} by name select made.*, defaults.* exclude (one) from ({select}) as made cross join defaults")
+    connection.unregister("defaults")
+
+
+def _stored(default: object) -> object:
+    """A default as Arrow takes it: a map as its items."""
+    return list(default.items()) if isinstance(default, dict) else default

@@ -1,9 +1,10 @@
 """What finding the claims of a text costs, against reading its record: `TypeAdapter(ResultRecord).validate_json` on the same records.
 
-    python -m tests.bench.claims [5000]
+    python -m tests.bench.claims [5000 [STORE]]
 
-Prints microseconds per text, texts per second and the ratio: for all records, for the one in the middle, for those with a number
-claimed, for those without, and for texts that claim nothing at all. The best of several passes is taken.
+The records are made of those of STORE, else of the sample logs. Prints microseconds per text, texts per second and the ratio: for all
+records, for the one in the middle, for those with a number claimed, for those without, and for texts that claim nothing at all. The best of
+several passes is taken.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import time
 from bisect import bisect
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
 
 from pydantic import TypeAdapter
@@ -20,7 +22,7 @@ from pydantic import TypeAdapter
 from ingest.claims import extract
 from schemas.rows.claim import ClaimKind
 from schemas.wire.agents.claude_code import ResultRecord
-from tests.bench.logs import records
+from tests.bench.logs import made_of, records_of
 
 REPEATS = 5
 
@@ -54,8 +56,9 @@ def without_claims(text: str) -> str:
 def main() -> None:
     """Run the benchmark for the number of records given."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
-    lines = list(records(count))
-    texts = [str(json.loads(line)["result"]) for line in lines]
+    store = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    lines = list(made_of(records_of(store), count))
+    texts = [str(json.loads(line).get("result") or "") for line in lines]
     claiming = [text for text in texts if any(claim.kind is ClaimKind.QUANTIFIED for claim in extract(text))]
     silent = [text for text in texts if not any(claim.kind is ClaimKind.QUANTIFIED for claim in extract(text))]
     nothing = [text for text in map(without_claims, texts[:1000]) if not extract(text)]

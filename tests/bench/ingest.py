@@ -1,29 +1,36 @@
 """How fast `tachograph ingest` is, against the least that could be done with the same bytes, run beside it.
 
-    python -m tests.bench.ingest 100000 [1000000 …]
+    python -m tests.bench.ingest 100000 [1000000 …] [--from STORE]
 
 (a) one JSONL file of N records against `duckdb.read_json` that writes the same columns, unvalidated, into a DuckDB file (long text
-with zstd in both); (b) a folder of N files (at most 100,000) against a plain loop of `json.loads`. Prints seconds, ratios and the peak
-memory of the process tree. Everything is run twice and the better time taken; the page cache is warm.
+with zstd in both); (b) a folder of N files (at most 100,000) against a plain loop of `json.loads`. Prints seconds of wall time and of CPU,
+the ratios of both, and the peak memory of the process tree. Everything is run twice and the better time taken; the page cache is warm.
+On a machine with other work the ratio of CPU counts. Then: how long three records take in a fresh process, and microseconds of CPU for a
+record by stage (`tests.bench.stages`). The records are made of those of STORE, else of the sample logs (`tests.bench.logs`).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
-from tests.bench.logs import write_folder, write_lines
+from tests.bench.logs import Record, records_of, write_folder, write_lines
+from tests.bench.stages import SAMPLE, seconds_by_stage
 
 FILES_AT_MOST = 100_000
 REPEATS = 2
+FEW, FEW_REPEATS = 3, 5
 
 READ_JSON = """
 import duckdb, sys
@@ -60,18 +67,29 @@ for folder, _, names in os.walk(sys.argv[1]):
 """
 
 
-def timed(command: Sequence[str], target: Path) -> tuple[float, float]:
-    """Seconds of the better of two runs, and the peak memory of the process tree in GiB."""
-    best, peak = float("inf"), 0.0
-    for _ in range(REPEATS):
-        target.unlink(missing_ok=True)
-        started = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-            peak = max(peak, watched(process))
-            if process.returncode:
-                raise SystemExit((process.stderr.read() if process.stderr else b"").decode())
-        best = min(best, time.perf_counter() - started)
-    return best, peak
+class Measured(NamedTuple):
+    """Seconds of wall time, seconds of CPU of the process tree, and its peak memory in GiB."""
+
+    seconds: float
+    cpu: float
+    memory: float
+
+
+def timed(command: Sequence[str], target: Path, repeats: int = REPEATS) -> Measured:
+    """The best times of several runs, each with a new target, and the highest peak. Raises SystemExit where a run fails."""
+    runs = [_timed(command, target) for _ in range(repeats)]
+    return Measured(min(run.seconds for run in runs), min(run.cpu for run in runs), max(run.memory for run in runs))
+
+
+def _timed(command: Sequence[str], target: Path) -> Measured:
+    target.unlink(missing_ok=True)
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        peak = watched(process)
+        if process.returncode:
+            raise SystemExit((process.stderr.read() if process.stderr else b"").decode())
+    seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Measured(seconds, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, peak)
 
 
 def watched(process: subprocess.Popen[bytes]) -> float:
@@ -98,40 +116,67 @@ def _memory(process: psutil.Process) -> int:
         return 0
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Run the benchmark for each number of records given."""
-    print(f"{os.cpu_count()} cores\n{'what':46}{'seconds':>9}{'ratio':>8}{'GiB':>7}")
-    for count in map(int, sys.argv[1:] or ["100000"]):
-        with tempfile.TemporaryDirectory() as folder:
-            lines(Path(folder), count)
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.ingest", description="How fast ingest is.")
+    parser.add_argument("counts", metavar="N", type=int, nargs="*", default=[100_000], help="records to ingest (100000)")
+    parser.add_argument("--from", dest="store", metavar="STORE", type=Path, help="a store whose result records are used (the sample logs)")
+    options = parser.parse_args(arguments)
+    records = records_of(options.store)
+    print(
+        f"{os.cpu_count()} cores; made of {len(records):,} records\n{'what':42}{'seconds':>9}{'ratio':>8}{'CPU s':>9}{'ratio':>8}{'GiB':>7}"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for count in options.counts:
+            lines(folder, records, count)
             if count <= FILES_AT_MOST:
-                files(Path(folder), count)
+                files(folder / f"{count}", records, count)
+        few(folder, records)
+    stages(records)
 
 
-def lines(folder: Path, count: int) -> None:
+def lines(folder: Path, records: Sequence[Record], count: int) -> None:
     """Benchmark (a)."""
     source, target = folder / "logs.jsonl", folder / "store.duckdb"
-    write_lines(source, count)
+    write_lines(source, records, count)
     print(f"(a) {count:,} records, {source.stat().st_size / 1e6:,.0f} MB on lines of one file")
     plain = timed([sys.executable, "-c", READ_JSON, str(source), str(target), "plain"], target)
-    row("    duckdb.read_json, unvalidated", plain, plain[0])
-    row("    the same, raw records kept too", timed([sys.executable, "-c", READ_JSON, str(source), str(target), "raw"], target), plain[0])
-    row("    tachograph ingest", ours(source, target, count), plain[0])
+    row("    duckdb.read_json, unvalidated", plain, plain)
+    row("    the same, raw records kept too", timed([sys.executable, "-c", READ_JSON, str(source), str(target), "raw"], target), plain)
+    row("    tachograph ingest", ours(source, target, count), plain)
     source.unlink()
 
 
-def files(folder: Path, count: int) -> None:
+def files(folder: Path, records: Sequence[Record], count: int) -> None:
     """Benchmark (b)."""
     source, target = folder / "logs", folder / "store.duckdb"
-    write_folder(source, count)
+    write_folder(source, records, count)
     print(f"(b) {count:,} files")
     loop = timed([sys.executable, "-c", JSON_LOADS, str(source)], target)
-    row("    a loop of json.loads", loop, loop[0])
-    row("    tachograph ingest", ours(source, target, count), loop[0])
-    row("    tachograph ingest, the second time", timed(ingest_command(source, target), folder / "nothing"), loop[0])
+    row("    a loop of json.loads", loop, loop)
+    row("    tachograph ingest", ours(source, target, count), loop)
+    row("    tachograph ingest, the second time", timed(ingest_command(source, target), folder / "nothing"), loop)
 
 
-def ours(source: Path, target: Path, count: int) -> tuple[float, float]:
+def few(folder: Path, records: Sequence[Record]) -> None:
+    """What a small ingest takes: mostly the start of the process and the making of a store."""
+    source, target = folder / "few.jsonl", folder / "few.duckdb"
+    write_lines(source, records, FEW)
+    found = timed(ingest_command(source, target), target, FEW_REPEATS)
+    print(f"{FEW} records in a fresh process, best of {FEW_REPEATS}: {found.seconds:.2f} s, {found.cpu:.2f} s of CPU")
+
+
+def stages(records: Sequence[Record]) -> None:
+    """The table of the stages."""
+    found = seconds_by_stage(records)
+    total = sum(found.values())
+    print(f"{f'stage, {SAMPLE:,} records in one process':42}{'µs':>9}{'share':>8}")
+    for stage, seconds in (*found.items(), ("all", total)):
+        print(f"{stage:42}{seconds * 1e6:9.1f}{seconds / total:8.0%}")
+
+
+def ours(source: Path, target: Path, count: int) -> Measured:
     """Our time and memory; makes sure that every record arrived."""
     measured = timed(ingest_command(source, target), target)
     found = subprocess.run(
@@ -148,11 +193,11 @@ def ingest_command(source: Path, target: Path) -> list[str]:
     return [sys.executable, "-m", "app.cli.main", "ingest", str(source), "--db", str(target)]
 
 
-def row(what: str, measured: tuple[float, float], base: float) -> None:
-    """One line of the table: seconds, their ratio to the baseline, peak memory."""
-    seconds, memory = measured
-    print(f"{what:46}{seconds:9.2f}{seconds / base:8.2f}{memory:7.2f}", flush=True)
+def row(what: str, measured: Measured, base: Measured) -> None:
+    """One line of the table: wall time, CPU time, the ratios of both to the baseline, and peak memory."""
+    seconds, cpu, memory = measured
+    print(f"{what:42}{seconds:9.2f}{seconds / base.seconds:8.2f}{cpu:9.2f}{cpu / base.cpu:8.2f}{memory:7.2f}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,68 +1,87 @@
-"""Logs for the benchmarks: records like the samples, each its own run, of about 4 kB with 3 kB of text."""
+"""Logs for the benchmarks: the result records of a store, over and over, each a run of its own.
+
+A record is that of a real run, with its own id, session and duration, and one number at the end of its summary. So lengths, layouts and
+claims of the summaries are distributed as in the store. How long a text takes depends on what it says: words in any order would not tell.
+"""
 
 from __future__ import annotations
 
 import json
 import random
+import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+from ingest.documents.contents import read_paths
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from schemas.agents import CLAUDE_CODE
+from schemas.text import paired
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs" / "claude_code"
-MODELS = ("claude-opus-4-6", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001", "us.anthropic.claude-sonnet-4-5-20250929-v1:0")
-TEXT_CHARACTERS = 3000
+
+Record = dict[str, Any]
+
+_RECORDS = "select raw from runs where agent = $agent and record_kind = 'result' order by run_id"
 
 
-def records(count: int, seed: int = 1) -> Iterator[str]:
-    """So many records as lines of JSON, the same ones for the same seed."""
+def records_of(store: Path | None = None) -> list[Record]:
+    """The result records of Claude Code in a store; without one, those of the sample logs.
+
+    Raises StoreError for a file that is no store, and SystemExit where the store has none of these records. One that was mended when it was
+    read is left out: it is no JSON.
+    """
+    if store is None:
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder) / "samples.duckdb"
+            ingest(read_paths([SAMPLES]), Store(made))
+            return records_of(made)
+    with Store(store).reading() as connection:
+        found = connection.execute(_RECORDS, {"agent": CLAUDE_CODE.key}).fetchall()
+    records = [record for (raw,) in found if (record := _parsed(raw)) is not None]
+    if not records:
+        raise SystemExit(f"{store} has no result records of Claude Code: name a store into which some were ingested.")
+    return records
+
+
+def made_of(records: Sequence[Record], count: int, seed: int = 1) -> Iterator[str]:
+    """So many records as lines of JSON, each made of one drawn from these; the same ones for the same seed."""
     chance = random.Random(seed)
-    templates = [json.loads(path.read_text()) for path in sorted(SAMPLES.iterdir())]
-    words = " ".join(template["result"] for template in templates).split(" ")
-    for number in range(count):
-        yield json.dumps(_record(chance, templates[number % 3], words), separators=(",", ":"), ensure_ascii=False)
+    for _ in range(count):
+        yield json.dumps(_another(chance.choice(records), chance), separators=(",", ":"), ensure_ascii=False)
 
 
-def write_lines(path: Path, count: int) -> None:
+def write_lines(path: Path, records: Sequence[Record], count: int) -> None:
     """One file with a record on each line."""
     with path.open("w", encoding="utf-8") as file:
-        for line in records(count):
+        for line in made_of(records, count):
             file.write(f"{line}\n")
 
 
-def write_folder(folder: Path, count: int) -> None:
+def write_folder(folder: Path, records: Sequence[Record], count: int) -> None:
     """A folder of files with one record each, a thousand in each of its folders."""
-    for number, line in enumerate(records(count)):
+    for number, line in enumerate(made_of(records, count)):
         if number % 1000 == 0:
             (folder / f"{number // 1000:04}").mkdir(parents=True)
         (folder / f"{number // 1000:04}" / f"{number:07}.json").write_text(line, encoding="utf-8")
 
 
-def _record(chance: random.Random, template: dict[str, object], words: list[str]) -> dict[str, object]:
-    usage = {name: _usage(chance) for name in chance.sample(MODELS, chance.choice((1, 2, 2)))}
-    start = chance.randrange(len(words))
-    text = " ".join((words[start:] + words)[: TEXT_CHARACTERS // 6])[:TEXT_CHARACTERS] + f" {chance.random()}"
-    return template | {
-        "duration_ms": chance.randrange(10**4, 10**6),
-        "duration_api_ms": chance.randrange(10**4, 10**6),
-        "num_turns": chance.randrange(1, 200),
-        "result": text,
-        "session_id": _uuid(chance),
-        "total_cost_usd": sum(float(str(one["costUSD"])) for one in usage.values()),
-        "modelUsage": usage,
-        "uuid": _uuid(chance),
-    }
+def _parsed(raw: str) -> Record | None:
+    try:
+        value = paired(json.loads(raw))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
-def _usage(chance: random.Random) -> dict[str, object]:
-    return {
-        "inputTokens": chance.randrange(10**5),
-        "outputTokens": chance.randrange(10**5),
-        "cacheReadInputTokens": chance.randrange(10**7),
-        "cacheCreationInputTokens": chance.randrange(10**5),
-        "webSearchRequests": 0,
-        "costUSD": chance.random() * 3,
-        "contextWindow": 200000,
-    }
+def _another(record: Record, chance: random.Random) -> Record:
+    """The record as that of another run."""
+    own = {"session_id": _uuid(chance), "duration_ms": round(record.get("duration_ms") or 0) + chance.randrange(1000)}
+    if isinstance(record.get("result"), str):
+        own["result"] = f"{record['result']} {chance.random():.6f}"
+    return {name: value for name, value in record.items() if name != "uuid"} | own | {"uuid": _uuid(chance)}
 
 
 def _uuid(chance: random.Random) -> str:

@@ -305,6 +305,8 @@ def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
 
 def _totals(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     """Tokens by class over all models: the sum of the known counts, None where none is known."""
+    if len(usage) == 1:
+        return dict(zip(TOKEN_CLASSES, _tokens_of(usage[0]), strict=True))
     return {name: _sum_of_models(counts) for name, *counts in zip(TOKEN_CLASSES, *map(_tokens_of, usage), strict=True)}
 
 
