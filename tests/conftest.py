@@ -26,7 +26,7 @@ from tests.examples import PROFILE
 from tests.forks import Forks, command, run_fresh
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
     from streamlit.testing.v1 import AppTest
 
 settings.load_profile(PROFILE)
@@ -148,6 +148,25 @@ def browser() -> Iterator[Browser]:
             yield found
     except NoBrowser as error:
         pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def one_page(browser: Browser) -> Iterator[Page]:
+    """See `page`."""
+    with browser.new_page() as shared:
+        yield shared
+
+
+@pytest.fixture
+def page(one_page: Page) -> Iterator[Page]:
+    """A page of a new visitor with a screen of 1280 × 900. It is one for all tests: a page of its own compiles 9 MB of scripts again."""
+    from tests.serving import PATIENCE_SECONDS, leave  # noqa: PLC0415  with the driver of the browser
+
+    one_page.set_default_timeout(PATIENCE_SECONDS * 1000)
+    one_page.set_viewport_size({"width": 1280, "height": 900})
+    one_page.emulate_media(color_scheme="light")
+    yield one_page
+    leave(one_page)
 
 
 @pytest.fixture

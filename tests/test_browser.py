@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
 
 from app.text.formatting import sortable_duration
 from ingest.documents.contents import Source
@@ -29,6 +29,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 Scheme = Literal["light", "dark"]
 Open = Callable[..., Page]
+Another = Callable[..., AbstractContextManager[Page]]
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
 TITLE = "I have successfully optimized the MLA attention performance in the vLLM codebase"
 FITS = "main => main.scrollWidth <= main.clientWidth"
@@ -63,47 +64,75 @@ def samples(shown: Path, samples_read: Callable[..., Path]) -> None:
 
 
 class Complaints(list[str]):
-    """What the browser has to say against a page: errors, and requests to anywhere but the dashboard."""
+    """What the browser has to say against pages: errors, and requests to anywhere but the dashboard."""
 
-    def watch(self, page: Page, url: str) -> None:
+    def __init__(self, dashboard: str) -> None:
+        super().__init__()
+        self._ours = (dashboard, dashboard.replace("http", "ws"), "data:", "blob:")
+
+    @contextmanager
+    def of(self, page: Page) -> Iterator[None]:
         page.on("console", self._console)
-        page.on("pageerror", lambda error: self.append(str(error)))
-        page.on("request", lambda request: self._request(request, url))
+        page.on("pageerror", self._error)
+        page.on("request", self._request)
+        yield
+        page.remove_listener("console", self._console)
+        page.remove_listener("pageerror", self._error)
+        page.remove_listener("request", self._request)
+
+    def _error(self, error: Error) -> None:
+        self.append(str(error))
 
     def _console(self, message: ConsoleMessage) -> None:
         # Streamlit looks for its server beneath a deep link's path first, which the browser logs as a 404
         if message.type == "error" and "_stcore/" not in message.location.get("url", ""):
             self.append(f"{message.text} {message.location}")
 
-    def _request(self, request: Request, url: str) -> None:
-        if not request.url.startswith((url, url.replace("http", "ws"), "data:", "blob:")):
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith(self._ours):
             self.append(f"request to {request.url}")
 
 
 @pytest.fixture
-def visit(browser: Browser, dashboard: str) -> Iterator[Open]:
-    """A page of the dashboard, each in a session of its own: `visit("/runs", "dark")`. In the end nothing may have complained."""
-    complaints, contexts = Complaints(), list[BrowserContext]()
+def complaints(dashboard: str) -> Iterator[Complaints]:
+    """In the end there may be none."""
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)
+    found = Complaints(dashboard)
+    yield found
+    assert found == []
 
-    def visited(path: str = "/", scheme: Scheme = "light", *, phone: bool = False) -> Page:
-        viewport: ViewportSize = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 900}
-        contexts.append(browser.new_context(color_scheme=scheme, viewport=viewport, is_mobile=phone, has_touch=phone))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(PATIENCE_SECONDS * 1000)
-        complaints.watch(page, dashboard)
+
+@pytest.fixture
+def visit(page: Page, complaints: Complaints, dashboard: str) -> Iterator[Open]:
+    """The page of a visitor: `visit("/runs", "dark")`."""
+
+    def visited(path: str = "/", scheme: Scheme = "light") -> Page:
+        page.emulate_media(color_scheme=scheme)
         page.goto(f"{dashboard}{path}")
         return page
 
-    yield visited
-    shown = [page.get_by_test_id("stException").count() for context in contexts for page in context.pages]
-    for context in contexts:
-        context.close()
-    assert (sum(shown), complaints) == (0, [])
+    with complaints.of(page):
+        yield visited
+        assert not page.get_by_test_id("stException").count()
 
 
-def figures(page: Page) -> list[str]:
-    """The figures and headings of a screen."""
+@pytest.fixture
+def another(browser: Browser, complaints: Complaints) -> Another:
+    """Opens the page of a second visitor, who has nothing of the first one."""
+
+    @contextmanager
+    def new_page(**options: Any) -> Iterator[Page]:
+        with browser.new_page(**options) as page, complaints.of(page):
+            page.set_default_timeout(PATIENCE_SECONDS * 1000)
+            yield page
+            assert not page.get_by_test_id("stException").count()
+
+    return new_page
+
+
+def figures(page: Page, shown: str) -> list[str]:
+    """The figures and headings of a screen that shows this text."""
+    expect(page.get_by_text(shown)).to_be_visible()
     wait_until_drawn(page)
     return [*page.get_by_test_id("stMetric").all_inner_texts(), *page.get_by_role("heading").all_inner_texts()]
 
@@ -218,7 +247,9 @@ def cut_log(folder: Path) -> Path:
     return log
 
 
-def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_same(samples: None, visit: Open, dashboard: str) -> None:
+def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_same(
+    samples: None, visit: Open, another: Another, dashboard: str
+) -> None:
     page = visit("/")
     page.get_by_role("button", name="Model", exact=True).click()
     page.get_by_test_id("stMultiSelect").first.locator("input").click()
@@ -247,9 +278,9 @@ def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_sa
     page.wait_for_url("**/duration?search=3.17x+speedup&time=*")
     expect(page.get_by_text("1 of 3 runs")).to_be_visible()
     expect(page.get_by_role("heading", name="API time: median 5m 11s of 1 run")).to_be_visible()
-    friend = visit(page.url.removeprefix(dashboard), "dark")
-    expect(friend.get_by_text("1 of 3 runs")).to_be_visible()
-    assert figures(friend) == figures(page)
+    with another(color_scheme="dark") as friends:
+        friends.goto(page.url)
+        assert figures(friends, "1 of 3 runs") == figures(page, "1 of 3 runs")
 
 
 def test_the_measure_of_cost_stays_while_moving_about_and_is_in_the_address(samples: None, visit: Open) -> None:
@@ -303,9 +334,14 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, vi
     assert not [name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked]
 
 
-def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, visit: Open) -> None:
-    page = visit(phone=True)
-    wait_until_drawn(page)
+def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, another: Another, dashboard: str) -> None:
+    with another(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True) as page:
+        page.goto(dashboard)
+        wait_until_drawn(page)
+        require_fits_a_phone(page)
+
+
+def require_fits_a_phone(page: Page) -> None:
     menu = page.get_by_test_id("stExpandSidebarButton")
     assert menu.evaluate("button => getComputedStyle(button, '::after').content") == '"Menu"'
     bar = page.locator(".st-key-filter-bar")

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Page, expect
 
-from tests.serving import ENTRY, PATIENCE_SECONDS, free_port, move, wait_until_drawn, wait_until_up
+from tests.serving import ENTRY, PATIENCE_SECONDS, dashboard_port, move, wait_until_drawn, wait_until_up
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -39,7 +39,7 @@ sys.stdin.read()
 def impatient(tmp_path: Path, samples_read: Callable[..., Path]) -> Iterator[tuple[str, Path]]:
     """The address of a dashboard, and its store."""
     store = Path(shutil.copy(samples_read(), tmp_path))
-    port, log = free_port(), tmp_path / "log"
+    port, log = dashboard_port(), tmp_path / "log"
     options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
     with log.open("wb") as output:
         environment = os.environ | {"TACHOGRAPH_DB": str(store)}
@@ -72,9 +72,8 @@ def held(store: Path, code: str = HOLDER) -> subprocess.Popen[str]:
     return process
 
 
-def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tuple[str, Path], browser: Browser) -> None:
+def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tuple[str, Path], page: Page) -> None:
     address, store = impatient
-    page = browser.new_page()
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)
     with held(store) as other:
         page.goto(address)
@@ -100,4 +99,3 @@ def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tup
         expect(page.get_by_text(f"Waiting up to 2 s for {store}: another process is writing (pid {other.pid}, tachograph)")).to_be_visible()
         other.communicate()
     expect(page.get_by_test_id("stMetric").first).to_be_visible()
-    page.close()

@@ -10,12 +10,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from playwright.sync_api import Browser
 
 from tests.attack import broken_logs, disk_full, hostile_links, hostile_pages, inputs, kills, other_tests, report, uploads, workers, writers
+from tests.attack.browsing import Tab
 from tests.attack.lab import Lab
 from tests.conftest import environment
 from tests.forks import Forks
@@ -40,9 +41,10 @@ SIZES: Mapping[str, tuple[int, str]] = {
 def attack_pages(lab: Lab, browser: Browser, size: Mapping[str, int]) -> None:
     """Screens, exports and links, over one dashboard."""
     with hostile_pages.dashboard(lab) as shown:
-        hostile_pages.attack_screens(lab, browser, shown, size["runs"])
+        with browser.new_page(viewport={"width": 1280, "height": 900}) as page, closing(Tab(page, shown.address)) as tab:
+            hostile_pages.attack_screens(lab, tab, shown, size["runs"])
+            hostile_links.attack(lab, tab, shown, size["links"])
         hostile_pages.attack_exports(lab, browser, shown)
-        hostile_links.attack(lab, browser, shown, size["links"])
 
 
 def attack_writers(lab: Lab, size: Mapping[str, int]) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from playwright.sync_api import Browser, Dialog, Page, Request, WebSocket
+from playwright.sync_api import Dialog, Page, Request, WebSocket
 
 from tests.serving import PATIENCE_SECONDS, move
 
@@ -61,17 +61,16 @@ def canary() -> Iterator[Canary]:
 
 
 class Tab:
-    """One page of a browser. `offences`: requests to anybody but `address`, dialogs, windows that opened, errors of the page's scripts."""
+    """One page of a browser, watched until it is closed. `offences`: requests to anybody but `address`, dialogs, windows that opened."""
 
-    def __init__(self, browser: Browser, address: str) -> None:
+    def __init__(self, page: Page, address: str) -> None:
         self._address = address
-        self._context = browser.new_context(viewport={"width": 1280, "height": 900})
         self.offences: list[str] = []
-        self._context.on("request", self._request)
-        self._context.on("dialog", self._dialog)
-        self.page = self._context.new_page()
+        self.page = page
+        self.page.on("request", self._request)
+        self.page.on("dialog", self._dialog)
         self.page.on("websocket", self._socket)
-        self.page.on("popup", lambda page: self.offences.append(f"a window opened: {page.url[:200]}"))
+        self.page.on("popup", self._popup)
         self.page.set_default_timeout(SLOW_SECONDS * 1000)
 
     def _request(self, request: Request) -> None:
@@ -81,6 +80,9 @@ class Tab:
     def _socket(self, socket: WebSocket) -> None:
         if not socket.url.startswith(f"{self._address.replace('http', 'ws')}/"):
             self.offences.append(f"socket to {socket.url[:200]}")
+
+    def _popup(self, page: Page) -> None:
+        self.offences.append(f"a window opened: {page.url[:200]}")
 
     def _dialog(self, dialog: Dialog) -> None:
         self.offences.append(f"dialog: {dialog.message[:200]}")
@@ -123,8 +125,11 @@ class Tab:
         assert not offences, f"{len(offences)} offences: {offences[:5]}"
 
     def close(self) -> None:
-        """Close it."""
-        self._context.close()
+        """Watch it no more."""
+        self.page.remove_listener("request", self._request)
+        self.page.remove_listener("dialog", self._dialog)
+        self.page.remove_listener("websocket", self._socket)
+        self.page.remove_listener("popup", self._popup)
 
 
 class Log:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from urllib.parse import quote
-
-from playwright.sync_api import Browser
 
 from tests.attack.browsing import Tab
 from tests.attack.hostile_pages import SCREENS, Dashboard, check
@@ -48,14 +45,13 @@ def values(bird: str) -> dict[str, str]:
     }
 
 
-def attack(lab: Lab, browser: Browser, shown: Dashboard, links: int) -> None:
+def attack(lab: Lab, tab: Tab, shown: Dashboard, links: int) -> None:
     """Open so many links, each a screen with all filters and all parameters of its widgets set to one hostile value."""
     tally = lab.tally("hostile links", CHECKED)
-    with closing(Tab(browser, shown.address)) as tab:
-        for path, name, query in _chosen(lab, shown.bird.address, links):
-            with tally.attempt(f"a dashboard of {shown.store}, /{path}?… with {name}: {query[:300]}"):
-                tab.open(f"{path}?{query}")
-                check(tab, shown)
+    for path, name, query in _chosen(lab, shown.bird.address, links):
+        with tally.attempt(f"a dashboard of {shown.store}, /{path}?… with {name}: {query[:300]}"):
+            tab.open(f"{path}?{query}")
+            check(tab, shown)
 
 
 def _chosen(lab: Lab, bird: str, links: int) -> Iterator[tuple[str, str, str]]:

@@ -81,21 +81,20 @@ def _write_measured(place: Path, text: str, task: str) -> None:
         table.writerows((variant, "latency", "ms", value, model, text, text, task) for variant, value, model in rows)
 
 
-def attack_screens(lab: Lab, browser: Browser, shown: Dashboard, runs: int) -> None:
+def attack_screens(lab: Lab, tab: Tab, shown: Dashboard, runs: int) -> None:
     """Show every screen, and `runs` runs on their own page: always that with halves of characters, which no encoding can write."""
     tally = lab.tally("hostile records on every screen", PAGE_CHECKED)
-    with closing(Tab(browser, shown.address)) as tab:
-        tab.open("upload")
-        for path in (*SCREENS, *(f"run?run={quote(run, safe='')}" for run in _chosen_runs(lab, shown, runs))):
-            with tally.attempt(f"a dashboard of {shown.store}, /{path}"):
-                tab.move(path)
-                tab.unfold()
-                check(tab, shown)
-        with tally.attempt("files with hostile names are uploaded"):
-            tab.move("upload")
-            _upload(tab, shown.bird)
+    tab.open("upload")
+    for path in (*SCREENS, *(f"run?run={quote(run, safe='')}" for run in _chosen_runs(lab, shown, runs))):
+        with tally.attempt(f"a dashboard of {shown.store}, /{path}"):
+            tab.move(path)
+            tab.unfold()
             check(tab, shown)
-            _require_all_screens(tab)
+    with tally.attempt("files with hostile names are uploaded"):
+        tab.move("upload")
+        _upload(tab, shown.bird)
+        check(tab, shown)
+        _require_all_screens(tab)
 
 
 def check(tab: Tab, shown: Dashboard) -> None:
@@ -146,7 +145,7 @@ def attack_exports(lab: Lab, browser: Browser, shown: Dashboard, commands: Seque
 
 def _check_html(path: Path, browser: Browser) -> None:
     """Open the page and look whether it does anything."""
-    with closing(Tab(browser, f"file://{path.parent}")) as tab:
+    with browser.new_page() as page, closing(Tab(page, f"file://{path.parent}")) as tab:
         tab.page.goto(f"file://{path}")
         tab.page.wait_for_load_state("load")
         tab.check()

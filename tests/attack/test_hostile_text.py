@@ -18,7 +18,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from playwright.sync_api import Browser
+from playwright.sync_api import Page
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe
 
@@ -319,10 +319,10 @@ def test_d5_files_under_such_names_are_uploaded(store: Store, monkeypatch: pytes
 
 
 @pytest.mark.xdist_group("browser")
-def test_d5_the_page_of_such_a_run_in_a_browser(nasty: Store, browser: Browser, tmp_path: Path) -> None:
+def test_d5_the_page_of_such_a_run_in_a_browser(nasty: Store, page: Page, tmp_path: Path) -> None:
     with nasty.reading() as connection:
         [(run_id,)] = connection.execute("select run_id from runs where in_stream").fetchall()
-    with served(Path(nasty.location), tmp_path / "log") as (url, _), browser.new_page() as page:
+    with served(Path(nasty.location), tmp_path / "log") as (url, _):
         page.goto(f"{url}/_stcore/health")
         page.evaluate("id => { location.href = '/run?' + new URLSearchParams({run: id}) }", run_id)
         page.wait_for_url("**/run?**")

@@ -42,7 +42,7 @@ def _attack_one(lab: Lab, tally: Tally, browser: Browser, files: list[Path], siz
     ):
         disk, log = folder / "disk", folder / "dashboard.log"
         variables = mock.patch.dict(os.environ, {"TMPDIR": str(disk / "tmp")})
-        with variables, served(disk / STORE, log) as (address, _), closing(Tab(browser, address)) as tab:
+        with variables, served(disk / STORE, log) as (address, _), browser.new_page() as page, closing(Tab(page, address)) as tab:
             _upload(tab, files, Log(log), is_full=True)
             found = lab.hasher.state(disk / STORE)
             resize(disk, ROOMY_BYTES)
