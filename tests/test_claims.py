@@ -494,7 +494,9 @@ def seconds(text: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["It is 3x faster.\n\n", "1x ", "1s→2s ", "| 1 ms → 2 ms |\n", "baseline 1:1 ", "baseline_ms=3 optimized_ms=1, "])
+@pytest.mark.parametrize(
+    "unit", ["It is 3x faster.\n\n", "1x ", "1s→2s ", "| 1 ms → 2 ms |\n", "baseline 1:1 ", "baseline_ms=3 optimized_ms=1, "]
+)
 def test_a_megabyte_of_claims_is_cut_off(unit: str) -> None:
     """The bound is generous: it fails only where each claim costs more the more there are."""
     started = time.process_time()
