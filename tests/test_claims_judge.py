@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ingest.claims import extract
 from ingest.claims.judge import confidence, scope
-from schemas.rows.claim import SHOWN_FROM, ClaimKind, Scope
+from schemas.rows.claim import ClaimKind, Scope
+from schemas.rows.confidence import SHOWN_FROM
 from tests.labelled.fitting import fit_confidence, fit_scope, read
 from tests.labelled.texts import LABELLED, labelled_texts
 

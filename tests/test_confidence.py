@@ -29,8 +29,8 @@ from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
-from schemas.rows.claim import SHOWN_FROM, ClaimKind
-from schemas.rows.confidence import is_shown
+from schemas.rows.claim import ClaimKind
+from schemas.rows.confidence import SHOWN_FROM, is_shown
 from tests.conftest import StoreOnce, record_text
 from tests.test_audit import run as run_row
 

@@ -30,7 +30,8 @@ from ingest.claims.prose import prose_effects
 from ingest.claims.tables.captions import caption_above, unit_words_above
 from ingest.claims.tables.table_effects import table_effects
 from ingest.claims.words.vocabulary import Sense
-from schemas.rows.claim import SHOWN_FROM, ClaimKind, ClaimMetric, Direction, Evidence
+from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence
+from schemas.rows.confidence import SHOWN_FROM, is_shown
 
 MOST_CLAIMS, MOST_TRIGGERS = 1000, 5000
 """The most claims and triggers read of a text; a text with more is data, not a summary."""
@@ -62,8 +63,8 @@ def extract(text: str, least_confidence: float = SHOWN_FROM) -> tuple[Claim, ...
     if not triggers and not phrases:
         return ()
     found = _quantified(plain, triggers[:MOST_TRIGGERS]) if triggers else []
-    quantified = [claim for claim in found if claim.confidence is None or claim.confidence >= least_confidence]
-    shown = [claim for claim in found if claim.confidence is None or claim.confidence >= SHOWN_FROM]
+    quantified = [claim for claim in found if is_shown(claim.confidence, least_confidence)]
+    shown = [claim for claim in found if is_shown(claim.confidence)]
     claims = sorted([*quantified, *qualitative_claims(plain, phrases, shown)], key=_POSITION)
     return tuple(claims if plain is text else (claim._replace(quote=text[claim.start : claim.end]) for claim in claims))
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import Field
 
-from schemas.rows.confidence import SHOWN_FROM as SHOWN_FROM  # noqa: PLC0414  whoever makes claims finds it beside their words
+from schemas.rows.confidence import SHOWN_FROM
 from schemas.rows.row import Row, optional
 from schemas.rows.units import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Share, Text
 

@@ -6,6 +6,6 @@ SHOWN_FROM = 0.5
 """Claims of less confidence are kept, but hidden: they count for no figure, and only a list that asks for less shows them."""
 
 
-def is_shown(confidence: float | None) -> bool:
+def is_shown(confidence: float | None, least: float = SHOWN_FROM) -> bool:
     """Whether a claim of this confidence is shown and counted. A claim without a number has no confidence, and is."""
-    return confidence is None or confidence >= SHOWN_FROM
+    return confidence is None or confidence >= least

@@ -25,7 +25,8 @@ from ingest.claims.claim import Claim
 from ingest.claims.extraction import judged
 from ingest.claims.judge import confidence, scope
 from ingest.claims.judge.features import Candidate, Feature
-from schemas.rows.claim import SHOWN_FROM, ClaimMetric, Scope
+from schemas.rows.claim import ClaimMetric, Scope
+from schemas.rows.confidence import SHOWN_FROM
 from tests.labelled.scoring import SPEEDUPS, Score, judge, matches, ratio_agrees
 from tests.labelled.texts import LABELLED, Label, LabelledText
 
