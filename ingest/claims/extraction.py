@@ -11,8 +11,8 @@ from ingest.claims.changes.qualitative import qualitative_claims
 from ingest.claims.claim import Claim
 from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
 from ingest.claims.find.triggers import find_triggers
-from ingest.claims.judge import evidence as rules_of_evidence
 from ingest.claims.judge.confidence import confidence_of
+from ingest.claims.judge.evidence import evidence_of, is_hedged, origin_of, subject_of
 from ingest.claims.judge.features import Candidate
 from ingest.claims.judge.merging import is_restated_on_next_line, joined, repeats_an_earlier, with_expressions_joined, with_trailing_bracket
 from ingest.claims.judge.metrics import is_change_without_noun, is_signed_without_noun, measure_of, sense_of
@@ -46,7 +46,7 @@ _MOST_SECTION_EFFECTS = 100
 """The most effects read from sections of a text."""
 
 _POSITION = attrgetter("start", "end")
-Judged = tuple[Effect, Measure | None, Surroundings]
+Measured = tuple[Effect, Measure | None, Surroundings]
 """An effect, its measure (None if it is not performance), and the words around it."""
 
 _EVIDENCE_BY_STRENGTH = list(Evidence)
@@ -72,20 +72,20 @@ def extract(text: str, least_confidence: float = SHOWN_FROM) -> tuple[Claim, ...
 def judged(text: str) -> list[tuple[Claim, Candidate]]:
     """All quantified claims of the text, whatever their confidence, each with what it was judged by."""
     plain = drawn_tables_as_markdown(text)
-    return [(_claim(plain, *found), found[0]) for found in _candidates(plain, find_triggers(plain)[0][:MOST_TRIGGERS])]
+    return [(_claim(plain, found), found) for found in _candidates(plain, find_triggers(plain)[0][:MOST_TRIGGERS])]
 
 
 def _quantified(text: str, triggers: list[int]) -> list[Claim]:
     """The quantified claims around the triggers, in order."""
-    return sorted((_claim(text, candidate, ends) for candidate, ends in _candidates(text, triggers)), key=_POSITION)
+    return sorted((_claim(text, candidate) for candidate in _candidates(text, triggers)), key=_POSITION)
 
 
-def _candidates(text: str, triggers: list[int]) -> Iterator[tuple[Candidate, Range | None]]:
-    """What may be a quantified claim, with the ends of its ratio. A change takes the evidence of the pair it agrees with."""
+def _candidates(text: str, triggers: list[int]) -> Iterator[Candidate]:
+    """What may be a quantified claim. A change takes the evidence of the pair it agrees with."""
     effects = _without_restatements(text, islice(_effects(text, triggers), MOST_TRIGGERS))
     measured = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
     found = list(islice(_with_measure(measured), MOST_CLAIMS))
-    pairs = [(effect, rules_of_evidence.evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
+    pairs = [(effect, evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
     own = iter(pairs)
     stated = sum(measure.is_stated for _, measure, _ in found)
     for effect, measure, nearby in found:
@@ -113,17 +113,17 @@ def _start_of_effect(found: tuple[Effect, Surroundings]) -> int:
     return found[0].start
 
 
-def _with_measure(judged: list[Judged]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
+def _with_measure(measured: list[Measured]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
     """The effects with a measure. A change without a noun takes the measure of other claims of the text.
 
     A signed percentage takes the metric of an equal percentage elsewhere in the text; a bare `98% reduction` that of all other claims, if
     they have the same metric.
     """
-    stated = [(effect, measure) for effect, measure, _ in judged if measure and measure.is_stated]
+    stated = [(effect, measure) for effect, measure, _ in measured if measure and measure.is_stated]
     signed = {_signed_value(effect): measure.metric for effect, measure in stated if effect.change and effect.change.sign}
     metrics = {measure.metric for _, measure in stated}
     only = next(iter(metrics)) if len(metrics) == 1 else None
-    for effect, measure, nearby in judged:
+    for effect, measure, nearby in measured:
         if measure is not None and measure.source is not MeasureSource.NOTHING:
             yield effect, measure, nearby
             continue
@@ -144,7 +144,7 @@ def _evidence_of_change(text: str, effect: Effect, nearby: Surroundings, pairs: 
     """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, the strongest of all pairs."""
     is_title = effect.start <= nearby.title.end
     same = [evidence for pair, evidence in pairs[:_MOST_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
-    return rules_of_evidence.evidence_of(text, effect, nearby, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
+    return evidence_of(text, effect, nearby, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
 
 
 def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:
@@ -207,21 +207,18 @@ def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[
         yield effect, surroundings_in_table(text, effect, f"{above} | {words} | ", rest, title)
 
 
-def _candidate(
-    effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence, others: int
-) -> tuple[Candidate, Range | None] | None:
-    """The effect as a candidate, with the ends of its ratio; None for a change whose ratio would be infinite, zero or implausible."""
+def _candidate(effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence, others: int) -> Candidate | None:
+    """The effect as a candidate; None for a change whose ratio would be infinite, zero or implausible."""
     effect = effect._replace(sense=sense_of(effect, measure.metric, nearby))
     ends = ratio_of(effect, measure.metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None
-    direction = _direction(ends, effect, measure.metric)
-    return Candidate(effect, measure, nearby, direction, geometric_mean(ends) if ends else None, evidence, others), ends
+    return Candidate(effect, measure, nearby, ends, _direction(ends, effect, measure.metric), evidence, others)
 
 
-def _claim(text: str, candidate: Candidate, ends: Range | None) -> Claim:
+def _claim(text: str, candidate: Candidate) -> Claim:
     """The claim of a candidate."""
-    effect, (metric, _, unit, _), nearby = candidate.effect, candidate.measure, candidate.nearby
+    effect, (metric, _, unit, _), nearby, ends, *_ = candidate
     is_range = ends is not None and ends[0] != ends[1]
     return Claim(
         effect.start,
@@ -238,9 +235,9 @@ def _claim(text: str, candidate: Candidate, ends: Range | None) -> Claim:
         unit.name if unit else None,
         candidate.evidence,
         scope_of(candidate),
-        rules_of_evidence.is_hedged(effect, nearby),
-        rules_of_evidence.origin_of(effect, nearby),
-        rules_of_evidence.subject_of(nearby),
+        is_hedged(effect, nearby),
+        origin_of(effect, nearby),
+        subject_of(nearby),
         confidence_of(candidate),
     )
 

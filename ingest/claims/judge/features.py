@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ingest.claims.judge.metrics import is_title_of_speed
+from ingest.claims.judge.ratios import Range, geometric_mean
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import Measure
@@ -30,11 +31,17 @@ class Candidate(NamedTuple):
     effect: Effect
     measure: Measure
     nearby: Surroundings
+    ends: Range | None
+    """Lower and upper end of the ratio; the same for one number."""
     direction: Direction
-    ratio: float | None
     evidence: Evidence
     others: int
     """How many other candidates of the text have a metric that the text states, and are no settings."""
+
+    @property
+    def ratio(self) -> float | None:
+        """The geometric mean of the ends; None without a ratio."""
+        return geometric_mean(self.ends) if self.ends else None
 
 
 class Feature(NamedTuple):

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from ingest.claims.judge.ratios import agrees, factor_of, geometric_mean, same_change
+from ingest.claims.judge.ratios import agrees, distance_of_share, factor_of, geometric_mean, same_change
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.patterns import pattern
@@ -181,7 +181,7 @@ def _is_same(text: str, other: Effect, change: Quantity) -> bool:
         return factor is not None and agrees(other, change, math.log(1.02))
     share = geometric_mean((change.low, change.high)) / 100
     tolerance = _TO_A_DIGIT if "." in text[change.start : change.end] else _ROUNDED
-    return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1))) <= tolerance
+    return distance_of_share(share, factor) <= tolerance
 
 
 _NAMES_A_RATE = pattern(r"throughput|bandwidth|memory|latency", re.IGNORECASE)

@@ -129,7 +129,12 @@ def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE)
 
 def _is_share_of_factor(share: float, factor: float) -> bool:
     """Whether a share is the loss (1 − 1/factor) or the gain (factor − 1) of the factor, within rounding."""
-    return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1))) <= min(max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE)
+    return distance_of_share(share, factor) <= min(max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE)
+
+
+def distance_of_share(share: float, factor: float) -> float:
+    """How far a share is from the loss (1 − 1/factor) or the gain (factor − 1) of the factor, whichever is nearer."""
+    return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1)))
 
 
 def same_change(first: Quantity, second: Quantity) -> bool:
