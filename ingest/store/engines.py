@@ -40,7 +40,7 @@ _idle: deque[_Engine] = deque(maxlen=_KEPT)
 
 @contextmanager
 def connected(store: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to an engine of its own, in memory, in memory. `store`: the name by which one may be attached to it."""
+    """A connection to an engine of its own, in memory. `store`: the name by which one may be attached to it."""
     with ExitStack() as ending:
         engine = _idle_engine() or _new_engine()
         ending.callback(engine.first.close)
