@@ -221,7 +221,8 @@ def test_an_upload_gets_labels_and_is_undone(no_runs: None, visit: Open) -> None
     expect(page.get_by_text("team=kernels")).to_be_visible()
     page.get_by_role("textbox", name="Note").fill("warm cache")
     page.get_by_role("button", name="Save").click()
-    wait_until_drawn(page)  # a link that is clicked while the screen is drawn again may be taken out under the click
+    expect(page.get_by_text("Saved.")).to_be_visible()  # the screen is drawn again: a link clicked before may be taken out under the click
+    wait_until_drawn(page)
     page.get_by_role("link", name="Upload", exact=False).first.click()
     expect(page.get_by_role("heading", name="Upload", exact=True)).to_be_visible()
     page.get_by_role("button", name="Undo this upload").click()
