@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
+from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 
 
@@ -81,10 +82,18 @@ class Rows(NamedTuple):
     file_changes: tuple[tuple[Any, ...], ...] = ()
     statements: tuple[tuple[Any, ...], ...] = ()
     findings: tuple[tuple[Any, ...], ...] = ()
+    response_copies: tuple[tuple[Any, ...], ...] = ()
+    """Responses of a transcript: the values of RESPONSE_COLUMNS."""
 
 
-CHILD_TABLES = Rows._fields[1:]
+CHILD_TABLES = Rows._fields[1:-1]
 """The tables whose rows are written and deleted with their run."""
+
+RESPONSES = "response_copies"
+"""The table whose rows are written and deleted with their source: a run may have responses from several files."""
+
+RESPONSE_COLUMNS = tuple(name for name in ResponseCopyRow.model_fields if name != "source_id")
+"""The columns of a response that its reader knows, in their order."""
 
 FACTS = {"claims": "claim_no", "file_changes": None, "statements": "statement_no", "findings": None}
 """The tables of what is found in a summary → the column that numbers the facts of a run from 1, where they are numbered."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from ingest.agents import SourceReaders
-from ingest.agents.base import CHILD_TABLES, FACTS, ContextOf, Found, Rows
+from ingest.agents.base import CHILD_TABLES, FACTS, RESPONSE_COLUMNS, RESPONSES, ContextOf, Found, Rows
 from ingest.agents.trial_records import of_trial
 from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
@@ -106,6 +106,16 @@ def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
             else:
                 table = arrow_table(TABLES[name], values)
             yield RowTable(name, table, records)
+    yield from _responses(made)
+
+
+def _responses(made: Sequence[Rows]) -> Iterator[RowTable]:
+    """The responses of the records, without their source, which only the commit knows."""
+    if records := [place for place, rows in enumerate(made) for _ in rows.response_copies]:
+        columns = dict(zip(RESPONSE_COLUMNS, zip(*chain.from_iterable(rows.response_copies for rows in made), strict=True), strict=True))
+        unknown = ("",) * len(records)
+        table = arrow_columns(TABLES[RESPONSES], (columns.get(name, unknown) for name in TABLES[RESPONSES].model_fields))
+        yield RowTable(RESPONSES, table, records)
 
 
 def _run_and_number(name: str, made: Sequence[Rows], parts: Sequence[Sequence[Any]], records: Sequence[int]) -> Iterator[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ingest.agents.base import CHILD_TABLES, Rows
+from ingest.agents.base import CHILD_TABLES, RESPONSES, Rows
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from ingest.store.database import Store
@@ -32,7 +32,7 @@ CHUNK_ROWS = 4096
 CHUNK_CHARACTERS = 1 << 25
 """Most characters of raw records in memory before they are written."""
 
-SPOOLED = ("runs", *CHILD_TABLES, "rejects", "measurements")
+SPOOLED = ("runs", *CHILD_TABLES, RESPONSES, "rejects", "measurements")
 """The tables that pass through the spool."""
 
 KEYS = ("reading", "portion", "document")

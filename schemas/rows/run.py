@@ -223,6 +223,8 @@ class RunRow(Row):
     errors: LongText | None = optional("Errors", "Messages of an error record, one per line.")
     result: RawText | None = optional("Summary", "Summary the agent wrote at the end of the run. Damaged characters are repaired.")
     result_repaired: Flag = Field(default=False, description="Whether damaged characters of the summary were repaired.")
+    responses: Count | None = optional("Responses", "Billed model responses in the transcript of the run. Empty: no transcript was read.")
+    subagents: Count | None = optional("Sub-agents", "Sub-agents whose responses are in the transcript of the run.")
     claims: Count | None = optional(
         "Quantified claims",
         "Claims with a number that the summary makes about the run's own work, without those of low confidence. "

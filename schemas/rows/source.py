@@ -65,6 +65,11 @@ class SourceRow(Row):
     rejected: Count = Field(title="Rejected", description="Records that could not be read; see rejects.")
     ignored: Count = Field(title="Ignored", description="Events other than result records; 1 for a file that is no log.")
     ingest_id: Count | None = optional("Ingest", "The ingest that read it. Empty: an ingest before version 6 of the tables.")
+    modified_ns: Count | None = Field(default=None, description="When the file was last modified as it was read, in ns since 1970 (UTC).")
+    resume_at: Bytes | None = Field(
+        default=None, description="Of a session transcript: the byte from which a later ingest reads on where the file has grown."
+    )
+    goes_on: Text | None = Field(default=None, description="Of a part of a transcript that has grown: the source with what came before.")
 
 
 class RejectRow(Row):

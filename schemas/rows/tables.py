@@ -20,6 +20,7 @@ from schemas.rows.claim import ClaimRow
 from schemas.rows.ingest import IngestRow, RunRecordRow, SourceLabelsRow, SupersededRejectRow, SupersededSourceRow
 from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
+from schemas.rows.response import ResponseCopyRow, ResponseRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
@@ -28,7 +29,7 @@ from schemas.rows.units import ArrowType
 from schemas.text import paired
 from schemas.unit_names import Unit
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
 writes a new store from the records of the old one."""
 
@@ -43,6 +44,8 @@ TABLES: dict[str, type[Row]] = {
     "patch_files": PatchFileRow,
     "statements": StatementRow,
     "findings": FindingRow,
+    "responses": ResponseRow,
+    "response_copies": ResponseCopyRow,
     "rejects": RejectRow,
     "measurements": MeasurementRow,
     "price_files": PriceFileRow,

@@ -1,4 +1,4 @@
--- The tables of the store, version 9. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 10. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -25,7 +25,10 @@ create table sources (
     "duplicates" bigint not null,
     "rejected" bigint not null,
     "ignored" bigint not null,
-    "ingest_id" bigint
+    "ingest_id" bigint,
+    "modified_ns" bigint,
+    "resume_at" bigint,
+    "goes_on" varchar
 );
 comment on table sources is 'One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored.';
 comment on column sources."source_id" is 'sha256 of the file''s bytes.';
@@ -40,6 +43,9 @@ comment on column sources."duplicates" is 'Duplicates: runs that were in the sto
 comment on column sources."rejected" is 'Records that could not be read; see rejects.';
 comment on column sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
 comment on column sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
+comment on column sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC).';
+comment on column sources."resume_at" is 'Of a session transcript: the byte from which a later ingest reads on where the file has grown.';
+comment on column sources."goes_on" is 'Of a part of a transcript that has grown: the source with what came before.';
 
 create table runs (
     "run_id" varchar not null,
@@ -120,6 +126,8 @@ create table runs (
     "errors" varchar using compression zstd,
     "result" varchar using compression zstd,
     "result_repaired" boolean not null,
+    "responses" bigint,
+    "subagents" bigint,
     "claims" bigint,
     "claimed_speedup" double,
     "claimed_metric" varchar,
@@ -214,6 +222,8 @@ comment on column runs."permission_denials" is 'Tool calls that were denied perm
 comment on column runs."errors" is 'Messages of an error record, one per line.';
 comment on column runs."result" is 'Summary the agent wrote at the end of the run. Damaged characters are repaired.';
 comment on column runs."result_repaired" is 'Whether damaged characters of the summary were repaired.';
+comment on column runs."responses" is 'Billed model responses in the transcript of the run. Empty: no transcript was read.';
+comment on column runs."subagents" is 'Sub-agents whose responses are in the transcript of the run.';
 comment on column runs."claims" is 'Claims with a number that the summary makes about the run''s own work, without those of low confidence. Empty where there is no summary.';
 comment on column runs."claimed_speedup" is 'Ratio of the top claim. Above 1: faster. The top claim is the run''s own quantified claim to be faster (time, throughput) with the best evidence, then the broadest scope, then the first in the text.';
 comment on column runs."claimed_metric" is 'Metric of the top claim: time or throughput.';
@@ -414,6 +424,138 @@ comment on column findings."severity" is 'info, warning or error.';
 comment on column findings."message" is 'What was found.';
 comment on column findings."expected" is 'Expected value.';
 comment on column findings."actual" is 'Actual value.';
+
+create table responses (
+    "request_id" varchar,
+    "at" timestamptz,
+    "agent_id" varchar,
+    "is_sidechain" boolean not null,
+    "model_id" varchar,
+    "model" varchar,
+    "provider" varchar,
+    "region" varchar,
+    "input_tokens" bigint,
+    "output_tokens" bigint,
+    "reasoning_tokens" bigint,
+    "cache_read_tokens" bigint,
+    "cache_write_tokens" bigint,
+    "cache_write_5m_tokens" bigint,
+    "cache_write_1h_tokens" bigint,
+    "web_search_requests" bigint,
+    "service_tier" varchar,
+    "speed" varchar,
+    "inference_geo" varchar,
+    "stop_reason" varchar,
+    "output_is_final" boolean not null,
+    "tokens_basis" varchar not null,
+    "tools" varchar[] not null,
+    "failed_tools" varchar[] not null,
+    "cost_reported_usd" decimal(18, 9),
+    "run_id" varchar not null,
+    "session_id" varchar not null,
+    "response_id" varchar not null,
+    "cost_list_usd" decimal(18, 9),
+    "price_status" varchar,
+    "price_note" varchar,
+    "price_source" varchar
+);
+comment on table responses is 'One billed response of a session. A response that several files tell of is there once.';
+comment on column responses."request_id" is 'Id of the request to the model.';
+comment on column responses."at" is 'When the response was written (UTC). Empty: the transcript does not say.';
+comment on column responses."agent_id" is 'Id of the sub-agent that asked for it. Empty: the main agent.';
+comment on column responses."is_sidechain" is 'Whether it belongs to a sub-agent or a side question.';
+comment on column responses."model_id" is 'Model id as logged.';
+comment on column responses."model" is 'Canonical model, without date, region and context suffix of the id.';
+comment on column responses."provider" is 'Provider of the model: anthropic, aws, google, openai, …';
+comment on column responses."region" is 'Region of the endpoint.';
+comment on column responses."input_tokens" is 'Input tokens neither read from nor written to the cache.';
+comment on column responses."output_tokens" is 'Output tokens, including thinking.';
+comment on column responses."reasoning_tokens" is 'Reasoning (thinking) tokens: a part of the output tokens.';
+comment on column responses."cache_read_tokens" is 'Input tokens read from the cache.';
+comment on column responses."cache_write_tokens" is 'Input tokens written to the cache.';
+comment on column responses."cache_write_5m_tokens" is 'Cache writes kept for 5 minutes. Empty: not split.';
+comment on column responses."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. Empty: not split.';
+comment on column responses."web_search_requests" is 'Web searches by the provider''s server-side tool.';
+comment on column responses."service_tier" is '`service_tier` as logged: standard, priority, batch.';
+comment on column responses."speed" is '`speed` as logged: standard or fast.';
+comment on column responses."inference_geo" is '`inference_geo` as logged.';
+comment on column responses."stop_reason" is '`stop_reason` as logged.';
+comment on column responses."output_is_final" is 'Whether the output count is that of the whole response. Otherwise it is that of its start: a lower bound.';
+comment on column responses."tokens_basis" is 'exact, upper_bound, lower_bound, estimate or unknown.';
+comment on column responses."tools" is 'Tools that the response called, one name per call, in order.';
+comment on column responses."failed_tools" is 'Of those calls, the tools of the calls that failed.';
+comment on column responses."cost_reported_usd" is '`costUSD` of the line, which early versions wrote. In USD.';
+comment on column responses."run_id" is 'Id of the run.';
+comment on column responses."session_id" is 'Session that owns it: of those whose files tell of it, the one that began first.';
+comment on column responses."response_id" is 'Id of the response; unique in the store.';
+comment on column responses."cost_list_usd" is 'Cost at the list price of its day, for its size, speed and service tier. In USD.';
+comment on column responses."price_status" is 'priced or unpriced.';
+comment on column responses."price_note" is 'What the price depends on besides tokens: long context, fast mode, batch, …';
+comment on column responses."price_source" is 'Origin of the price.';
+
+create table response_copies (
+    "request_id" varchar,
+    "at" timestamptz,
+    "agent_id" varchar,
+    "is_sidechain" boolean not null,
+    "model_id" varchar,
+    "model" varchar,
+    "provider" varchar,
+    "region" varchar,
+    "input_tokens" bigint,
+    "output_tokens" bigint,
+    "reasoning_tokens" bigint,
+    "cache_read_tokens" bigint,
+    "cache_write_tokens" bigint,
+    "cache_write_5m_tokens" bigint,
+    "cache_write_1h_tokens" bigint,
+    "web_search_requests" bigint,
+    "service_tier" varchar,
+    "speed" varchar,
+    "inference_geo" varchar,
+    "stop_reason" varchar,
+    "output_is_final" boolean not null,
+    "tokens_basis" varchar not null,
+    "tools" varchar[] not null,
+    "failed_tools" varchar[] not null,
+    "cost_reported_usd" decimal(18, 9),
+    "source_id" varchar not null,
+    "session_id" varchar not null,
+    "response_no" bigint not null,
+    "message_id" varchar not null,
+    "line_id" varchar
+);
+comment on table response_copies is 'One response as one transcript file tells it. Resumed, forked and sub-agents'' files repeat responses of other files.';
+comment on column response_copies."request_id" is 'Id of the request to the model.';
+comment on column response_copies."at" is 'When the response was written (UTC). Empty: the transcript does not say.';
+comment on column response_copies."agent_id" is 'Id of the sub-agent that asked for it. Empty: the main agent.';
+comment on column response_copies."is_sidechain" is 'Whether it belongs to a sub-agent or a side question.';
+comment on column response_copies."model_id" is 'Model id as logged.';
+comment on column response_copies."model" is 'Canonical model, without date, region and context suffix of the id.';
+comment on column response_copies."provider" is 'Provider of the model: anthropic, aws, google, openai, …';
+comment on column response_copies."region" is 'Region of the endpoint.';
+comment on column response_copies."input_tokens" is 'Input tokens neither read from nor written to the cache.';
+comment on column response_copies."output_tokens" is 'Output tokens, including thinking.';
+comment on column response_copies."reasoning_tokens" is 'Reasoning (thinking) tokens: a part of the output tokens.';
+comment on column response_copies."cache_read_tokens" is 'Input tokens read from the cache.';
+comment on column response_copies."cache_write_tokens" is 'Input tokens written to the cache.';
+comment on column response_copies."cache_write_5m_tokens" is 'Cache writes kept for 5 minutes. Empty: not split.';
+comment on column response_copies."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. Empty: not split.';
+comment on column response_copies."web_search_requests" is 'Web searches by the provider''s server-side tool.';
+comment on column response_copies."service_tier" is '`service_tier` as logged: standard, priority, batch.';
+comment on column response_copies."speed" is '`speed` as logged: standard or fast.';
+comment on column response_copies."inference_geo" is '`inference_geo` as logged.';
+comment on column response_copies."stop_reason" is '`stop_reason` as logged.';
+comment on column response_copies."output_is_final" is 'Whether the output count is that of the whole response. Otherwise it is that of its start: a lower bound.';
+comment on column response_copies."tokens_basis" is 'exact, upper_bound, lower_bound, estimate or unknown.';
+comment on column response_copies."tools" is 'Tools that the response called, one name per call, in order.';
+comment on column response_copies."failed_tools" is 'Of those calls, the tools of the calls that failed.';
+comment on column response_copies."cost_reported_usd" is '`costUSD` of the line, which early versions wrote. In USD.';
+comment on column response_copies."source_id" is 'Id of the file it was read from.';
+comment on column response_copies."session_id" is 'Session of the file: the run of its transcript.';
+comment on column response_copies."response_no" is 'Number of the response within its reading of the file, from 0.';
+comment on column response_copies."message_id" is 'Id of the response as logged; for Codex its turn and number, as no id is logged.';
+comment on column response_copies."line_id" is 'uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.';
 
 create table rejects (
     "source_id" varchar not null,
@@ -644,6 +786,9 @@ create table superseded_sources (
     "rejected" bigint not null,
     "ignored" bigint not null,
     "ingest_id" bigint,
+    "modified_ns" bigint,
+    "resume_at" bigint,
+    "goes_on" varchar,
     "superseded_by" bigint not null
 );
 comment on table superseded_sources is 'A file as it was before a later ingest read it again, or read it grown.';
@@ -659,6 +804,9 @@ comment on column superseded_sources."duplicates" is 'Duplicates: runs that were
 comment on column superseded_sources."rejected" is 'Records that could not be read; see rejects.';
 comment on column superseded_sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
 comment on column superseded_sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
+comment on column superseded_sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC).';
+comment on column superseded_sources."resume_at" is 'Of a session transcript: the byte from which a later ingest reads on where the file has grown.';
+comment on column superseded_sources."goes_on" is 'Of a part of a transcript that has grown: the source with what came before.';
 comment on column superseded_sources."superseded_by" is 'The later ingest.';
 
 create table superseded_rejects (

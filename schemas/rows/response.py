@@ -1,0 +1,70 @@
+"""Model responses of sessions: what each transcript says of a response, and the responses that were billed."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from schemas.rows.row import Row, optional
+from schemas.rows.run import PriceStatusName, TokensBasis, TokensBasisName
+from schemas.rows.units import Count, Flag, Names, Offset, Text, Tokens, Usd, UtcTime
+
+
+class _Response(Row):
+    """What a transcript says of a response. `input_tokens` is uncached input; `reasoning_tokens` is a part of `output_tokens`."""
+
+    request_id: Text | None = optional("Request", "Id of the request to the model.")
+    at: UtcTime | None = optional("Time", "When the response was written (UTC). Empty: the transcript does not say.")
+    agent_id: Text | None = optional("Sub-agent", "Id of the sub-agent that asked for it. Empty: the main agent.")
+    is_sidechain: Flag = Field(default=False, title="Side chain", description="Whether it belongs to a sub-agent or a side question.")
+    model_id: Text | None = optional("Model id", "Model id as logged.")
+    model: Text | None = optional("Model", "Canonical model, without date, region and context suffix of the id.")
+    provider: Text | None = optional("Provider", "Provider of the model: anthropic, aws, google, openai, …")
+    region: Text | None = optional("Region", "Region of the endpoint.")
+    input_tokens: Tokens | None = optional("Uncached input", "Input tokens neither read from nor written to the cache.")
+    output_tokens: Tokens | None = optional("Output tokens", "Output tokens, including thinking.")
+    reasoning_tokens: Tokens | None = optional("Reasoning tokens", "Reasoning (thinking) tokens: a part of the output tokens.")
+    cache_read_tokens: Tokens | None = optional("Cache reads", "Input tokens read from the cache.")
+    cache_write_tokens: Tokens | None = optional("Cache writes", "Input tokens written to the cache.")
+    cache_write_5m_tokens: Tokens | None = optional("Cache writes (5 min)", "Cache writes kept for 5 minutes. Empty: not split.")
+    cache_write_1h_tokens: Tokens | None = optional("Cache writes (1 hour)", "Cache writes kept for 1 hour. Empty: not split.")
+    web_search_requests: Count | None = optional("Web searches", "Web searches by the provider's server-side tool.")
+    service_tier: Text | None = optional("Service tier", "`service_tier` as logged: standard, priority, batch.")
+    speed: Text | None = optional("Speed", "`speed` as logged: standard or fast.")
+    inference_geo: Text | None = optional("Inference region", "`inference_geo` as logged.")
+    stop_reason: Text | None = optional("Stop reason", "`stop_reason` as logged.")
+    output_is_final: Flag = Field(
+        default=True,
+        title="Output is final",
+        description="Whether the output count is that of the whole response. Otherwise it is that of its start: a lower bound.",
+    )
+    tokens_basis: TokensBasisName = Field(
+        default=TokensBasis.EXACT, title="Token basis", description="exact, upper_bound, lower_bound, estimate or unknown."
+    )
+    tools: Names = Field(default=(), title="Tools", description="Tools that the response called, one name per call, in order.")
+    failed_tools: Names = Field(default=(), title="Failed tools", description="Of those calls, the tools of the calls that failed.")
+    cost_reported_usd: Usd | None = optional("Cost as logged", "`costUSD` of the line, which early versions wrote.")
+
+
+class ResponseCopyRow(_Response):
+    """One response as one transcript file tells it. Resumed, forked and sub-agents' files repeat responses of other files."""
+
+    source_id: Text = Field(description="Id of the file it was read from.")
+    session_id: Text = Field(description="Session of the file: the run of its transcript.")
+    response_no: Offset = Field(description="Number of the response within its reading of the file, from 0.")
+    message_id: Text = Field(description="Id of the response as logged; for Codex its turn and number, as no id is logged.")
+    line_id: Text | None = Field(
+        default=None,
+        description="uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.",
+    )
+
+
+class ResponseRow(_Response):
+    """One billed response of a session. A response that several files tell of is there once."""
+
+    run_id: Text = Field(title="Run", description="Id of the run.")
+    session_id: Text = Field(title="Session", description="Session that owns it: of those whose files tell of it, the one that began first.")
+    response_id: Text = Field(title="Response", description="Id of the response; unique in the store.")
+    cost_list_usd: Usd | None = optional("List-price cost", "Cost at the list price of its day, for its size, speed and service tier.")
+    price_status: PriceStatusName | None = optional("Price status", "priced or unpriced.")
+    price_note: Text | None = optional("Price note", "What the price depends on besides tokens: long context, fast mode, batch, …")
+    price_source: Text | None = optional("Price source", "Origin of the price.")
