@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ingest.agents.base import CHILD_TABLES
+from ingest.agents.base import CHILD_TABLES, RESPONSES
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_doubts
@@ -26,6 +26,7 @@ from ingest.store.history.merging import merge
 from ingest.store.history.records import note_records, recount, relabel
 from ingest.store.read_result import ReadResult
 from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
+from ingest.store.responses import bill, note_sessions
 from ingest.store.spool import KEYS, SPOOLED
 from ingest.store.statements import run
 from schemas.rows.price import PriceFileRow
@@ -68,8 +69,14 @@ union select source_id from folding
 """
 _ACCEPTED = "select reading, count(*) from winners anti join folding using (run_id) where replaces is null group by reading"
 
+_BILLED_ANEW = f"""
+select session_id from {RESPONSES} where source_id in (select source_id from chosen) union select session_id from joined_sessions
+"""
+"""Sessions with new copies of responses, or whose responses may belong to another run now."""
+
 _RECHAINED = f"select run_id from {RECHAINED}"
 _REPRICED = "select run_id from repriced"
+_SUMMED = "select run_id from summed"
 _PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
 """Runs that are priced again: their chain changed, or the store got other prices."""
 
@@ -93,7 +100,7 @@ def commit(
     connection.register("read_results", _results_table([result for result in results if not result.known]))
     if replace:
         supersede(connection, "select source_id from read_results", ingest_id)
-        for table in ("rejects", "sources"):
+        for table in ("rejects", "sources", RESPONSES):
             run(connection, f"delete from {table} where source_id in (select source_id from read_results)")
     _limit_memory(connection, spool)
     spooled = _view_spool(connection, spool)
@@ -103,13 +110,16 @@ def commit(
     has_new_prices = prices is not None and keep_price_file(writer, prices)
     _write(connection, ingest_id, spooled)
     if is_folded := fold(connection, "select run_id from winners"):
-        run(connection, "insert into affected select whole_id from folding")
+        run(connection, "insert into affected select run_id from refolded")
     if replace or is_folded or run(connection, _IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
         recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(writer, "select run_id from affected")
+    if is_billed := (RESPONSES in spooled or is_folded) and note_sessions(connection, _BILLED_ANEW):
+        bill(connection)
     is_rechained = rechain(connection, _PROCESSES)
-    stale = [runs for runs, is_so in ((_RECHAINED, is_rechained), (_REPRICED, is_merged), (_PRICED_BEFORE, has_new_prices)) if is_so]
+    changed = ((_RECHAINED, is_rechained), (_REPRICED, is_merged), (_SUMMED, is_billed), (_PRICED_BEFORE, has_new_prices))
+    stale = [runs for runs, is_so in changed if is_so]
     if stale:
         price(writer, " union ".join(stale))
     note_doubts(connection, f"select run_id from winners union {_RECHAINED}" if is_rechained else "select run_id from winners")
@@ -191,6 +201,13 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
             connection,
             f"insert into measurements by name select {columns}, chosen.source_id"
             " from spool_measurements as spooled join chosen using (reading)",
+        )
+    if RESPONSES in spooled:
+        columns = _columns(RESPONSES, "source_id")
+        run(
+            connection,
+            f"insert into {RESPONSES} by name select {columns}, chosen.source_id"
+            f" from spool_{RESPONSES} as spooled join chosen using (reading)",
         )
     for table in filter(spooled.__contains__, CHILD_TABLES):
         run(connection, f"insert into {table} by name select {_columns(table)} {_from_winners(table)}")

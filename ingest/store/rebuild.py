@@ -11,18 +11,19 @@ import duckdb
 from ingest.agents.base import CONTEXT_COLUMNS, Context
 from ingest.documents.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
-from ingest.store.database import Store, Writer, run_step
+from ingest.store.database import Store, Writer, made, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.folding import fold
 from ingest.store.history.merging import merge
 from ingest.store.history.read_again import read_batch
 from ingest.store.history.records import BATCH, batches, complete_kept, note_told, recount
 from ingest.store.repricing import price
+from ingest.store.responses import bill, note_sessions
 from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
     "sources", "rejects", "tool_calls", "patch_files", "price_files", "ingests", "run_records", "source_labels", "superseded_sources",
-    "superseded_rejects", "annotations", "measurements", "source_measures",
+    "superseded_rejects", "annotations", "measurements", "source_measures", "response_copies",
 )  # fmt: skip
 """Tables that do not follow from the raw records and are copied."""
 
@@ -97,6 +98,9 @@ def _merge_records(writer: Writer) -> None:
     if fold(writer.connection, "select run_id from runs"):
         recount(writer.connection, "select source_id from folding")
     merge(writer, "select run_id from run_records")
+    if note_sessions(writer.connection, "select distinct session_id from response_copies"):
+        made(writer.connection, "affected", "select null::varchar as run_id where false")
+        bill(writer.connection)
 
 
 def _batches(previous: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Document, Context]]]:

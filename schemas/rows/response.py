@@ -56,6 +56,7 @@ class ResponseCopyRow(_Response):
         default=None,
         description="uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.",
     )
+    is_copied: Flag = Field(default=False, description="Whether its line says that it was copied from another session (`forkedFrom`).")
 
 
 class ResponseRow(_Response):

@@ -1,7 +1,10 @@
-"""Streams of a session whose file holds all of them: records of one run, whichever comes first.
+"""Logs of one session that are records of one run, whichever comes first.
 
 Each process that goes on with a session of Pi writes a stream of its own, a run by itself. The file of the session has the messages of
 all of them, so that they would count twice. Without the file, or with an older copy of it, the streams stay runs.
+
+Claude Code writes a transcript of each session, and with `-p` a result record for each process. The result tells what was paid, the transcript
+each response. Both are records of one run: that of the last result of the session, or of the transcript where there is none.
 """
 
 from __future__ import annotations
@@ -9,30 +12,48 @@ from __future__ import annotations
 import duckdb
 
 from ingest.agents.base import CHILD_TABLES
-from ingest.store.database import run_step
+from ingest.store.database import made, run_step
 from ingest.store.history.records import note_alone
 from ingest.store.statements import run
 from schemas.agents import AGENTS
 
 _AGENTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.has_whole_files)
-_MACRO = f"create or replace temp macro has_whole_files(agent) as agent in ({_AGENTS})"
+_WITH_TRANSCRIPTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.has_transcripts)
+_MACROS = f"""
+create or replace temp macro has_whole_files(agent) as agent in ({_AGENTS});
+create or replace temp macro has_transcripts(agent) as agent in ({_WITH_TRANSCRIPTS});
+"""
+
+_RESUMED = f"select distinct session_id from runs where agent in ({_AGENTS}) and run_id in ({{runs}})"
+
+_JOINED = f"""
+select session_id
+from runs
+where
+    agent in ({_WITH_TRANSCRIPTS})
+    and session_id in (select session_id from runs where agent in ({_WITH_TRANSCRIPTS}) and run_id in ({{runs}}))
+group by session_id
+having count(*) > 1 or bool_or(record_kind <> 'transcript' and run_id in (select run_id from run_records where record_kind = 'transcript'))
+"""
+"""Sessions with several runs, or with a transcript among the records of another run."""
+
+_REFOLDED = "select whole_id as run_id from folding union select whole_id from moving union select run_id from moving"
 
 
 def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
-    """Make the streams in the sessions of some runs records of the run of their session (`runs`: SQL that selects ids).
+    """Make logs in the sessions of some runs records of the run that they belong to (`runs`: SQL that selects ids).
 
-    Returns whether there were any. `folding`, a temporary table: each run that went, its source, and the run that has its records now,
-    `whole_id`.
+    Returns whether there were any. Two temporary tables: `folding`, each run that went, its source, and the run that has its records now
+    (`whole_id`); `refolded`, the runs that have other records now.
     """
-    run(
-        connection,
-        f"create or replace temp table resumed as select distinct session_id from runs where agent in ({_AGENTS}) and run_id in ({runs})",
-    )
-    has_any = run(connection, "select 1 from resumed limit 1").fetchone()
-    run_step(connection, "records/folding" if has_any else "records/no_folding")
-    if not has_any or not run(connection, "select 1 from folding limit 1").fetchone():
+    run(connection, _MACROS)
+    is_resumed = bool(made(connection, "resumed", _RESUMED.format(runs=runs)))
+    run_step(connection, "records/folding" if is_resumed else "records/no_folding")
+    if made(connection, "joined_sessions", _JOINED.format(runs=runs)):
+        run_step(connection, "records/joining")
+    if not made(connection, "refolded", _REFOLDED):
         return False
-    note_alone(connection, "folding_runs")
+    note_alone(connection, "(select run_id from refolded union select run_id from folding)")
     run_step(connection, "records/folded")
     for table in CHILD_TABLES:
         run(connection, f"delete from {table} where run_id in (select run_id from folding)")
@@ -40,6 +61,6 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
 
 
 def unfold(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make streams runs again whose session's run is in `unkept`; they are added to `unkept` and `touched_runs`."""
-    run(connection, _MACRO)
+    """Make logs runs again whose run is in `unkept`; they are added to `unkept` and `touched_runs`."""
+    run(connection, _MACROS)
     run_step(connection, "undo/unfolded")

@@ -14,7 +14,7 @@ import duckdb
 from ingest.agents.base import CHILD_TABLES, Context
 from ingest.documents.document import Document
 from ingest.store.chains import RECHAINED, define_processes, rechain
-from ingest.store.database import Store, Writer, run_step
+from ingest.store.database import Store, Writer, made, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.folding import fold, unfold
 from ingest.store.history.ingests import price_id
@@ -22,6 +22,7 @@ from ingest.store.history.merging import merge
 from ingest.store.history.read_again import read_batch
 from ingest.store.history.records import batches, recount, relabel
 from ingest.store.repricing import price
+from ingest.store.responses import bill, note_sessions
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
 
@@ -37,6 +38,13 @@ where
 _RESTORED = "select run_id from restored"
 _RECOUNTED = " union ".join(f"select source_id from {table}" for table in ("touched_sources", "restored", "brought_back", "folding"))
 _SESSIONS = "select run_id from runs where session_id in (select session_id from touched_sessions)"
+
+_OWN_SESSIONS = """
+select session_id from response_copies where source_id in (select source_id from sources where ingest_id = getvariable('undone'))
+union
+select session_id from response_copies semi join touched_sessions using (session_id)
+"""
+"""Sessions that lose copies of responses, or whose responses may belong to another run afterwards."""
 
 _OF_AGENTS = "select run_id from runs where logs_share_no_id(agent) and agent in (select agent from touched_agents)"
 """Runs whose other log of the same session may have gone."""
@@ -116,6 +124,7 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     connection.execute(f"set variable undone = {int(ingest_id)}")  # files of several statements take no parameters
     define_processes(connection)
     run_step(connection, "undo/01_touched")
+    has_responses = note_sessions(connection, _OWN_SESSIONS)
     connection.execute(f"create or replace temp table touched_processes as {_PROCESSES_OF.format('unkept')}")
     unfold(connection)
     run_step(connection, "undo/02_restored")
@@ -125,13 +134,17 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     for batch in batches(connection, "restored"):
         _write(writer, batch)
     if fold(connection, f"{_RESTORED} union {_SESSIONS}"):
-        connection.execute("insert into touched_runs select whole_id from folding")
+        connection.execute("insert into touched_runs select run_id from refolded")
     recount(connection, _RECOUNTED)
     relabel(connection, "select run_id from touched_runs")
     is_merged = merge(writer, "select run_id from touched_runs")
+    if has_responses:
+        made(connection, "affected", "select run_id from touched_runs")
+        bill(connection)
     is_rechained = rechain(connection, f"select process from touched_processes union {_PROCESSES_OF.format('restored')}")
     changed = f"{_RESTORED} union select run_id from {RECHAINED}" if is_rechained else _RESTORED
     changed += " union select run_id from repriced" if is_merged else ""
+    changed += " union select run_id from summed" if has_responses else ""
     price(writer, changed)
     note_doubts(connection, f"{changed} union {_SESSIONS} union {_OF_AGENTS}")
 

@@ -523,7 +523,8 @@ create table response_copies (
     "session_id" varchar not null,
     "response_no" bigint not null,
     "message_id" varchar not null,
-    "line_id" varchar
+    "line_id" varchar,
+    "is_copied" boolean not null
 );
 comment on table response_copies is 'One response as one transcript file tells it. Resumed, forked and sub-agents'' files repeat responses of other files.';
 comment on column response_copies."request_id" is 'Id of the request to the model.';
@@ -556,6 +557,7 @@ comment on column response_copies."session_id" is 'Session of the file: the run 
 comment on column response_copies."response_no" is 'Number of the response within its reading of the file, from 0.';
 comment on column response_copies."message_id" is 'Id of the response as logged; for Codex its turn and number, as no id is logged.';
 comment on column response_copies."line_id" is 'uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.';
+comment on column response_copies."is_copied" is 'Whether its line says that it was copied from another session (`forkedFrom`).';
 
 create table rejects (
     "source_id" varchar not null,

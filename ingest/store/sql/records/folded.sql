@@ -1,7 +1,13 @@
--- The records of each stream become records of the run of its session, with their texts; the stream's run goes.
+-- The records of each run that goes become records of the run that it belongs to, with their texts.
 update run_records
 set run_id = folding.whole_id, is_kept = false, raw = coalesce(run_records.raw, runs.raw)
 from folding
 join runs using (run_id)
 where run_records.run_id = folding.run_id;
 delete from runs where run_id in (select run_id from folding);
+update run_records
+set run_id = moving.whole_id
+from moving
+where
+    run_records.run_id = moving.run_id and run_records.source_id = moving.source_id and run_records.ordinal = moving.ordinal
+    and run_records.ingest_id is not distinct from moving.ingest_id;

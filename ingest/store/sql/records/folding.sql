@@ -9,5 +9,4 @@ where
     part.record_kind = 'stream' and part.run_id <> part.session_id and part.trial_id is null
     and part.started_at >= whole.started_at and part.ended_at <= whole.ended_at
     and coalesce(part.output_tokens, 0) <= coalesce(whole.output_tokens, 0);
-create or replace temp table folding_runs as
-select run_id from folding union select whole_id from folding;
+create or replace temp table moving (run_id varchar, source_id varchar, ordinal bigint, ingest_id bigint, whole_id varchar);

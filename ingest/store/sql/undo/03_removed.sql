@@ -8,6 +8,10 @@ delete from rejects
 where
     source_id in (select source_id from sources where ingest_id = getvariable('undone'))
     or source_id in (select source_id from brought_back);
+delete from response_copies
+where
+    source_id in (select source_id from sources where ingest_id = getvariable('undone'))
+    and source_id not in (select source_id from brought_back);
 delete from measurements where source_id in (select source_id from sources where ingest_id = getvariable('undone'));
 delete from source_measures where ingest_id = getvariable('undone');
 delete from sources where ingest_id = getvariable('undone') or source_id in (select source_id from brought_back);

@@ -1,5 +1,5 @@
--- Streams that are records of the run of their session (`records/folding.sql`), where that run loses its record: they are runs again. A
--- kept run tells its own id; a record of a trial has the trial's.
+-- Streams and transcripts that are records of the run of their session (`records/folding.sql`, `joining.sql`), where that run loses its record:
+-- they are runs again. A kept run tells its own id; a record of a trial has the trial's.
 create or replace temp table unfolded as
 select *
 from (
@@ -8,8 +8,11 @@ from (
         case when starts_with(raw, '{"tachograph_run":') then raw ->> '$.run_id' end as run_id
     from run_records
     where
-        run_id in (select run_id from unkept) and record_kind = 'stream'
-        and has_whole_files(told ->> '$.agent') and context ->> '$.trial_id' is null
+        run_id in (select run_id from unkept) and context ->> '$.trial_id' is null
+        and (
+            (record_kind = 'stream' and has_whole_files(told ->> '$.agent'))
+            or (record_kind = 'transcript' and has_transcripts(told ->> '$.agent'))
+        )
 )
 where run_id <> whole_id;
 update run_records

@@ -1,0 +1,57 @@
+-- The runs whose figures are sums of their responses: those that are made of a transcript.
+create or replace temp table summed as
+select distinct run_id
+from runs
+join responses using (run_id)
+where record_kind = 'transcript' and (responses.session_id in (select session_id from changed_owners) or run_id in (select run_id from affected));
+delete from model_usage where run_id in (select run_id from summed);
+insert into model_usage by name
+with of_models as (
+    select
+        run_id, model_id, min(model) as model, min(provider) as provider, min(region) as region,
+        sum(input_tokens)::bigint as input_tokens,
+        sum(output_tokens)::bigint as output_tokens,
+        sum(reasoning_tokens)::bigint as reasoning_tokens,
+        sum(cache_read_tokens)::bigint as cache_read_tokens,
+        sum(cache_write_tokens)::bigint as cache_write_tokens,
+        sum(cache_write_5m_tokens)::bigint as cache_write_5m_tokens,
+        sum(cache_write_1h_tokens)::bigint as cache_write_1h_tokens,
+        bool_and(coalesce(cache_write_tokens, 0) = 0 or coalesce(cache_write_5m_tokens, cache_write_1h_tokens) is not null) as is_split,
+        sum(web_search_requests)::bigint as web_search_requests,
+        case when count(cost_reported_usd) = count(*) then sum(cost_reported_usd)::decimal(18, 9) end as cost_reported_usd,
+        count(*) as responses,
+        count(*) filter (not output_is_final) as unfinished,
+        list_sort(list(distinct tokens_basis)) as bases
+    from responses
+    semi join summed using (run_id)
+    group by run_id, model_id
+)
+select
+    of_models.* exclude (responses, unfinished, bases, is_split)
+    replace (
+        case when is_split then cache_write_5m_tokens end as cache_write_5m_tokens,
+        case when is_split then cache_write_1h_tokens end as cache_write_1h_tokens
+    ),
+    input_tokens as own_input_tokens, output_tokens as own_output_tokens,
+    cache_read_tokens as own_cache_read_tokens, cache_write_tokens as own_cache_write_tokens,
+    cost_reported_usd as cost_own_usd,
+    case
+        when bases = ['exact'] then case when unfinished > 0 then 'lower_bound' else 'exact' end
+        when bases <> ['exact'] then list_filter(bases, lambda basis: basis <> 'exact')[-1]
+    end as tokens_basis,
+    case
+        when unfinished > 0
+            then format('{:,} of {:,} responses have only the output count of their start: output and cost are lower bounds.', unfinished, responses)
+        when list_contains(bases, 'upper_bound') then 'Responses copied from another session cannot be told apart.'
+    end as tokens_basis_reason
+from of_models;
+delete from tool_calls where run_id in (select run_id from summed);
+insert into tool_calls by name
+with calls as (
+    select run_id, unnest(tools) as tool, 1 as calls, 0 as errors from responses semi join summed using (run_id)
+    union all
+    select run_id, unnest(failed_tools), 0, 1 from responses semi join summed using (run_id)
+)
+select run_id, tool, sum(calls)::bigint as calls, sum(errors)::bigint as errors
+from calls
+group by run_id, tool;

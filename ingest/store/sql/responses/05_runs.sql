@@ -1,0 +1,40 @@
+-- The figures of the runs in `summed` from their model rows and their responses.
+with of_models as (
+    select
+        run_id,
+        sum(input_tokens)::bigint as input_tokens,
+        sum(output_tokens)::bigint as output_tokens,
+        sum(cache_read_tokens)::bigint as cache_read_tokens,
+        sum(cache_write_tokens)::bigint as cache_write_tokens,
+        max_by(
+            {'model': model, 'provider': provider, 'region': region}, {'tokens': output_tokens, 'id': model_id}
+        ) as main,
+        list_sort(list(distinct model) filter (model is not null)) as models,
+        list_sort(list(distinct tokens_basis)) as bases
+    from model_usage
+    semi join summed using (run_id)
+    group by run_id
+),
+of_responses as (
+    select run_id, count(*) as responses, count(distinct agent_id) as subagents
+    from responses
+    semi join summed using (run_id)
+    group by run_id
+)
+update runs
+set
+    input_tokens = of_models.input_tokens,
+    output_tokens = of_models.output_tokens,
+    cache_read_tokens = of_models.cache_read_tokens,
+    cache_write_tokens = of_models.cache_write_tokens,
+    model = main.model,
+    provider = main.provider,
+    region = main.region,
+    models = of_models.models,
+    model_costs_usd = list_transform(of_models.models, lambda model: null::decimal(18, 9)),
+    tokens_basis = coalesce(list_filter(bases, lambda basis: basis <> 'exact')[-1], 'exact'),
+    responses = of_responses.responses,
+    subagents = of_responses.subagents
+from of_models
+join of_responses using (run_id)
+where runs.run_id = of_models.run_id;
