@@ -62,7 +62,7 @@ def ingest_paths(paths: Sequence[Path], store: Store, how: How) -> IngestReport:
 
 
 def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
-    """The paths to read. Without any, and where no rejects are retried, the sessions on this machine. Raises UsageError where there are none."""
+    """The paths to read. Without any, and where no rejects are retried, the sessions on this machine. Raises UsageError without these."""
     if paths or retries:
         return only_sessions(paths)
     if not (found := session_folders()):
