@@ -131,11 +131,13 @@ class Responses:
     def compaction(self, response_id: str) -> None:
         """Note that the history was compacted by this response."""
         record = self.recorded.get(response_id)
-        if record and self.has_totals:
+        if record is None or (self.told and self.told[-1].used == record.used):
+            return
+        if self.has_totals:
             self.compacted = record.used
             self.told.append(record._replace(calls=(0, 0), response_id=response_id))
             del self.recorded[response_id]
-        elif record:
+        else:
             self.recorded[response_id] = record._replace(response_id=response_id)
 
     def chosen(self, *, copied: bool) -> list[Response]:

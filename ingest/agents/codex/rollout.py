@@ -45,8 +45,9 @@ _COPIED = "The session was forked; the history of its parent cannot be told apar
 class _Session:
     """One session so far.
 
-    `origin`: the session whose lines it began with; `is_fork`: it says that it did. `own_from`: the number of its first own line, where it says that. `copying`: whether
-    the lines are copies; `dated`: whether anything told. `total`: the last running total, as it was logged in `last_total`.
+    `origin`: the session whose lines it may begin with; `is_fork`: it says that it does. `own_from`: the number of its first own line,
+    where that is told. `copying`: whether the lines are copies; `dated`: whether anything told. `total`: the last running total, which
+    was logged as `last_total`.
     """
 
     meta: SessionMeta
@@ -215,7 +216,8 @@ def _note_context(session: _Session, payload: dict[str, Any], _: object) -> None
 
 def _note_record(session: _Session, payload: dict[str, Any], stamp: object) -> None:
     record = UsageRecord.model_validate(payload)
-    session.responses.record(record.response_id, Counts.of(record.usage), _moment(session, stamp))
+    if record.usage:
+        session.responses.record(record.response_id, Counts.of(record.usage), _moment(session, stamp))
 
 
 def _note_compacted(session: _Session, payload: dict[str, Any], _: object) -> None:
@@ -260,7 +262,10 @@ def _begin_turn(session: _Session, event: EventMessage) -> None:
 
 
 def _enter_turn(session: _Session, turn: str | None, started_at: datetime | None = None) -> None:
-    """A turn that is older than its session was copied from the parent. A start that is only told counts where the file says it is a fork."""
+    """A turn that is older than its session was copied from the parent.
+
+    An old start without a UUID that tells it is no sign of a copy unless the file says that it is a fork.
+    """
     session.turn = turn
     made_at = time_of_uuid(turn)
     began_at = made_at or started_at

@@ -114,7 +114,7 @@ class UsageRecord(_Wire):
     """Payload of a `token_usage_record`, since 2026-09: one response, which token_count mostly states too."""
 
     response_id: Secondary[WireText] = Field(default=None, description="Id of the response.")
-    usage: CodexUsage = Field(description="Tokens of this response alone.")
+    usage: CodexUsage | None = Field(default=None, description="Tokens of this response alone.")
 
 
 class Compacted(_Wire):
