@@ -216,6 +216,7 @@ def test_equal_sessions_stay_two() -> None:
 def test_copied_turns_are_not_the_childs(told_by: str, more: dict[str, Any], embedded: bool) -> None:
     """Forks and sub-agents, over several seconds, with and without the first line of the parent: what is older is inherited."""
     old = turn(1, uncached=100, read=900, output=50)[0 if told_by == "task_started" else 1 :]
+    old.append(call(60, "not answered", "spawn_agent"))
     own = turn(200, uncached=130, read=1000, output=60)
     for line in old + own:
         if line["type"] == "turn_context":

@@ -22,7 +22,7 @@ from schemas.rows.run import ModelUsageRow
 from schemas.text import paired
 
 RECORDS_KEPT = 64
-"""Records of usage that are remembered until the same usage is found in the totals."""
+"""Records of usage that are remembered, beside totals: one of a compaction comes just before it."""
 
 _DEFAULTS = {
     name: info.get_default(call_default_factory=True) for name, info in ResponseCopyRow.model_fields.items() if not info.is_required()
@@ -104,7 +104,6 @@ class Responses:
     def grew(self, used: Counts, total: Counts, moment: Moment) -> None:
         """Note that the totals grew by what a response used."""
         self.has_totals = True
-        self._forget_record_of(used)
         if used == self.compacted:
             self.compacted = None  # the totals do tell of the compaction
             return
@@ -149,11 +148,6 @@ class Responses:
         """The tools that it called, and those of them whose call failed."""
         calls = self.calls[slice(*response.calls)]
         return tuple(call.tool for call in calls), tuple(call.tool for call in calls if call.failed)
-
-    def _forget_record_of(self, used: Counts) -> None:
-        same = next((name for name, one in self.recorded.items() if one.used == used), None)
-        if same is not None:
-            del self.recorded[same]
 
 
 def by_model(responses: Sequence[Response]) -> dict[str | None, Tokens]:
