@@ -41,5 +41,5 @@ qualify row_number() over (
     order by
         is_sent_again, coalesce(output_tokens, 0) desc,
         coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) desc,
-        len(tools) desc, session_id, source_id, response_no
+        len(tools) desc, tokens_basis <> 'exact', session_id, source_id, response_no
 ) = 1;
