@@ -77,7 +77,7 @@ rests as (
     where cost_own_usd <> coalesce(named.usd, 0)
 ),
 reported as (
-    select session_id, sum(cost_own_usd) as usd from runs where session_id is not null and {COUNTED} group by session_id
+    select session_id, sum(cost_own_usd) as usd from runs where session_id is not null and {{counted}} group by session_id
 ),
 explained as (
     select
@@ -108,7 +108,8 @@ def every_part(filters: Filters) -> Where:
     The filters choose runs; their period is left to `parts`.
     """
     condition = where(without_period(filters))
-    return Where(_PARTS.format(condition=condition.sql).strip(), condition.parameters)
+    counted = "true" if filters.choose_excluded else COUNTED
+    return Where(_PARTS.format(condition=condition.sql, counted=counted).strip(), condition.parameters)
 
 
 def parts(filters: Filters) -> Where:
