@@ -247,7 +247,7 @@ def test_tools_have_their_calls_and_what_calling_responses_cost(tmp_path: Path, 
     assert "do not add up" in answer(store, Request(by=("tool",))).note
 
 
-def test_tools_of_runs_without_a_transcript_count_too(tmp_path: Path, store: Store) -> None:
+def test_tools_of_runs_without_responses_count_too(tmp_path: Path, store: Store) -> None:
     call = {
         "type": "assistant",
         "session_id": "s1",

@@ -1,7 +1,7 @@
 """Usage along time: how to group billed responses, and every figure of a group. Read by `tachograph usage`.
 
 A row is a part of what runs used (`app.queries.usage.parts`). Its `part` says what it is: `response` is one billed response of a session;
-`run` is one model of a run without a transcript, or such a run that names no model; `rest` is what such a run cost beyond its models;
+`run` is one model of a run without responses, or such a run that names no model; `rest` is what such a run cost beyond its models;
 `outside` is what a session's reported cost has beyond its responses.
 """
 
@@ -63,13 +63,13 @@ _REPORTED = (
     " + count(distinct run_id) filter (part in ('run', 'rest') and cost_reported_usd is not null)"
 )
 _FIRST, _LAST = (f"{least}(used_at) filter (part <> 'outside')" for least in ("min", "max"))
-_LIST = "Cost at the list prices of the day, added up over responses and runs without a transcript."
-_REPORT = "Cost that the agent logged with its responses, or for runs without a transcript."
+_LIST = "Cost at the list prices of the day, added up over responses and runs without responses."
+_REPORT = "Cost that the agent logged with its responses, or for runs without responses."
 _OUTSIDE = (
     "The part of the sessions' reported cost that their responses do not explain. It counts where the session began."
     " It has no tokens: the transcript does not show them."
 )
-_WHOLE = "Runs without a transcript. They count with their totals, at the time they started."
+_WHOLE = "Runs whose session has no single responses in the store. They count with their totals, at the time they started."
 _BOUNDS = "Responses and runs whose output count is a lower bound: output, tokens and list-price cost of the row are at least that."
 
 
@@ -87,7 +87,7 @@ USAGE_METRICS = by_key(
         "responses", "Responses", "Billed responses of models. One that several files tell of counts once.",
         "count(*) filter (part = 'response')",
     ),
-    _count(WHOLE_RUNS, "Runs without transcript", _WHOLE, "count(distinct run_id) filter (part = 'run')"),
+    _count(WHOLE_RUNS, "Runs without responses", _WHOLE, "count(distinct run_id) filter (part = 'run')"),
     _count(
         "sessions", "Sessions", "Distinct sessions. One that spans several rows counts in each, and once in the total.",
         "count(distinct session) filter (part <> 'outside')",
@@ -134,7 +134,7 @@ TOOL_METRICS = by_key(
     Metric("first_at", "First", Unit.TIME, meaning="Time of the first call (UTC).", sql="min(used_at)", known=""),
     Metric("last_at", "Last", Unit.TIME, meaning="Time of the last call (UTC).", sql="max(used_at)", known=""),
 )  # fmt: skip
-"""Figures over the calls of tools: one row is a response and a tool it called, or a run without a transcript and a tool."""
+"""Figures over the calls of tools: one row is a response and a tool it called, or a run without responses and a tool."""
 
 TOOL_TOTALS = ("tool_calls", "failed_calls")
 """Of these, the figures that add up."""

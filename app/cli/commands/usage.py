@@ -30,7 +30,7 @@ _EXAMPLES = (
 
 
 @click.command(epilog=examples(*_EXAMPLES))
-@keys_option("--by", USAGE_DIMENSIONS, "dimension", ("day",), "Group by  [default: day]")
+@keys_option("--by", USAGE_DIMENSIONS, "dimension", ("day",), "Group by; day if it is not given")
 @zone_option("IANA time zone for days, weeks, months and hours, also of --since and --until.")
 @click.option("--week-starts", type=Word(WEEK_STARTS), default=WEEK_STARTS[0], show_default=True, help="First day of a week.")
 @click.option(
@@ -50,7 +50,7 @@ _EXAMPLES = (
 def usage(by: tuple[str, ...], zone: str, filters: Filters, output: Output, store: CheckedStore, **how: Any) -> None:
     """Show what sessions used: responses, tokens and cost per day, week, month, hour, session, block, project, model, tool or agent.
 
-    Each billed response of a transcript counts once, at its own time. Runs without a transcript count with their totals, at the time
+    Each billed response of a transcript counts once, at its own time. Runs without responses count with their totals, at the time
     they started. A block is a window of 5 hours, as subscriptions have it.
 
     --since and --until choose responses by their own time; all other filters choose runs.

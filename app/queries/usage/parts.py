@@ -1,8 +1,8 @@
-"""The parts that usage consists of, as SQL: billed responses, and runs without a transcript.
+"""The parts that usage consists of, as SQL: billed responses, and runs without responses.
 
-A session whose responses are in the store counts by them, at their times and nothing else: also its runs of which only a result record
-tells, since the transcript has the same tokens. Every other run counts with its own totals at the time it started. So nothing counts
-twice, and each total is the sum of its parts however they are grouped.
+A session whose responses are in the store counts by them alone, each at its own time: also its runs of which only a result record tells,
+since the transcript has the same tokens. Every other run counts with its own totals at the time it started. So nothing counts twice, and
+each total is the sum of its parts however they are grouped.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ used as (
     join tool_calls using (run_id)
 )
 """
-"""Rows of calls: a response and a tool it called, or a run without a transcript and a tool."""
+"""Rows of calls: a response and a tool it called, or a run without responses and a tool."""
 
 _IN_BLOCKS = """
 starts as (select unnest($block_starts::timestamptz[]) as block_start, unnest($block_firsts::timestamptz[]) as first_at),

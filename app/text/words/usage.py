@@ -18,8 +18,8 @@ Row = Mapping[str, Any]
 
 
 def covered(total: Row) -> str:
-    """`120 responses and 2 runs without transcript in 3 sessions`."""
-    runs = f" and {plural(total[WHOLE_RUNS], 'run')} without transcript" if total[WHOLE_RUNS] else ""
+    """`120 responses and 2 runs without responses in 3 sessions`."""
+    runs = f" and {plural(total[WHOLE_RUNS], 'run')} without responses" if total[WHOLE_RUNS] else ""
     return f"{plural(total['responses'], 'response')}{runs} in {plural(total['sessions'], 'session')}"
 
 
