@@ -16,6 +16,7 @@ import pytest
 from app.queries.comparisons.cohorts import as_figures, compare_cohorts
 from app.queries.filters.chosen import NO_FILTERS
 from app.queries.quality import FACTS as KNOWN_FACTS
+from app.queries.usage.totals import Request as UsageRequest
 from app.reports import results, usage
 from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report
@@ -55,7 +56,7 @@ def answers(store: Store) -> Iterator[tuple[str, Answer]]:
     yield "claims", results.claims(store, NO_FILTERS, (), None)
     yield "findings", results.findings(store, NO_FILTERS, (), (), None)
     for by in ("day", "block", "tool"):
-        yield f"usage: {by}", usage.usage(store, usage.Request(by=(by,)))
+        yield f"usage: {by}", usage.usage(store, UsageRequest(by=(by,)))
     made = report(store, Request(by=("label:branch", "day"), reprice="claude-opus-4-6"))
     yield from ((f"report: {section.key}", section.answer) for section in made.sections)
     cohorts = compare_cohorts(store, NO_FILTERS, NO_FILTERS)
