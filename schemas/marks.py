@@ -35,7 +35,10 @@ _FOREIGN = tuple(
     if agent is not CLAUDE_CODE and agent.marks.record_fields
 )
 
-EVENT_START = re.compile(r'\{"type"\s*:')
+FIRST_NAMES = "|".join(("type", *(name for marks in _MARKS for name in marks.first_names)))
+"""Source of a pattern of the names with which events begin."""
+
+EVENT_START = re.compile(rf'\{{"(?:{FIRST_NAMES})"\s*:')
 """The beginning of an event."""
 
 EVENT_TYPES = CLAUDE_CODE.marks.event_types
@@ -66,7 +69,8 @@ _ALL_TYPES = sorted(frozenset[str]().union(*(marks.event_types for marks in _MAR
 _TYPE = '{"type":'
 _BEGINNINGS = tuple(f'{_TYPE}"{kind}"' for kind in ("result", *_ALL_TYPES))
 _LONGEST_BEGINNING = 40
-_EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(map(re.escape, _ALL_TYPES))})"')
+_LINE_NAMES = "|".join(name for marks in _MARKS for name in marks.first_names)
+_EVENT_BEGINNING = re.compile(rf'\{{"(?:type"\s*:\s*"(?:result|{"|".join(map(re.escape, _ALL_TYPES))})"|(?:{_LINE_NAMES})"\s*:)')
 
 
 def is_agents_object(value: dict[str, Any]) -> bool:

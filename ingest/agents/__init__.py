@@ -13,6 +13,7 @@ from ingest.agents.aider.benchmark import AiderBenchmark
 from ingest.agents.aider.chat_history import AiderChatHistory
 from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes
 from ingest.agents.claude_code.reader import ClaudeCode
+from ingest.agents.claude_code.transcript import ClaudeTranscript
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
@@ -40,6 +41,7 @@ from ingest.agents.swe_agent.trajectory import SweAgent
 from ingest.agents.trae import Trae
 from ingest.agents.unread import UnreadLogs
 from ingest.documents.document import Document, Events
+from ingest.documents.scanner import Passes, never
 from ingest.sources.files import Unreadable
 
 READERS: tuple[type[AgentReader], ...] = (
@@ -72,6 +74,7 @@ READERS: tuple[type[AgentReader], ...] = (
     AiderAnalytics,
     AiderBenchmark,
     AiderChatHistory,
+    ClaudeTranscript,
     UnreadLogs,
     KeptRuns,
 )
@@ -101,6 +104,7 @@ class SourceReaders:
         self._context_of = context_of
         self._readers: dict[type[AgentReader], AgentReader] = {}
         self._last: AgentReader | None = None
+        self._passes: Passes = never
         self._sessions: dict[str, type[AgentReader]] = {}
 
     @property
@@ -116,6 +120,7 @@ class SourceReaders:
         reader = self._last
         if type(reader) is not kind:
             reader = self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
+            self._passes = getattr(reader, "passes", never)
         return reader.feed(document)
 
     def note(self, events: Events, first: int, places: int) -> int:
@@ -129,12 +134,18 @@ class SourceReaders:
         count, types, note, of_session, kind = first, reader.event_types, reader.note, self._sessions.get, type(reader)
         with suppress(Exception):  # of a defect: the event is fed as a document, which says what is wrong
             for event in islice(events.values, first, None):
-                if event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event):
+                if event is not None and (
+                    event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event)
+                ):
                     break
                 count += 1
         if count > first:
             reader.noted(events.document(count - 1).moved(places))
         return count - first
+
+    def passes(self, line: bytes) -> bool:
+        """Whether the reader of the document before has read an event from its bytes."""
+        return self._passes(line)
 
     def _reader_of(self, document: Document) -> type[AgentReader] | None:
         value = document.value
@@ -158,7 +169,7 @@ class SourceReaders:
         typed, untyped = by_type()
         if not isinstance(kind, str):
             return next((reader for reader in untyped if reader.recognises(document)), None)
-        return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
+        return next((reader for reader in typed.get(kind, (ClaudeTranscript,)) if reader.recognises(document)), ClaudeCode)
 
     def _remember(self, session: object, kind: type[AgentReader]) -> None:
         if isinstance(session, str) and session not in self._sessions:
