@@ -55,9 +55,6 @@ ZIPPED_LOGS = tuple((marks.zip_heads, marks.zip_parts) for marks in _MARKS if ma
 
 _NAMES = (frozenset(("tachograph_run",)), *(names for marks in _MARKS for names in marks.names))
 
-_TRANSCRIPT_FIELDS = frozenset(("sessionId", "isSidechain"))
-"""Fields of the messages in a session transcript of Claude Code, which its streams do not have."""
-
 _QUOTE = r'(?:\\"|""|&quot;|&#34;|\x27)'
 QUOTED_RECORD = re.compile(
     rf"{_QUOTE}total_cost_usd{_QUOTE}\s{{0,3}}:\s{{0,3}}(?:[\d.]|null|None)|\bResultMessage\([^\n]{{0,2000}}?total_cost_usd=(?:[\d.]|None)"
@@ -91,11 +88,6 @@ def is_agents_event(value: dict[str, Any]) -> bool:
     if any(isinstance(value.get(name), str) for name in _SESSIONS):
         return True
     return kind in EVENT_TYPES and (isinstance(value.get("message"), dict) or isinstance(value.get("subtype"), str))
-
-
-def is_transcript_event(value: dict[str, Any]) -> bool:
-    """Whether an event is of a session transcript of Claude Code, as it keeps them under `~/.claude/projects`."""
-    return value.keys() >= _TRANSCRIPT_FIELDS
 
 
 def has_marks(text: str) -> bool:

@@ -41,7 +41,6 @@ from ingest.agents.swe_agent.trajectory import SweAgent
 from ingest.agents.trae import Trae
 from ingest.agents.unread import UnreadLogs
 from ingest.documents.document import Document, Events
-from ingest.documents.scanner import Passes, never
 from ingest.sources.files import Unreadable
 
 READERS: tuple[type[AgentReader], ...] = (
@@ -104,7 +103,6 @@ class SourceReaders:
         self._context_of = context_of
         self._readers: dict[type[AgentReader], AgentReader] = {}
         self._last: AgentReader | None = None
-        self._passes: Passes = never
         self._sessions: dict[str, type[AgentReader]] = {}
 
     @property
@@ -120,7 +118,6 @@ class SourceReaders:
         reader = self._last
         if type(reader) is not kind:
             reader = self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
-            self._passes = getattr(reader, "passes", never)
         return reader.feed(document)
 
     def note(self, events: Events, first: int, places: int) -> int:
@@ -134,18 +131,12 @@ class SourceReaders:
         count, types, note, of_session, kind = first, reader.event_types, reader.note, self._sessions.get, type(reader)
         with suppress(Exception):  # of a defect: the event is fed as a document, which says what is wrong
             for event in islice(events.values, first, None):
-                if event is not None and (
-                    event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event)
-                ):
+                if event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event):
                     break
                 count += 1
         if count > first:
             reader.noted(events.document(count - 1).moved(places))
         return count - first
-
-    def passes(self, line: bytes) -> bool:
-        """Whether the reader of the document before has read an event from its bytes."""
-        return self._passes(line)
 
     def _reader_of(self, document: Document) -> type[AgentReader] | None:
         value = document.value

@@ -180,13 +180,3 @@ class Notes(AgentReader, Protocol):
 
     def noted(self, last: Document) -> None:
         """The document of the last event that was noted."""
-
-
-class Skims(Notes, Protocol):
-    """A reader of logs in which most bytes tell nothing. It reads such lines from their bytes, without their JSON."""
-
-    def passes(self, line: bytes) -> bool:
-        """Read a line, and say whether it was read: otherwise nothing has changed, and it is parsed and noted.
-
-        Only a line that is whole may be read so, and what is read must not depend on its place among the others.
-        """

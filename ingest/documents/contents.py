@@ -16,7 +16,7 @@ from ingest.documents.byte_window import WINDOW_BYTES, Window
 from ingest.documents.document import Document, Events, excerpt, is_whole_record
 from ingest.documents.log_wrappers import WrappedLog, wrapper_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
-from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, EventLines, Passes, Scanner, Span, never
+from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, EventLines, Scanner, Span
 from ingest.documents.text_document import TextDocument, text_lines
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
@@ -69,14 +69,12 @@ def read(
     window_bytes: int = WINDOW_BYTES,
     show: Show = lambda _: None,
     allowance: Allowance | None = None,
-    passes: Passes = never,
 ) -> Contents:
     """Every document and every unreadable part of a source (or of a portion of it), in order. Read while iterated.
 
     `show` is called with all bytes of it, in order, as they are read. `allowance`: the bound on its decompressed size; by default its own.
-    `passes`: whether an event that is a whole line was read from its bytes, so that it is not parsed; only for `Contents.parts`.
     """
-    return Contents(source, start, window_bytes, show, allowance or Allowance(source.size), passes)
+    return Contents(source, start, window_bytes, show, allowance or Allowance(source.size))
 
 
 class Contents:
@@ -88,9 +86,7 @@ class Contents:
     Raises OSError where the file itself cannot be read, InputUnreadable where it does not stay as long as it was.
     """
 
-    def __init__(
-        self, source: Source, portion: Portion | None, window_bytes: int, show: Show, allowance: Allowance, passes: Passes
-    ) -> None:
+    def __init__(self, source: Source, portion: Portion | None, window_bytes: int, show: Show, allowance: Allowance) -> None:
         self.kind = "none"
         self.file_kind = FileKind.BINARY
         self._source = source
@@ -98,7 +94,6 @@ class Contents:
         self._window_bytes = window_bytes
         self._show = show
         self._allowance = allowance
-        self._passes = passes
         self._ordinal = 0
         self._documents = 0
         self._one_a_line = True
@@ -172,7 +167,7 @@ class Contents:
         wrapper = wrapper_of(head)
         self._wrapped = WrappedLog(text, wrapper) if wrapper else None
         window = Window(self._wrapped or text, self._window_bytes)
-        scanner = Scanner(window, self._passes)
+        scanner = Scanner(window)
         for span in scanner.spans():
             if isinstance(span, EventLines):
                 yield self._events(span)

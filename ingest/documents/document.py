@@ -100,7 +100,6 @@ class Document:
 class Events:
     """Documents that are events on lines of their own, one behind the other; `ordinal` and `line` are those of the first.
 
-    `values`: None for an event that its reader has read from its bytes.
     `place_of`: (line, byte) → position. A document of its own is made of one where it is needed.
     """
 
@@ -108,14 +107,13 @@ class Events:
     line: int
     starts: list[int]
     texts: list[bytes]
-    values: list[dict[str, Any] | None]
+    values: list[dict[str, Any]]
     place_of: Callable[[int, int], str]
 
     def document(self, number: int) -> Document:
         """One of the events."""
         position = self.place_of(self.line + number, self.starts[number])
-        document, value = Document(self.ordinal + number, position, self.texts[number]), self.values[number]
-        return document if value is None else document.parsed_as(value)
+        return Document(self.ordinal + number, position, self.texts[number]).parsed_as(self.values[number])
 
 
 def excerpt(text: str) -> str:

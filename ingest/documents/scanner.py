@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -100,22 +100,12 @@ class EventLines(NamedTuple):
     line: int
     starts: list[int]
     texts: list[bytes]
-    values: list[dict[str, Any] | None]
-    """None for an event that was read from its bytes."""
+    values: list[dict[str, Any]]
 
     def spans(self) -> Iterator[Span]:
         """Each event by itself."""
         for number, (start, text, value) in enumerate(zip(self.starts, self.texts, self.values, strict=True), self.line):
             yield Span(start, start + len(text), number, "", value, line_bytes=text)
-
-
-Passes = Callable[[bytes], bool]
-"""Whether a line, which is an event, was read from its bytes. It must know the line to be whole JSON by its beginning and its end."""
-
-
-def never(_: bytes) -> bool:
-    """Every event is parsed."""
-    return False
 
 
 def scan(text: str) -> Iterator[Span]:
@@ -134,7 +124,7 @@ class Scanner:
     an object does and were not examined, because too many objects before were broken.
     """
 
-    def __init__(self, window: Window, passes: Passes = never) -> None:
+    def __init__(self, window: Window) -> None:
         self.blank = True
         self.array = False
         self.noise = False
@@ -143,7 +133,6 @@ class Scanner:
         self.passed_over = 0
         self._broken_count = 0
         self._window = window
-        self._passes = passes
         self._examined_again = 0
         self._repair = JsonRepair(window)
         self._line_without_object = -1
@@ -201,20 +190,17 @@ class Scanner:
 
     def _events_at(self, at: int, line: int) -> EventLines:
         """The events on the lines from `at` on, as many as are given out together."""
-        base, data, passes = self._window.base, self._window.data, self._passes
+        base, data = self._window.base, self._window.data
         _, starts, texts, values = events = EventLines(line, [], [], [])
         until = at + _EVENTS_BYTES
         with suppress(ValueError):
             while at < until and (end := data.find(b"\n", at)) >= 0:
                 text = data[at:end]
-                if passes(text):
-                    value = None
-                else:
-                    if not _may_be_event(text):
-                        break
-                    value = from_json(text, cache_strings="keys")
-                    if type(value) is not dict or type(value.get("type")) is not str:
-                        break
+                if not _may_be_event(text):
+                    break
+                value = from_json(text, cache_strings="keys")
+                if type(value) is not dict or type(value.get("type")) is not str:
+                    break
                 starts.append(base + at)
                 texts.append(text)
                 values.append(value)

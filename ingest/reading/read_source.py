@@ -149,7 +149,7 @@ class _SourceReader:
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
         self._is_of_trial = portion is None
-        found = contents.read(source, portion, show=show, allowance=allowance, passes=self._readers.passes)
+        found = contents.read(source, portion, show=show, allowance=allowance)
         for part in found.parts():
             if isinstance(part, Events):
                 self._events(part)

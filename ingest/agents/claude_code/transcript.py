@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from ingest.agents.base import NO_FACTS, NO_TYPE, ContextOf, Found
 from ingest.agents.claude_code.transcript_facts import SessionFacts
-from ingest.agents.claude_code.transcript_lines import is_line, skimmed
-from ingest.agents.claude_code.transcript_responses import Responses, Speaker, blocks_of
+from ingest.agents.claude_code.transcript_lines import is_line
+from ingest.agents.claude_code.transcript_responses import Responses, Speaker, blocks_of, message_of
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
@@ -25,14 +25,10 @@ from schemas.agents import CLAUDE_CODE
 from schemas.rows.run import RecordKind
 from schemas.wire.agents.claude_transcript import JOURNAL_TYPES, LINE_TYPES, SYNTHETIC, Line, Message
 
-PLACES_KEPT = 4096
-"""Combinations of session, folder, version and branch that are remembered of one file, so that lines with them need not be parsed."""
-
 _OWN_RANK, _SUBAGENTS_RANK = 3, 1
 _MAIN = Speaker(is_sidechain=False, agent_id=None)
-_NAME = re.compile(
-    r"(?:(?:^|[/\\!])(?P<session>[^/\\!]+)[/\\]subagents[/\\](?:.*[/\\])?|^(?:.*[/\\!])?)(?P<stem>[^/\\!]*?)(?:\.jsonl?)?(?:\.\w+)?$"
-)
+_SUBAGENTS = re.compile(r"([^/\\!]+)[/\\]subagents[/\\]")
+_STEM = re.compile(r"([^/\\!]*?)(?:\.jsonl?)?(?:\.(?:gz|zst|bz2|xz))?$")
 _AGENT = "agent-"
 
 
@@ -55,7 +51,6 @@ class ClaudeTranscript:
         self._facts = SessionFacts()
         self._responses = Responses()
         self._calls = ToolCounts()
-        self._places: set[bytes] = set()
         self._messages = 0
         self._last: Document | None = None
 
@@ -77,18 +72,6 @@ class ClaudeTranscript:
     def noted(self, last: Document) -> None:
         self._last = last
 
-    def passes(self, line: bytes) -> bool:
-        """Whether a line was read without being parsed. The first line of each place is parsed."""
-        told = skimmed(line)
-        if told is None:
-            return False
-        if told.place not in self._places:
-            if len(self._places) < PLACES_KEPT:
-                self._places.add(told.place)
-            return False
-        self._facts.stamps.note(told.stamp)
-        return True
-
     def end(self) -> Iterator[Found | Unreadable]:
         """The run of the file. A file without prompts and responses makes none: titles, snapshots and commands alone."""
         if self._last and (len(self._responses) or self._messages or self._facts.prompt):
@@ -99,8 +82,8 @@ class ClaudeTranscript:
         facts = self._facts
         facts.stamps.note(line.get("timestamp"))
         facts.place(line)
-        message, kind = line.get("message"), line.get("type")
-        if type(message) is dict:
+        message, kind = message_of(line), line.get("type")
+        if message is not None:
             if kind == "user" or (kind is None and message.get("role") == "user"):
                 self._user(line, message)
             else:
@@ -149,16 +132,16 @@ class ClaudeTranscript:
 
     def _progress(self, line: Line) -> None:
         """A line of a sub-agent inside the progress of the tool call that started it."""
-        data = line.get("data")
-        inner = data.get("message") if type(data) is dict else None
-        message = inner.get("message") if type(inner) is dict else None
-        if type(message) is not dict:
+        data: Any = line.get("data")
+        inner: Any = data.get("message") if type(data) is dict else None
+        message = message_of(inner)
+        if message is None:
             return
         if "usage" in message:
             agent_id = data.get("agentId")
             dated = cast("Line", {"timestamp": line.get("timestamp")} | inner)
-            self._responses.add(dated, cast("Message", message), Speaker(True, agent_id if isinstance(agent_id, str) else None))
-        for block in blocks_of(cast("Message", message)):
+            self._responses.add(dated, message, Speaker(True, agent_id if isinstance(agent_id, str) else None))
+        for block in blocks_of(message):
             if block.get("type") == "tool_result":
                 self._answer(block, None)
 
@@ -224,7 +207,7 @@ class ClaudeTranscript:
 
 
 def _file_name(name: str) -> _FileName:
-    found = _NAME.search(name)
-    stem = found["stem"] if found else ""
+    folder, found = _SUBAGENTS.search(name), _STEM.search(name)
+    stem = found[1] if found else ""
     agent_id = stem.removeprefix(_AGENT) if stem.startswith(_AGENT) else None
-    return _FileName(found["session"] if found else None, stem, agent_id)
+    return _FileName(folder[1] if folder else None, stem, agent_id)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, cast
 
 from ingest.agents.claude_code.outcome import is_limit
 from ingest.agents.claude_code.transcript_responses import Response, blocks_of
+from ingest.agents.claude_code.transcript_times import Stamps
 from ingest.agents.shared.prompts import prompt_of
-from ingest.documents.times import event_time
 from schemas.rows.run import Outcome
 from schemas.rows.units import LARGEST_INT
 from schemas.wire.agents.claude_transcript import Line, Message, dollars, whole
@@ -25,32 +24,6 @@ _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "sum
 
 _LONGEST = 100_000
 """Characters of an error that are kept."""
-
-
-@dataclass
-class Stamps:
-    """The first and the last time of the lines.
-
-    Times as Claude Code writes them (`2026-02-01T10:00:00.000Z`) are compared as text; others are `odd`.
-    """
-
-    first: str = "9"
-    last: str = ""
-    odd: list[datetime] = field(default_factory=list)
-
-    def note(self, stamp: Any) -> None:
-        """Note the time of a line, however it is written."""
-        if type(stamp) is str and len(stamp) == 24 and stamp[-1] == "Z" and stamp[0] == "2":
-            self.last = max(self.last, stamp)
-            self.first = min(self.first, stamp)
-        elif stamp is not None and (time := event_time(stamp)):
-            self.odd = [min((*self.odd, time)), max((*self.odd, time))]
-
-    @property
-    def bounds(self) -> tuple[datetime | None, datetime | None]:
-        """The first and the last time."""
-        times = [time for time in (event_time(self.first), event_time(self.last), *self.odd) if time]
-        return min(times, default=None), max(times, default=None)
 
 
 @dataclass
@@ -79,8 +52,10 @@ class SessionFacts:
     costs: dict[tuple[Any, Any], tuple[Decimal, int]] = field(default_factory=dict)
 
     def place(self, line: Line) -> None:
-        """Note whose line it is and where it ran: of a line with a place that was not met before."""
+        """Note whose line it is, and where the session began."""
         session = line.get("sessionId")
+        if self.is_main and self.cwd and type(session) is str and session in self.sessions:
+            return
         if isinstance(session, str) and session and len(self.sessions) < SESSIONS_KEPT:
             self.sessions.setdefault(session)
         self.is_main = self.is_main or line.get("isSidechain", "message" not in line) is not True
@@ -90,10 +65,14 @@ class SessionFacts:
 
     def responded(self, line: Line) -> None:
         """Note where the session is at a response."""
-        self.last_session = _text(line.get("sessionId")) or self.last_session
-        self.version = _text(line.get("version")) or self.version
-        self.branch = _text(line.get("gitBranch")) or self.branch
-        self.agent_id = self.agent_id or _text(line.get("agentId"))
+        if (session := line.get("sessionId")) != self.last_session:
+            self.last_session = _text(session) or self.last_session
+        if (version := line.get("version")) != self.version:
+            self.version = _text(version) or self.version
+        if (branch := line.get("gitBranch")) != self.branch:
+            self.branch = _text(branch) or self.branch
+        if self.agent_id is None and "agentId" in line:
+            self.agent_id = _text(line["agentId"])
 
     def user(self, line: Line) -> None:
         """A line in the user's role: a prompt, an interruption, or results of tools."""
@@ -170,8 +149,11 @@ def _last_text(message: Message) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content
-    texts = [block["text"] for block in blocks_of(message) if block.get("type") == "text" and isinstance(block.get("text"), str)]
-    return next((text for text in reversed(texts) if text.strip()), "")
+    found = ""
+    for block in blocks_of(message):
+        if block.get("type") == "text" and isinstance(text := block.get("text"), str) and text.strip():
+            found = text
+    return found
 
 
 def _text(value: object) -> str | None:

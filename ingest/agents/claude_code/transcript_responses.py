@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from ingest.agents.claude_code.transcript_times import is_plain
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import LONGEST_NAME
 from ingest.documents.times import event_time
@@ -74,7 +75,8 @@ class _Extras(NamedTuple):
 
     def completed(self, other: _Extras) -> _Extras:
         """With what only the other line says."""
-        return self if other is _NO_EXTRAS else _Extras(*(theirs if own is None else own for own, theirs in zip(self, other, strict=True)))
+        pairs: Any = zip(self, other, strict=True)
+        return self if other is _NO_EXTRAS else _Extras(*(theirs if own is None else own for own, theirs in pairs))
 
 
 _NO_EXTRAS = _Extras()
@@ -125,6 +127,7 @@ class Responses:
         self._by_id: dict[str, list[Response]] = {}
         self._calls: dict[str, tuple[Response, str]] = {}
         self._answered: set[str] = set()
+        self._last_usage: TokenUsage | None = None
 
     def __len__(self) -> int:
         return len(self._all)
@@ -134,28 +137,31 @@ class Responses:
         usage = message.get("usage")
         if type(usage) is not dict or message.get("model") == SYNTHETIC:
             return None
-        counts = _counts_of(usage)
-        if counts == NO_COUNTS:
-            return None
         message_id, request_id = message.get("id"), line.get("requestId")
         response = self._by_request.get((message_id, request_id)) if type(request_id) is str and type(message_id) is str else None
-        response = response or self._placed(line, message_id, request_id, speaker, counts)
-        self._merge(response, line, message, usage, counts, speaker)
-        return response
-
-    def _merge(self, response: Response, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker) -> None:
-        request_id = line.get("requestId")
-        if speaker.is_sidechain is response.speaker.is_sidechain or request_id == response.request_id:
-            response.tell(line, message, usage, counts)
-        elif response.speaker.is_sidechain:
-            response.start_again(request_id or "", speaker)
-            response.tell(line, message, usage, counts)
+        if response is None or usage != self._last_usage or "costUSD" in line:
+            counts = _counts_of(usage)
+            if counts == NO_COUNTS:
+                return None
+            response = response or self._placed(line, message_id, request_id, speaker, counts)
+            self._merge(response, line, message, usage, counts, speaker)
+            self._last_usage = usage if response.request_id == request_id else None
         if stop_reason := message.get("stop_reason"):
             response.stop_reason = _text(stop_reason) or response.stop_reason
         _note_time(response, line.get("timestamp"))
         for block in blocks_of(message):
             if block.get("type") == "tool_use":
                 self._call(response, block)
+        return response
+
+    def _merge(self, response: Response, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker) -> None:
+        """Note the figures of a line, unless it is a copy in a side chain of a response of the main thread."""
+        request_id = line.get("requestId")
+        if speaker.is_sidechain is response.speaker.is_sidechain or request_id == response.request_id:
+            response.tell(line, message, usage, counts)
+        elif response.speaker.is_sidechain:
+            response.start_again(request_id or "", speaker)
+            response.tell(line, message, usage, counts)
 
     def _placed(self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: Counts) -> Response:
         """The response that a line belongs to, whose id and request were not met together before."""
@@ -214,6 +220,12 @@ class Responses:
             for place, advice in enumerate(response.extras.advice or (), 1):
                 yield _row(_advised(response, advice, place), session_id, number)
                 number += 1
+
+
+def message_of(line: Any) -> Message | None:
+    """The message of a line; None where there is none."""
+    message = line.get("message") if type(line) is dict else None
+    return cast("Message", message) if type(message) is dict else None
 
 
 def blocks_of(message: Message) -> Iterator[dict[str, Any]]:
@@ -323,10 +335,12 @@ def _row(one: Response, session_id: str, number: int) -> tuple[Any, ...]:
 
 def _note_time(response: Response, stamp: object) -> None:
     """The earliest time. Lines of one response are dated alike, mostly as text in UTC."""
-    if stamp is None or stamp == response.stamp:
+    earlier = response.stamp
+    if stamp is None or stamp == earlier:
         return
-    earlier, now = event_time(response.stamp), event_time(stamp)
-    if now and (earlier is None or now < earlier):
+    if is_plain(stamp) and is_plain(earlier):
+        response.stamp = min(stamp, earlier)
+    elif (now := event_time(stamp)) and ((then := event_time(earlier)) is None or now < then):
         response.stamp = stamp
 
 
