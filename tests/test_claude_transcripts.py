@@ -113,6 +113,20 @@ def outputs(*events: dict[str, Any]) -> list[int | None]:
     return read_transcript(lines(*events)).told("output_tokens")
 
 
+ADVICE = {"type": "advisor_message", "model": "claude-sonnet-4-5", "input_tokens": 11, "output_tokens": 3}
+SESSION_LOG = (
+    user("Make it faster.", permissionMode="plan"),
+    reply("u1", inside=calling("WebSearch", "t1")),
+    answer("t1", toolUseResult={"searchCount": 2}),
+    reply("u2", "msg_b", "req_b", usage(9, cache_creation={"ephemeral_1h_input_tokens": 50}), inside=calling("Bash", "t2"), costUSD=0.25),
+    answer("t2", is_error=True),
+    progress(reply("s1", "msg_s", "req_s")),
+    reply("u3", "msg_c", None, usage(iterations=[ADVICE], speed="fast")),
+    {"type": "ai-title", "aiTitle": "Speed up", "sessionId": SESSION},
+    {"type": "cost-state", "sessionId": SESSION, "startTime": 1, "totalCostUSD": 0.5, "totalAPIDuration": 7},
+)
+
+
 def test_lines_of_one_response_are_one() -> None:
     """One line per block, each with the tokens of the whole: their sum would be three times too high."""
     blocks = ({"content": "Let me see.", "stop_reason": None}, calling("Read", "t1"), calling("Bash", "t2"))
@@ -200,8 +214,7 @@ def test_sums_of_other_responses_are_not_added() -> None:
 
 
 def test_an_advisor_is_billed_beside_its_response() -> None:
-    advice = {"type": "advisor_message", "model": "claude-sonnet-4-5", "input_tokens": 11, "output_tokens": 3}
-    tokens = usage(iterations=[{"type": "message", **usage()}, advice])
+    tokens = usage(iterations=[{"type": "message", **usage()}, ADVICE])
     told = read_transcript(lines(reply("u1", tokens=tokens, costUSD=1.25), reply("u2", tokens=tokens)))
     expected = [("msg_a", "claude-opus-4-5", 4, 70, Decimal("1.25")), ("msg_a/advisor-1", "claude-sonnet-4-5", 11, 3, None)]
     assert told.told("message_id", "model", "input_tokens", "output_tokens", "cost_reported_usd") == expected

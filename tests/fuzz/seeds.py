@@ -9,6 +9,7 @@ from typing import Any
 from tests import (
     test_aider,
     test_atif,
+    test_claude_transcripts,
     test_codex,
     test_copilot,
     test_cursor,
@@ -67,6 +68,7 @@ _STREAMS: Mapping[str, Callable[[], str]] = {
     "OpenHandsOutput": lambda: lines(test_openhands.line()),
     "Pi": test_pi.session,
     "Pi, stream": test_pi.stream,
+    "ClaudeTranscript": _of(*test_claude_transcripts.SESSION_LOG),
     "KimiWire": _of(*test_kimi.CODE),
     "KimiWire, CLI": _of(*test_kimi.CLI),
     "AiderAnalytics": _of(*test_aider.LOG),

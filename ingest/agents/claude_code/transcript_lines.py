@@ -18,9 +18,9 @@ def is_line(value: dict[str, Any]) -> bool:
     """Whether an object is a line of a transcript. Raises nothing."""
     if "isSidechain" in value and "sessionId" in value:  # as nearly all have
         return "session_id" not in value
-    if any(name in value for name in _OF_OTHERS):
-        return False
     kind, message = value.get("type"), value.get("message")
+    if any(name in value for name in _OF_OTHERS) or not (kind is None or isinstance(kind, str)):
+        return False
     has_session = isinstance(value.get("sessionId"), str)
     if isinstance(message, dict):
         is_known = has_session or "isSidechain" in value or (kind is not None and "timestamp" in value)
