@@ -1,130 +1,19 @@
-"""Claude Code's session transcripts: every response once, whichever lines tell of it, and what the session was."""
+"""The responses of Claude Code's session transcripts: each once, whichever lines tell of it."""
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SourceReaders
-from ingest.agents.base import RESPONSE_COLUMNS, Found
-from ingest.context.gather import SourceContext
-from ingest.documents.contents import Source, read
-from ingest.documents.document import Document
 from ingest.store.database import Store
-from ingest.store.record_rows import checked_tables, runs_at_end, runs_with
-from schemas.rows.run import RunRow
+from tests.claude_lines import ADVICE, answer, calling, line, outputs, progress, read_transcript, reply, usage
 from tests.conftest import ingest_paths
-from tests.documents import lines, rejects_of, runs_in_store, tools_of
-
-SESSION = "5f0c1b52-1111-4222-8333-444455556666"
-PARENT = "0a0b0c0d-1111-4222-8333-444455556666"
-PATH = f"projects/-srv-shop/{SESSION}.jsonl"
-OPUS = "claude-opus-4-5-20251101"
-
-
-class Transcript(NamedTuple):
-    """What is read of one file. `responses`: the columns of each."""
-
-    run: RunRow | None
-    responses: list[dict[str, Any]]
-    rejects: list[str]
-
-    def told(self, *columns: str) -> list[Any]:
-        """The values of these columns of each response."""
-        return [tuple(one[name] for name in columns) if len(columns) > 1 else one[columns[0]] for one in self.responses]
-
-
-def read_transcript(content: str | bytes, name: str = PATH) -> Transcript:
-    """A file as an ingest reads it, without a store. Its rows are those that a store takes."""
-    readers = SourceReaders(SourceContext("source", name=name).for_run)
-    found: list[Any] = []
-    rejects: list[str] = []
-    for part in read(Source(name, content.encode() if isinstance(content, str) else content)):
-        if isinstance(part, Document):
-            found += runs_with(readers, part) or ()
-        else:
-            rejects.append(f"{part.position}: {part.reason}")
-    found += runs_at_end(readers)
-    rows = [one.rows for one in found if isinstance(one, Found)]
-    assert not checked_tables(rows)[1]
-    own = rows[0] if rows else None
-    assert len(rows) <= 1
-    responses = [dict(zip(RESPONSE_COLUMNS, values, strict=True)) for values in own.response_copies] if own else []
-    return Transcript(own.run if own else None, responses, rejects)
-
-
-def at(second: int) -> str:
-    return f"2026-03-02T08:{second // 60:02}:{second % 60:02}.000Z"
-
-
-def line(kind: str, uuid: str, second: int | None = 0, **fields: Any) -> dict[str, Any]:
-    """A line of the main thread."""
-    place = {"userType": "external", "cwd": "/srv/shop", "sessionId": SESSION, "version": "2.1.60", "gitBranch": "main"}
-    time = {} if second is None else {"timestamp": at(second)}
-    return {"parentUuid": None, "isSidechain": False, **place, "type": kind, "uuid": uuid} | time | fields
-
-
-def usage(output: Any = 70, **more: Any) -> dict[str, Any]:
-    return {"input_tokens": 4, "output_tokens": output, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 50} | more
-
-
-def message(message_id: str | None = "msg_a", tokens: Any = None, content: Any = "text", **fields: Any) -> dict[str, Any]:
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    tokens = usage() if tokens is None else tokens
-    known = {"id": message_id, "role": "assistant", "model": OPUS, "content": blocks, "stop_reason": "end_turn", "usage": tokens}
-    return {name: value for name, value in (known | fields).items() if name != "id" or value is not None}
-
-
-def reply(
-    uuid: str = "u1", message_id: str | None = "msg_a", request: str | None = "req_a", tokens: Any = None, **fields: Any
-) -> dict[str, Any]:
-    """An assistant's line. `inside`: fields of its message."""
-    inside = fields.pop("inside", {})
-    said = line("assistant", uuid, fields.pop("second", 10), message=message(message_id, tokens, **inside))
-    return said | ({} if request is None else {"requestId": request}) | fields
-
-
-def user(content: Any, uuid: str = "p1", second: int = 1, **fields: Any) -> dict[str, Any]:
-    return line("user", uuid, second, message={"role": "user", "content": content}) | fields
-
-
-def answer(call: str, *, is_error: bool = False, **fields: Any) -> dict[str, Any]:
-    """The result of a tool."""
-    return user([{"type": "tool_result", "tool_use_id": call, "content": "…", "is_error": is_error}], f"r-{call}", 20, **fields)
-
-
-def calling(tool: str, call: str) -> dict[str, Any]:
-    return {"content": [{"type": "tool_use", "id": call, "name": tool, "input": {}}], "stop_reason": "tool_use"}
-
-
-def progress(inner: dict[str, Any], agent: str = "ag1") -> dict[str, Any]:
-    """A line of a sub-agent inside the main file."""
-    kept = {name: inner[name] for name in ("type", "timestamp", "message", "requestId", "uuid") if name in inner}
-    return line("progress", "w1", 30, data={"type": "agent_progress", "agentId": agent, "message": kept})
-
-
-def outputs(*events: dict[str, Any]) -> list[int | None]:
-    return read_transcript(lines(*events)).told("output_tokens")
-
-
-ADVICE = {"type": "advisor_message", "model": "claude-sonnet-4-5", "input_tokens": 11, "output_tokens": 3}
-SESSION_LOG = (
-    user("Make it faster.", permissionMode="plan"),
-    reply("u1", inside=calling("WebSearch", "t1")),
-    answer("t1", toolUseResult={"searchCount": 2}),
-    reply("u2", "msg_b", "req_b", usage(9, cache_creation={"ephemeral_1h_input_tokens": 50}), inside=calling("Bash", "t2"), costUSD=0.25),
-    answer("t2", is_error=True),
-    progress(reply("s1", "msg_s", "req_s")),
-    reply("u3", "msg_c", None, usage(iterations=[ADVICE], speed="fast")),
-    {"type": "ai-title", "aiTitle": "Speed up", "sessionId": SESSION},
-    {"type": "cost-state", "sessionId": SESSION, "startTime": 1, "totalCostUSD": 0.5, "totalAPIDuration": 7},
-)
+from tests.documents import lines, tools_of
 
 
 def test_lines_of_one_response_are_one() -> None:
@@ -141,6 +30,12 @@ def test_the_largest_output_counts_whole(written: tuple[int, ...]) -> None:
         lines(*(reply(f"u{number}", tokens=usage(count, input_tokens=count + 1)) for number, count in enumerate(written)))
     )
     assert told.told("output_tokens", "input_tokens") == [(300, 301)]
+
+
+def test_lines_of_two_responses_may_alternate() -> None:
+    """With the same tokens in both, as constant figures of a gateway are."""
+    first, second = reply("u1", tokens=usage(9)), reply("u2", "msg_b", "req_b")
+    assert outputs(first, second, reply("u3")) == [70, 70]
 
 
 def test_of_equal_outputs_the_largest_total_counts() -> None:
@@ -310,250 +205,6 @@ def test_a_message_without_counts_is_no_response(logged: Any) -> None:
     assert outputs(reply(), reply("u2", "msg_b", "req_b", inside={"usage": logged})) == [70]
 
 
-WHOLE = lines(reply()).encode()
-OTHER = lines(reply("u2", "msg_b", "req_b")).encode()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        json.dumps(reply()).encode(),
-        json.dumps(reply(), indent=1).encode(),
-        WHOLE.replace(b"\n", b"\r\n"),
-        b"\xef\xbb\xbf" + WHOLE,
-        b"\0" * 3 + WHOLE,
-        b"\0" * 700 + WHOLE,
-        WHOLE.replace(b'"text":"text"', b'"text":"\xff\xfe"'),
-        WHOLE.replace(b'"text":"text"', b'"text":"\\ud83d"'),
-        WHOLE.replace(b'"type":"assistant",', b""),
-        WHOLE.replace(b'"sessionId"', b'"future":{"model":null,"id":null},"sessionId"'),
-        WHOLE.replace(b'"2.1.60"', b'"unknown"'),
-        WHOLE.replace(b'"/srv/shop"', b"null"),
-        WHOLE.decode().encode("utf-16"),
-        b"[1,2]\n" + WHOLE + b'3\n"x"\n',
-        b"[" + WHOLE.strip() + b"]",
-    ],
-    ids=[
-        *(
-            "spaces",
-            "indented",
-            "crlf",
-            "bom",
-            "nul",
-            "nuls",
-            "no utf-8",
-            "half a surrogate",
-            "no type",
-            "unknown fields",
-            "version",
-            "no cwd",
-        ),
-        *("utf-16", "bare values", "array"),
-    ],
-)
-def test_damage_that_loses_nothing(content: bytes) -> None:
-    told = read_transcript(content)
-    assert (told.told("message_id", "output_tokens", "model"), told.rejects) == ([("msg_a", 70, "claude-opus-4-5")], [])
-
-
-@pytest.mark.parametrize(
-    ("content", "expected", "reject"),
-    [
-        (WHOLE + OTHER[:200], ["msg_a"], f"line 2, byte {len(WHOLE)}: truncated"),
-        (WHOLE[:250] + b"\n" + OTHER, ["msg_b"], "line 1, byte 0: truncated"),
-        (WHOLE[:250] + OTHER, ["msg_b"], "line 1, byte 0: truncated"),
-        (b"[1]\n" + WHOLE + OTHER[:300] + b"\n", ["msg_a"], f"line 3, byte {len(WHOLE) + 4}: truncated"),
-    ],
-    ids=["at the end", "in the middle", "with the next one behind it", "among other values"],
-)
-def test_a_line_that_is_cut_off_is_rejected_with_its_place(content: bytes, expected: list[str], reject: str) -> None:
-    """A process that is killed while it writes leaves half a line, and the next one appends to it."""
-    told = read_transcript(content)
-    assert (told.told("message_id"), told.rejects) == (expected, [reject])
-
-
-@pytest.mark.parametrize(
-    ("name", "sessions", "expected"),
-    [
-        (PATH, [PARENT, SESSION], SESSION),
-        (PATH, [SESSION, PARENT], SESSION),
-        ("projects/-srv-shop/copy.jsonl", [PARENT, SESSION], SESSION),
-        (f"backup.zip!{PATH}.gz", [SESSION, PARENT], SESSION),
-        (f"projects/-srv-shop/{PARENT}/subagents/agent-ag1.jsonl", [SESSION], PARENT),
-        (f"projects/-srv-shop/{PARENT}/subagents/workflows/wf/agent-ag1.jsonl", [SESSION], PARENT),
-        (f"C:\\projects\\{PARENT}\\subagents\\agent-ag1.jsonl", [SESSION], PARENT),
-        ("projects/-srv-shop/agent-ag1.jsonl", [PARENT], PARENT),
-    ],
-)
-def test_the_run_is_the_session(name: str, sessions: list[str], expected: str) -> None:
-    """Lines of a resumed session have the id of the earlier one; the name of the file says whose it is, where a line has it."""
-    events = [reply(f"u{number}", f"msg_{number}", f"req_{number}", sessionId=one) for number, one in enumerate(sessions)]
-    told = read_transcript(lines(*events), name)
-    assert told.run
-    assert (told.run.run_id, told.run.session_id) == (expected, expected)
-    assert set(told.told("session_id")) == {expected}
-    assert set(told.told("agent_id")) == {"ag1" if "agent-" in name else None}
-
-
-def test_a_file_whose_lines_name_no_session_is_named_after_itself() -> None:
-    bare = {"type": "assistant", "timestamp": at(2), "message": message(None)}
-    told = read_transcript(lines(bare), "projects/shop/first.jsonl")
-    assert told.run
-    assert (told.run.run_id, told.told("output_tokens")) == ("first", [70])
-
-
-def test_a_sub_agents_file_tells_nothing_of_the_session_itself() -> None:
-    """Its prompt was written by the main agent, and its text is no summary of the session."""
-    told = read_transcript(
-        lines(user("Look for tests.", isSidechain=True), reply(isSidechain=True, agentId="ag1", inside={"content": "It is 3x faster."})),
-        f"projects/-srv-shop/{SESSION}/subagents/agent-ag1.jsonl",
-    )
-    assert told.run
-    assert (told.run.prompt, told.run.title, told.run.result, told.run.outcome) == (None, None, None, "unknown")
-    assert told.told("is_sidechain", "agent_id", "output_tokens") == [(True, "ag1", 70)]
-
-
-def test_the_sessions_own_file_ranks_above_those_of_its_sub_agents(store: Store, tmp_path: Path) -> None:
-    """Whichever is read first, there is one run, and it is called as the session is."""
-    folder = tmp_path / SESSION / "subagents"
-    folder.mkdir(parents=True)
-    (tmp_path / f"{SESSION}.jsonl").write_text(lines(user("Make the shop faster."), reply(second=100)))
-    (folder / "agent-ag1.jsonl").write_text(lines(reply(isSidechain=True, second=50)))
-    (folder / "agent-ag1.meta.json").write_text(json.dumps({"agentType": "Explore", "toolUseId": "t1"}))
-    (folder / "journal.jsonl").write_text(lines({"type": "started", "agentId": "ag1"}, {"type": "result", "agentId": "ag1", "result": {}}))
-    (tmp_path / "history.jsonl").write_text(lines({"display": "/model", "timestamp": 1772438410000, "sessionId": SESSION}))
-    ingest_paths(store, tmp_path)
-    [run] = runs_in_store(store)
-    assert (run["run_id"], run["title"], run["record_kind"], rejects_of(store)) == (SESSION, "Make the shop faster", "transcript", [])
-
-
-def test_what_the_session_was() -> None:
-    told = read_transcript(
-        lines(
-            user("<command-name>/clear</command-name>"),
-            user("Caveat: …", isMeta=True),
-            user(
-                [{"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"}, {"type": "text", "text": "Make it faster."}], "p2", 2
-            ),
-            reply("u1", version="2.1.60"),
-            user("And now?", "p3", 30, permissionMode="plan"),
-            reply("u2", "msg_b", "req_b", version="2.1.61", gitBranch="speed", second=70, inside={"content": "It is 3x faster."}),
-            line("system", "x1", 80, subtype="turn_duration"),
-        )
-    )
-    run = told.run
-    assert run
-    assert (run.prompt, run.result, run.claimed_speedup, run.outcome) == ("Make it faster.", "It is 3x faster.", 3, "completed")
-    assert (run.agent_version, run.cwd, run.branch, run.permission_mode) == ("2.1.61", "/srv/shop", "speed", "plan")
-    assert (run.num_turns, run.duration_ms, run.record_kind, run.agent) == (2, 79_000, "transcript", "claude-code")
-
-
-@pytest.mark.parametrize(
-    ("titles", "expected"),
-    [
-        ([], "Make it faster"),
-        ([{"type": "summary", "summary": "Shop", "leafUuid": "u1"}], "Shop"),
-        (
-            [{"type": "ai-title", "aiTitle": "Speed up", "sessionId": SESSION}, {"type": "summary", "summary": "Shop", "leafUuid": "u"}],
-            "Speed up",
-        ),
-        (
-            [
-                {"type": "custom-title", "customTitle": "Faster", "sessionId": SESSION},
-                {"type": "ai-title", "aiTitle": "Speed up", "sessionId": SESSION},
-            ],
-            "Faster",
-        ),
-    ],
-)
-def test_titles(titles: list[dict[str, Any]], expected: str) -> None:
-    told = read_transcript(lines(user("Make it faster."), reply(), *titles))
-    assert told.run
-    assert told.run.title == expected
-
-
-API_ERROR = {
-    "type": "assistant",
-    "isApiErrorMessage": True,
-    "message": message("x", content="API Error: 529 overloaded", model="<synthetic>"),
-}
-
-
-@pytest.mark.parametrize(
-    ("events", "expected"),
-    [
-        ([reply()], "completed"),
-        ([reply(inside={"stop_reason": "refusal"})], "refused"),
-        ([reply(inside={"stop_reason": None})], "unknown"),
-        ([reply(inside=calling("Bash", "t1"))], "unknown"),
-        ([reply(), reply("u2", "x", None) | API_ERROR], "api_error"),
-        ([reply("u2", "x", None) | API_ERROR, reply()], "completed"),
-        ([reply(), user([{"type": "text", "text": "[Request interrupted by user for tool use]"}])], "interrupted"),
-        ([reply(), user("[Request interrupted by user]"), reply("u2", "msg_b", "req_b")], "completed"),
-        ([reply(), reply("u2", "msg_b", "req_b", isSidechain=True, inside={"stop_reason": None})], "completed"),
-    ],
-)
-def test_outcomes(events: list[dict[str, Any]], expected: str) -> None:
-    told = read_transcript(lines(user("Make it faster."), *events))
-    assert told.run
-    assert told.run.outcome == expected
-
-
-def test_a_limit_of_the_account_is_no_error_of_the_api() -> None:
-    failed = reply(
-        "u2", "x", None, isApiErrorMessage=True, inside={"model": "<synthetic>", "content": "Claude AI usage limit reached|1772438410"}
-    )
-    told = read_transcript(lines(reply(), failed))
-    assert told.run
-    assert (told.run.outcome, told.run.errors) == ("limit_reached", "Claude AI usage limit reached|1772438410")
-
-
-def test_the_agents_own_cost_is_that_of_all_its_processes() -> None:
-    """It grows within one process, and starts again where the session is resumed; it also covers calls that the transcript lacks."""
-    states = [(100, 0.1), (100, 0.3), (100, 0.2), (900, 0.05)]
-    told = read_transcript(
-        lines(
-            reply(),
-            *(
-                {"type": "cost-state", "sessionId": SESSION, "startTime": start, "totalCostUSD": cost, "totalAPIDuration": 7}
-                for start, cost in states
-            ),
-            {"type": "cost-state", "sessionId": PARENT, "startTime": 5, "totalCostUSD": 4},
-        )
-    )
-    assert told.run
-    assert (told.run.cost_own_usd, told.run.duration_api_ms, told.told("output_tokens")) == (Decimal("0.35"), 14, [70])
-
-
-@pytest.mark.parametrize(
-    "event",
-    [
-        {"type": "summary", "summary": "Shop", "leafUuid": "u1"},
-        {"type": "file-history-snapshot", "messageId": "m1", "snapshot": {}},
-        {"type": "kind-of-tomorrow", "sessionId": SESSION, "usage": 3},
-        {"type": "cost-state", "sessionId": SESSION, "totalCostUSD": "free"},
-        user("<command-name>/model</command-name>"),
-    ],
-)
-def test_a_file_without_prompts_and_responses_is_no_run(event: dict[str, Any]) -> None:
-    assert read_transcript(lines(event)) == (None, [], [])
-    assert len(read_transcript(lines(reply(), event)).responses) == 1
-
-
-def test_every_line_is_a_document(store: Store, tmp_path: Path) -> None:
-    (tmp_path / f"{SESSION}.jsonl").write_bytes(WHOLE + OTHER[:200] + b"\n" + OTHER + lines(user("go")).encode())
-    counts = ingest_paths(store, tmp_path).as_dict()
-    assert [counts[name] for name in ("documents", "accepted", "rejected", "ignored")] == [4, 1, 1, 2]
-
-
-def test_events_of_a_stream_are_not_lines_of_a_transcript(store: Store, tmp_path: Path) -> None:
-    """`claude -p` writes its session's id in another way, and its assistant lines have the tokens of the start of the message."""
-    event = {"type": "assistant", "session_id": SESSION, "uuid": "u1", "timestamp": at(1), "message": message()}
-    (tmp_path / "log.jsonl").write_text(lines(event))
-    ingest_paths(store, tmp_path)
-    assert (runs_in_store(store), [reason for reason, _ in rejects_of(store)]) == ([], ["no_record"])
-
-
 RESPONSE = st.tuples(st.integers(0, 5), st.integers(0, 400), st.booleans())
 
 
@@ -568,10 +219,3 @@ def test_order_and_repetition_of_lines_change_no_count(told: list[tuple[int, int
     mixed = [*events, *random.choices(events, k=4)] if events else []
     random.shuffle(mixed)
     assert sorted(read_transcript(lines(*mixed)).told("message_id", "output_tokens")) == counted
-
-
-@given(st.integers(1, len(WHOLE + OTHER)))
-def test_wherever_a_file_is_cut_its_whole_lines_count(cut: int) -> None:
-    """A session that still runs."""
-    whole = [name for name, end in (("msg_a", len(WHOLE)), ("msg_b", len(WHOLE + OTHER))) if cut >= end - 1]
-    assert read_transcript((WHOLE + OTHER)[:cut]).told("message_id") == whole

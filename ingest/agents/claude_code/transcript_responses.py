@@ -127,7 +127,7 @@ class Responses:
         self._by_id: dict[str, list[Response]] = {}
         self._calls: dict[str, tuple[Response, str]] = {}
         self._answered: set[str] = set()
-        self._last_usage: TokenUsage | None = None
+        self._last: tuple[Response | None, TokenUsage] = None, {}
 
     def __len__(self) -> int:
         return len(self._all)
@@ -139,13 +139,13 @@ class Responses:
             return None
         message_id, request_id = message.get("id"), line.get("requestId")
         response = self._by_request.get((message_id, request_id)) if type(request_id) is str and type(message_id) is str else None
-        if response is None or usage != self._last_usage or "costUSD" in line:
+        if response is None or response is not self._last[0] or usage != self._last[1] or "costUSD" in line:
             counts = _counts_of(usage)
             if counts == NO_COUNTS:
                 return None
             response = response or self._placed(line, message_id, request_id, speaker, counts)
             self._merge(response, line, message, usage, counts, speaker)
-            self._last_usage = usage if response.request_id == request_id else None
+            self._last = response, usage
         if stop_reason := message.get("stop_reason"):
             response.stop_reason = _text(stop_reason) or response.stop_reason
         _note_time(response, line.get("timestamp"))
@@ -180,7 +180,7 @@ class Responses:
             found.lines.add(uuid or name)
         else:
             found.request_id = found.request_id or request
-            self._by_request[message_id, request] = found
+            self._by_request[name, request] = found
         return found
 
     def _call(self, response: Response, block: dict[str, Any]) -> None:
