@@ -59,7 +59,7 @@ CLAUDE_CODE = Agent(
     "#d97757",
     "circle",
     claude_code.MARKS,
-    (("result record, stream-json", "0.2–2.1"),),
+    (("result record, stream-json", "0.2–2.1"), ("session transcript", "1.0–2.1")),
     is_cumulative=True,
     has_transcripts=True,
 )

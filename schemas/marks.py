@@ -35,7 +35,10 @@ _FOREIGN = tuple(
     if agent is not CLAUDE_CODE and agent.marks.record_fields
 )
 
-EVENT_START = re.compile(r'\{"type"\s*:')
+FIRST_NAMES = "|".join(("type", *(name for marks in _MARKS for name in marks.first_names)))
+"""Source of a pattern of the names with which events begin."""
+
+EVENT_START = re.compile(rf'\{{"(?:{FIRST_NAMES})"\s*:')
 """The beginning of an event."""
 
 EVENT_TYPES = CLAUDE_CODE.marks.event_types
@@ -52,9 +55,6 @@ ZIPPED_LOGS = tuple((marks.zip_heads, marks.zip_parts) for marks in _MARKS if ma
 
 _NAMES = (frozenset(("tachograph_run",)), *(names for marks in _MARKS for names in marks.names))
 
-_TRANSCRIPT_FIELDS = frozenset(("sessionId", "isSidechain"))
-"""Fields of the messages in a session transcript of Claude Code, which its streams do not have."""
-
 _QUOTE = r'(?:\\"|""|&quot;|&#34;|\x27)'
 QUOTED_RECORD = re.compile(
     rf"{_QUOTE}total_cost_usd{_QUOTE}\s{{0,3}}:\s{{0,3}}(?:[\d.]|null|None)|\bResultMessage\([^\n]{{0,2000}}?total_cost_usd=(?:[\d.]|None)"
@@ -66,7 +66,8 @@ _ALL_TYPES = sorted(frozenset[str]().union(*(marks.event_types for marks in _MAR
 _TYPE = '{"type":'
 _BEGINNINGS = tuple(f'{_TYPE}"{kind}"' for kind in ("result", *_ALL_TYPES))
 _LONGEST_BEGINNING = 40
-_EVENT_BEGINNING = re.compile(rf'\{{"type"\s*:\s*"(?:result|{"|".join(map(re.escape, _ALL_TYPES))})"')
+_LINE_NAMES = "|".join(name for marks in _MARKS for name in marks.first_names)
+_EVENT_BEGINNING = re.compile(rf'\{{"(?:type"\s*:\s*"(?:result|{"|".join(map(re.escape, _ALL_TYPES))})"|(?:{_LINE_NAMES})"\s*:)')
 
 
 def is_agents_object(value: dict[str, Any]) -> bool:
@@ -87,11 +88,6 @@ def is_agents_event(value: dict[str, Any]) -> bool:
     if any(isinstance(value.get(name), str) for name in _SESSIONS):
         return True
     return kind in EVENT_TYPES and (isinstance(value.get("message"), dict) or isinstance(value.get("subtype"), str))
-
-
-def is_transcript_event(value: dict[str, Any]) -> bool:
-    """Whether an event is of a session transcript of Claude Code, as it keeps them under `~/.claude/projects`."""
-    return value.keys() >= _TRANSCRIPT_FIELDS
 
 
 def has_marks(text: str) -> bool:

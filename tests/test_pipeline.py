@@ -152,15 +152,6 @@ def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -
     assert "2 events, but no result record" in rejects(store)[0]["detail"]
 
 
-def test_a_session_transcript_is_named_in_its_reject(store: Store) -> None:
-    """Nobody killed it: it is what Claude Code keeps of every session, and another log than we read."""
-    line = {"parentUuid": None, "isSidechain": False, "sessionId": "s1", "version": "2.0.1", "uuid": "u1", "type": "user"}
-    lines = [line | {"message": {"role": "user", "content": "hi"}}, {"type": "summary", "summary": "A talk", "sessionId": "s1"}]
-    ingest_text(store, "\n".join(map(json.dumps, lines)))
-    [reject] = rejects(store)
-    assert reject["detail"].startswith("session transcript of Claude Code (2 events): not read yet")
-
-
 @pytest.mark.parametrize(
     ("data", "reason", "detail"),
     [

@@ -23,7 +23,7 @@ WORDS = {
 WHAT_IS_READ = (
     f"Expected: records of {', '.join(agent.label for agent in AGENTS.values())}, as JSON, JSON lines, in log text or in archives."
     " From Claude Code, get one with: `claude -p … --output-format json > run.json` (or stream-json)."
-    " Its session transcripts (`~/.claude/projects/*.jsonl`) are not read yet."
+    " Its session transcripts (`~/.claude/projects/**/*.jsonl`) are read as well."
 )
 """What to ingest, and how to get it."""
 

@@ -13,6 +13,7 @@ from ingest.agents.aider.benchmark import AiderBenchmark
 from ingest.agents.aider.chat_history import AiderChatHistory
 from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes
 from ingest.agents.claude_code.reader import ClaudeCode
+from ingest.agents.claude_code.transcript import ClaudeTranscript
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
@@ -72,6 +73,7 @@ READERS: tuple[type[AgentReader], ...] = (
     AiderAnalytics,
     AiderBenchmark,
     AiderChatHistory,
+    ClaudeTranscript,
     UnreadLogs,
     KeptRuns,
 )
@@ -158,7 +160,7 @@ class SourceReaders:
         typed, untyped = by_type()
         if not isinstance(kind, str):
             return next((reader for reader in untyped if reader.recognises(document)), None)
-        return next((reader for reader in typed.get(kind, ()) if reader.recognises(document)), ClaudeCode)
+        return next((reader for reader in typed.get(kind, (ClaudeTranscript,)) if reader.recognises(document)), ClaudeCode)
 
     def _remember(self, session: object, kind: type[AgentReader]) -> None:
         if isinstance(session, str) and session not in self._sessions:

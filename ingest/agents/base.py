@@ -16,7 +16,7 @@ from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 class Context(NamedTuple):
     """What labels, path, sidecars and the events of its stream say about a record.
 
-    Every field except the last three is the column of `runs` of that name; None or empty where it is not known.
+    Every field except the last four is the column of `runs` of that name; None or empty where it is not known.
     """
 
     source_id: str
@@ -55,6 +55,8 @@ class Context(NamedTuple):
     """(path, insertions, deletions) of the patch beside the record."""
     model: str | None = None
     """The model that the harness started the agent with: that of a log which does not name its own."""
+    name: str = ""
+    """The path of the source, for a member with the path inside the archive."""
 
 
 def columns_of(context: Context) -> dict[str, Any]:
@@ -62,9 +64,9 @@ def columns_of(context: Context) -> dict[str, Any]:
     return dict(zip(_SURE_COLUMNS, context, strict=False))
 
 
-_SURE_COLUMNS = Context._fields[:-5]
+_SURE_COLUMNS = Context._fields[:-6]
 
-CONTEXT_COLUMNS = Context._fields[:-3]
+CONTEXT_COLUMNS = Context._fields[:-4]
 """The columns of `runs` that come from the surroundings of the record and not from the record."""
 
 

@@ -138,6 +138,7 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
     return {
         "run_id": run.run_id,
         "ordinal": 0,
+        "title": run.title,
         "agent": run.agent,
         "session_id": run.session_id,
         "record_kind": run.record_kind,

@@ -40,6 +40,7 @@ class SourceContext:
     modified_at: datetime | None = None
     file_origin: str = FILE
     harness: HarnessFacts = NO_HARNESS_FACTS
+    name: str = ""
 
     def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
         """The context of one run, with what its reader knows.
@@ -81,6 +82,7 @@ class SourceContext:
             tool_calls=facts.tool_calls,
             patch_changes=sidecar.file_changes,
             model=self.harness.model,
+            name=self.name,
         )
 
     def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, Times]:
@@ -132,6 +134,7 @@ def gather(
         sidecar=_in_zone(sidecars.beside(path, name), paths.zone),
         harness=sidecars.harness(path, name),
         modified_at=_aware(modified_at) if path else None,
+        name=name,
     )
 
 

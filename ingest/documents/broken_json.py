@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ingest.documents.byte_window import Window, bytes_of, clean
 from schemas.errors import RejectReason
-from schemas.marks import LEGIBLE_FIELDS
+from schemas.marks import EVENT_START, LEGIBLE_FIELDS
 
 MARK_SEARCHED = 4096
 """Characters of a broken object that are searched for its fields."""
@@ -25,7 +25,7 @@ _MOST_TRIED = 1000
 _ESCAPE = 6
 """Characters of an escape (`\\u1234`). JSON errors name the place where it begins, also where it is cut off."""
 
-_TYPED = re.compile(r'(?<!:)\{"type"\s*:')
+_TYPED = re.compile(rf"(?<!:){EVENT_START.pattern}")
 _BLANK = b" \t\r"
 _DECODER = json.JSONDecoder()
 _READABLE_FIELD = re.compile(rf'"({"|".join(LEGIBLE_FIELDS)})"\s*:\s*("[^"\n]*"|[^\s,{{}}\[\]"]+)(?=[,}}\s])')

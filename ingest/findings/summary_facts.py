@@ -60,7 +60,7 @@ def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequenc
 def complete(rows: Rows) -> Rows:
     """The rows of one record with its title, claims, statements and findings. Values are checked later, when the Arrow tables are made."""
     facts = facts_of(rows.run, rows.model_usage)
-    title = {"title": title_of(rows.run.prompt, rows.run.result)}
+    title = {"title": title_of(rows.run.title or rows.run.prompt, rows.run.result)}
     run = rows.run.completed(facts.columns | title | _encoded(rows.run))
     return rows._replace(
         run=run, claims=facts.claims, file_changes=facts.file_changes, statements=facts.statements, findings=facts.findings

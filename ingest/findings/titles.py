@@ -1,5 +1,7 @@
 """What a run is called where no task names it: the first line of its prompt, else the first sentence of its summary that says something.
 
+A log that has a title is called so.
+
 `v_runs.title` puts the task before it, and the name of the file behind it.
 """
 

@@ -82,6 +82,8 @@ class KeptRun(_Kept):
     base_commit: str | None = None
     cwd: str | None = None
     permission_mode: str | None = None
+    title: str | None = None
+    """What the log calls the run. Otherwise it is called after its prompt or its summary."""
     prompt: str | None = None
     final_text: str | None = None
     tool_calls: tuple[tuple[str, Whole, Whole | None], ...] = ()

@@ -12,6 +12,7 @@ class Marks:
     `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in any other JSON, or patterns
     of a name and its value; a broken object with one of them was a record. `legible`: names whose values a reject quotes from a broken
     record.
+    `first_names`: names with which lines of its logs begin; an object that begins so is one of its events, whole or broken.
     `text_start`: how its text log begins. `text_line`: how a line of its text log begins that stands near the beginning. `names`: sets of
     names; an object with all names of a set is a record of the agent.
     `zip_heads`: members of a zip of which the first one that is there describes all `zip_parts`, members with that beginning of their name.
@@ -20,6 +21,7 @@ class Marks:
     event_types: frozenset[str] = frozenset()
     record_fields: tuple[str, ...] = ()
     legible: tuple[str, ...] = ()
+    first_names: tuple[str, ...] = ()
     text_start: str = ""
     text_line: str = ""
     names: tuple[frozenset[str], ...] = ()

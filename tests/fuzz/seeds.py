@@ -25,6 +25,7 @@ from tests import (
     test_terminal_bench,
     test_trae,
 )
+from tests.claude_lines import SESSION_LOG
 from tests.conftest import record
 from tests.documents import lines, runs_in
 
@@ -67,6 +68,7 @@ _STREAMS: Mapping[str, Callable[[], str]] = {
     "OpenHandsOutput": lambda: lines(test_openhands.line()),
     "Pi": test_pi.session,
     "Pi, stream": test_pi.stream,
+    "ClaudeTranscript": _of(*SESSION_LOG),
     "KimiWire": _of(*test_kimi.CODE),
     "KimiWire, CLI": _of(*test_kimi.CLI),
     "AiderAnalytics": _of(*test_aider.LOG),

@@ -60,7 +60,12 @@ def outcome(record: ResultRecord) -> Outcome:
 def _of_success(record: ResultRecord) -> Outcome:
     """`subtype: success`, or an old record that has no subtype."""
     if record.is_error or record.terminal_reason == "api_error":
-        return Outcome.LIMIT_REACHED if _LIMIT_TEXT.search((record.result or "")[:_TEXT_EXAMINED]) else Outcome.API_ERROR
+        return Outcome.LIMIT_REACHED if is_limit(record.result or "") else Outcome.API_ERROR
     if record.subtype is None and record.result is None:
         return Outcome.UNKNOWN
     return Outcome.COMPLETED
+
+
+def is_limit(text: str) -> bool:
+    """Whether the text of an API error says that a limit of the account was reached."""
+    return _LIMIT_TEXT.search(text[:_TEXT_EXAMINED]) is not None

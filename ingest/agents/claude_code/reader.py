@@ -22,7 +22,7 @@ from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event, is_transcript_event
+from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
@@ -60,7 +60,6 @@ class ClaudeCode:
         self._has_records = False
         self._events = 0
         self._last_event: Document | None = None
-        self._is_transcript = False
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -82,13 +81,12 @@ class ClaudeCode:
         """Events without any result make a reject."""
         if self._has_records or not self._last_event:
             return ()
-        return (self._last_event.refused(RejectReason.NO_RECORD, _no_record_detail(self._events, is_transcript=self._is_transcript)),)
+        return (self._last_event.refused(RejectReason.NO_RECORD, _no_record_detail(self._events)),)
 
     def _note(self, event: Document) -> None:
         self._events += 1
         if is_agents_event(event.value):
             self._last_event = event
-            self._is_transcript = self._is_transcript or is_transcript_event(event.value)
         self._streaming = True
         self._stream.see(event.value, event.logged_at)
 
@@ -106,9 +104,7 @@ class ClaudeCode:
         return self._stream.at_result(session_id, logged_at) if self._streaming or logged_at else NO_FACTS
 
 
-def _no_record_detail(count: int, *, is_transcript: bool) -> str:
-    if is_transcript:
-        return f"session transcript of Claude Code ({count:,} events): not read yet; `claude -p … --output-format json` writes what is"
+def _no_record_detail(count: int) -> str:
     events = "an agent's event" if count == 1 else f"{count:,} events"
     return f"{events}, but no result record: the run was killed, or the log is truncated"
 

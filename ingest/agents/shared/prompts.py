@@ -18,11 +18,12 @@ _OF_THE_AGENT = (
     "<command-",
     "<local-command-",
     "<system-reminder>",
+    "<ide_",
     "<task-notification>",
     "[Request interrupted",
     "Caveat: The messages below",
 )
-"""How such messages begin in older versions, which write no mark."""
+"""How such messages, and blocks of messages, begin that have no mark."""
 
 
 def prompt_of(event: dict[str, Any]) -> str | None:
@@ -45,4 +46,4 @@ def prompt_in(path: Path) -> str | None:
 
 def _text(block: object) -> str | None:
     text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
-    return text if isinstance(text, str) else None
+    return text if isinstance(text, str) and not text.startswith(_OF_THE_AGENT) else None

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from schemas.wire.agents.claude_transcript import FIRST_NAME
 from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
 
@@ -23,6 +24,8 @@ MARKS = Marks(
     ),
     record_fields=("total_cost_usd", "duration_api_ms", "num_turns"),
     legible=("subtype", "is_error", "num_turns", "total_cost_usd", "duration_ms", "duration_api_ms"),
+    first_names=(FIRST_NAME,),
+    names=(frozenset(("sessionId", "isSidechain")),),
 )
 
 EARLIER_COST_NAMES = ("total_cost", "cost_usd")

@@ -1,0 +1,353 @@
+"""The model responses of one transcript, each once, from the lines that tell of it.
+
+A response has a line for each block of its content, and every line repeats the tokens of the whole response. Which lines are one response:
+
+- the same message id and request id;
+- the same message id under two requests, where the same input went in, or where one of them is a side chain (a side question sends the
+  parent's message again): the copy of the main thread counts;
+- without a request id, as gateways write it: the same message id, and the line continues the other one, is it, or is of the same moment.
+  Some gateways write one constant id, so an id alone proves nothing.
+
+Of several lines the one with the largest output counts, then the one with the largest total, whole. Requests to an advisor are responses
+of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NamedTuple, cast
+
+from ingest.agents.claude_code.transcript_times import is_plain
+from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.tool_counts import LONGEST_NAME
+from ingest.documents.times import event_time
+from ingest.prices.model_ids import ModelId, parse_model_id
+from schemas.rows.run import TokensBasis
+from schemas.text import paired
+from schemas.wire.agents.claude_transcript import ADVISOR, SYNTHETIC, WEB_SEARCH, CacheCreation, Line, Message, TokenUsage, dollars, whole
+
+_NO_MODEL = ModelId("", None, None)
+
+
+class Counts(NamedTuple):
+    """Tokens of a line by class; None: not told. Ordered as copies are: the largest output first, then the largest total."""
+
+    input: int | None
+    output: int | None
+    cache_read: int | None
+    cache_write: int | None
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """What decides between two copies."""
+        known = [-1 if count is None else count for count in self]
+        return (known[1], sum(filter(None, self)), *known)
+
+
+NO_COUNTS = Counts(None, None, None, None)
+
+
+class Speaker(NamedTuple):
+    """Who asked for a response: the main agent, a side chain, or a sub-agent with that id."""
+
+    is_sidechain: bool
+    agent_id: str | None
+
+
+class _Advice(NamedTuple):
+    model: str | None
+    usage: TokenUsage
+
+
+class _Extras(NamedTuple):
+    """What else a line says of its response. `split`: cache writes for 5 minutes and for 1 hour."""
+
+    split: tuple[int, int] | None = None
+    reasoning: int | None = None
+    web_searches: int | None = None
+    service_tier: str | None = None
+    speed: str | None = None
+    geo: str | None = None
+    cost: Decimal | None = None
+    advice: tuple[_Advice, ...] | None = None
+
+    def completed(self, other: _Extras) -> _Extras:
+        """With what only the other line says."""
+        pairs: Any = zip(self, other, strict=True)
+        return self if other is _NO_EXTRAS else _Extras(*(theirs if own is None else own for own, theirs in pairs))
+
+
+_NO_EXTRAS = _Extras()
+
+
+@dataclass(slots=True)
+class Response:
+    """One response so far. `searches`: how often its calls of WEB_SEARCH searched, by their results."""
+
+    message_id: str
+    line_id: str | None
+    request_id: str | None
+    speaker: Speaker
+    stamp: Any = None
+    counts: Counts = NO_COUNTS
+    extras: _Extras = _NO_EXTRAS
+    model: str | None = None
+    stop_reason: str | None = None
+    tools: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    searches: int = 0
+    lines: set[str] = field(default_factory=set)
+    """Lines of it, where it has no request id."""
+
+    def tell(self, line: Line, message: Message, usage: TokenUsage, counts: Counts) -> None:
+        """Note the figures of a line. What the better copy does not say is taken from the other one."""
+        if counts == self.counts:
+            if self.extras.split and (self.extras.speed or "speed" not in usage) and "costUSD" not in line:
+                return  # it repeats the line before, as most lines do
+        elif counts.size > self.counts.size:
+            self.counts = counts
+            self.model = _text(message.get("model")) or self.model
+            self.extras = _extras_of(line, usage).completed(self.extras)
+            return
+        self.extras = self.extras.completed(_extras_of(line, usage))
+
+    def start_again(self, request_id: str, speaker: Speaker) -> None:
+        """Forget the figures of a copy in a side chain: those of the main thread follow."""
+        self.request_id, self.speaker, self.counts, self.extras = request_id, speaker, NO_COUNTS, _NO_EXTRAS
+
+
+class Responses:
+    """The responses of one transcript, in the order of their first lines."""
+
+    def __init__(self) -> None:
+        self._all: list[Response] = []
+        self._by_request: dict[tuple[Any, Any], Response] = {}
+        self._by_id: dict[str, list[Response]] = {}
+        self._calls: dict[str, tuple[Response, str]] = {}
+        self._answered: set[str] = set()
+        self._last: tuple[Response | None, TokenUsage] = None, {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, line: Line, message: Message, speaker: Speaker) -> Response | None:
+        """Note a line with `message.usage`. None where it tells of no response: the agent wrote it, or it has no figures."""
+        usage = message.get("usage")
+        if type(usage) is not dict or message.get("model") == SYNTHETIC:
+            return None
+        message_id, request_id = message.get("id"), line.get("requestId")
+        response = self._by_request.get((message_id, request_id)) if type(request_id) is str and type(message_id) is str else None
+        if response is None or response is not self._last[0] or usage != self._last[1] or "costUSD" in line:
+            counts = _counts_of(usage)
+            if counts == NO_COUNTS:
+                return None
+            response = response or self._placed(line, message_id, request_id, speaker, counts)
+            self._merge(response, line, message, usage, counts, speaker)
+            self._last = response, usage
+        if stop_reason := message.get("stop_reason"):
+            response.stop_reason = _text(stop_reason) or response.stop_reason
+        _note_time(response, line.get("timestamp"))
+        for block in blocks_of(message):
+            if block.get("type") == "tool_use":
+                self._call(response, block)
+        return response
+
+    def _merge(self, response: Response, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker) -> None:
+        """Note the figures of a line, unless it is a copy in a side chain of a response of the main thread."""
+        request_id = line.get("requestId")
+        if speaker.is_sidechain is response.speaker.is_sidechain or request_id == response.request_id:
+            response.tell(line, message, usage, counts)
+        elif response.speaker.is_sidechain:
+            response.start_again(request_id or "", speaker)
+            response.tell(line, message, usage, counts)
+
+    def _placed(self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: Counts) -> Response:
+        """The response that a line belongs to, whose id and request were not met together before."""
+        uuid = _text(line.get("uuid"))
+        name = _text(message_id) or uuid or canonical_hash(line)
+        request = _text(request_id)
+        same = self._by_id.setdefault(name, [])
+        found = next((one for one in same if _is_same(one, line, uuid, request, speaker, counts)), None)
+        if found is None:
+            is_taken = request is not None and bool(same)
+            line_id = uuid if request is None else None
+            found = Response(f"{name}/{request}" if is_taken else name, line_id, request, speaker)
+            same.append(found)
+            self._all.append(found)
+        if request is None:
+            found.lines.add(uuid or name)
+        else:
+            found.request_id = found.request_id or request
+            self._by_request[name, request] = found
+        return found
+
+    def _call(self, response: Response, block: dict[str, Any]) -> None:
+        call, tool = block.get("id"), block.get("name")
+        if type(tool) is not str or not tool or (isinstance(call, str) and call in self._calls):
+            return
+        name = str(paired(tool[:LONGEST_NAME]))
+        response.tools.append(name)
+        if type(call) is str:
+            self._calls[call] = response, name
+
+    def failed(self, call: object) -> None:
+        """Note that a tool call failed, once."""
+        if isinstance(call, str) and call not in self._answered and (called := self._calls.get(call)):
+            self._answered.add(call)
+            called[0].failed.append(called[1])
+
+    def searched(self, call: object, times: object) -> None:
+        """Note how often the provider searched for a call of WEB_SEARCH, once."""
+        if isinstance(call, str) and call not in self._answered and (called := self._calls.get(call)) and called[1] == WEB_SEARCH:
+            self._answered.add(call)
+            called[0].searches += whole(times) or 0
+
+    @property
+    def of_main_thread(self) -> int:
+        """How many are not of a side chain."""
+        return sum(not response.speaker.is_sidechain for response in self._all)
+
+    def rows(self, session_id: str, agent_id: str | None = None) -> Iterator[tuple[Any, ...]]:
+        """The values of RESPONSE_COLUMNS of each. `agent_id`: the sub-agent of those whose lines do not name it."""
+        number = 0
+        for response in self._all:
+            if agent_id and response.speaker.agent_id is None:
+                response.speaker = Speaker(response.speaker.is_sidechain, agent_id)
+            yield _row(response, session_id, number)
+            number += 1
+            for place, advice in enumerate(response.extras.advice or (), 1):
+                yield _row(_advised(response, advice, place), session_id, number)
+                number += 1
+
+
+def message_of(line: Any) -> Message | None:
+    """The message of a line; None where there is none."""
+    message = line.get("message") if type(line) is dict else None
+    return cast("Message", message) if type(message) is dict else None
+
+
+def blocks_of(message: Message) -> Iterator[dict[str, Any]]:
+    """The blocks of a message's content; none where it is plain text."""
+    content = message.get("content")
+    if type(content) is list:
+        for block in content:
+            if type(block) is dict:
+                yield block
+
+
+def _is_same(one: Response, line: Line, uuid: str | None, request: str | None, speaker: Speaker, counts: Counts) -> bool:
+    """Whether a line of the same message id belongs to a response."""
+    if one.request_id and request:
+        return one.speaker.is_sidechain is not speaker.is_sidechain or _went_in(one.counts) == _went_in(counts)
+    stamp, parent = line.get("timestamp"), line.get("parentUuid")
+    return uuid in one.lines or (isinstance(parent, str) and parent in one.lines) or (stamp is not None and stamp == one.stamp)
+
+
+def _went_in(counts: Counts) -> tuple[int | None, ...]:
+    return counts.input, counts.cache_read, counts.cache_write
+
+
+def _counts_of(usage: TokenUsage) -> Counts:
+    read, written = whole(usage.get("cache_read_input_tokens")), whole(usage.get("cache_creation_input_tokens"))
+    split = usage.get("cache_creation")
+    if type(split) is dict:
+        total = (whole(split.get("ephemeral_5m_input_tokens")) or 0) + (whole(split.get("ephemeral_1h_input_tokens")) or 0)
+        written = total if written is None or total > written else written
+    return Counts(whole(usage.get("input_tokens")), whole(usage.get("output_tokens")), read, written)
+
+
+def _extras_of(line: Line, usage: TokenUsage) -> _Extras:
+    return _Extras(
+        _split_of(usage),
+        _in(usage, "output_tokens_details", "thinking_tokens"),
+        _in(usage, "server_tool_use", "web_search_requests"),
+        _text(usage.get("service_tier")),
+        _text(usage.get("speed")),
+        _text(usage.get("inference_geo")),
+        dollars(line["costUSD"]) if "costUSD" in line else None,
+        tuple(_advice(usage["iterations"])) or None if usage.get("iterations") else None,
+    )
+
+
+def _split_of(usage: TokenUsage) -> tuple[int, int] | None:
+    split: CacheCreation | None = usage.get("cache_creation")
+    if type(split) is not dict:
+        return None
+    short, long = whole(split.get("ephemeral_5m_input_tokens")), whole(split.get("ephemeral_1h_input_tokens"))
+    return None if short is long is None else (short or 0, long or 0)
+
+
+def _advice(iterations: object) -> Iterator[_Advice]:
+    for iteration in iterations if isinstance(iterations, list) else ():
+        if isinstance(iteration, dict) and iteration.get("type") == ADVISOR:
+            yield _Advice(_text(iteration.get("model")), iteration)  # type: ignore[arg-type]  # it has the fields of a usage
+
+
+def _advised(response: Response, advice: _Advice, place: int) -> Response:
+    """The response of an advisor, whose tokens are beside those of the response that asked for it."""
+    one = Response(f"{response.message_id}/advisor-{place}", None, response.request_id, response.speaker, response.stamp)
+    one.line_id = f"{response.line_id}/advisor-{place}" if response.line_id else None
+    one.counts, one.model, one.stop_reason = _counts_of(advice.usage), advice.model, response.stop_reason
+    one.extras = _Extras(_split_of(advice.usage), service_tier=response.extras.service_tier, geo=response.extras.geo)
+    return one
+
+
+def _row(one: Response, session_id: str, number: int) -> tuple[Any, ...]:
+    """In the order of RESPONSE_COLUMNS."""
+    model = parse_model_id(one.model) if one.model else _NO_MODEL
+    extras = one.extras
+    short, long = extras.split or (None, None)
+    is_final = one.stop_reason is not None
+    return (
+        one.request_id,
+        event_time(one.stamp),
+        one.speaker.agent_id,
+        one.speaker.is_sidechain,
+        one.model,
+        model.model or None,
+        model.provider,
+        model.region,
+        one.counts.input,
+        one.counts.output,
+        extras.reasoning,
+        one.counts.cache_read,
+        one.counts.cache_write,
+        short,
+        long,
+        one.searches if one.searches and not extras.web_searches else extras.web_searches,
+        extras.service_tier,
+        extras.speed,
+        extras.geo,
+        one.stop_reason,
+        is_final,
+        TokensBasis.EXACT if is_final else TokensBasis.LOWER_BOUND,
+        tuple(one.tools),
+        tuple(one.failed),
+        extras.cost,
+        session_id,
+        number,
+        one.message_id,
+        one.line_id,
+    )
+
+
+def _note_time(response: Response, stamp: object) -> None:
+    """The earliest time. Lines of one response are dated alike, mostly as text in UTC."""
+    earlier = response.stamp
+    if stamp is None or stamp == earlier:
+        return
+    if is_plain(stamp) and is_plain(earlier):
+        response.stamp = min(stamp, earlier)
+    elif (now := event_time(stamp)) and ((then := event_time(earlier)) is None or now < then):
+        response.stamp = stamp
+
+
+def _in(usage: TokenUsage, group: str, name: str) -> int | None:
+    inside = usage.get(group)
+    return whole(inside.get(name)) if type(inside) is dict else None
+
+
+def _text(value: object) -> str | None:
+    return str(paired(value)) if isinstance(value, str) and value else None

@@ -1,0 +1,221 @@
+"""The responses of Claude Code's session transcripts: each once, whichever lines tell of it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.store.database import Store
+from tests.claude_lines import ADVICE, answer, calling, line, outputs, progress, read_transcript, reply, usage
+from tests.conftest import ingest_paths
+from tests.documents import lines, tools_of
+
+
+def test_lines_of_one_response_are_one() -> None:
+    """One line per block, each with the tokens of the whole: their sum would be three times too high."""
+    blocks = ({"content": "Let me see.", "stop_reason": None}, calling("Read", "t1"), calling("Bash", "t2"))
+    told = read_transcript(lines(*(reply(f"u{number}", inside=one) for number, one in enumerate(blocks))))
+    assert told.told("message_id", "output_tokens", "tools", "stop_reason") == [("msg_a", 70, ("Read", "Bash"), "tool_use")]
+
+
+@pytest.mark.parametrize("written", [(8, 8, 300), (300, 8), (8, 300, 8)])
+def test_the_largest_output_counts_whole(written: tuple[int, ...]) -> None:
+    """Lines are written while the response still grows; a later line may be smaller."""
+    told = read_transcript(
+        lines(*(reply(f"u{number}", tokens=usage(count, input_tokens=count + 1)) for number, count in enumerate(written)))
+    )
+    assert told.told("output_tokens", "input_tokens") == [(300, 301)]
+
+
+def test_lines_of_two_responses_may_alternate() -> None:
+    """With the same tokens in both, as constant figures of a gateway are."""
+    first, second = reply("u1", tokens=usage(9)), reply("u2", "msg_b", "req_b")
+    assert outputs(first, second, reply("u3")) == [70, 70]
+
+
+def test_of_equal_outputs_the_largest_total_counts() -> None:
+    told = read_transcript(lines(reply("u1", tokens=usage(cache_read_input_tokens=0)), reply("u2")))
+    assert told.told("output_tokens", "cache_read_tokens") == [(70, 900)]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_only_one_line_says_stays(place: int) -> None:
+    """The line with the split, the speed or the region need not be the one that counts."""
+    split = {"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 30}
+    both = [reply("u1", tokens=usage(8, cache_creation=split, speed="fast", inference_geo="us")), reply("u2")]
+    told = read_transcript(lines(*both[:: 1 - 2 * place]))
+    assert told.told("output_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens", "speed", "inference_geo") == [
+        (70, 20, 30, "fast", "us")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        (reply("u2", request="req_b"), [70]),
+        (reply("u2", request="req_b", tokens=usage(90)), [90]),
+        (reply("u2", request="req_b", tokens=usage(90, input_tokens=7)), [70, 90]),
+        (reply("u2", request="req_b", tokens=usage(90), isSidechain=True), [70]),
+        (reply("u2", message_id="msg_b", request="req_a"), [70, 70]),
+    ],
+    ids=["same input", "grown", "other input", "side question", "other id"],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_one_id_under_two_requests(second: dict[str, Any], expected: list[int], order: int) -> None:
+    """A side question sends the parent's message again, with more tokens. Elsewhere the same input means the same response."""
+    assert sorted(map(int, outputs(*[reply(), second][::order]))) == expected  # type: ignore[arg-type]
+
+
+def test_requests_without_ids_are_told_apart_by_their_lines() -> None:
+    """Gateways write one constant message id and no request id: only a line that goes on belongs to the response before it."""
+    one = [reply("u1", "chat", None, usage(5)), reply("u2", "chat", None, parentUuid="u1", second=11)]
+    two = [reply("u3", "chat", None, second=60), reply("u3", "chat", None, second=60)]
+    told = read_transcript(lines(*one, *two, reply("u5", "chat", None, second=90)))
+    assert told.told("message_id", "line_id", "output_tokens") == [("chat", "u1", 70), ("chat", "u3", 70), ("chat", "u5", 70)]
+
+
+@pytest.mark.parametrize(("uuid", "expected"), [("u1", "u1"), (None, None)])
+def test_a_response_without_an_id_has_that_of_its_line(uuid: str | None, expected: str | None) -> None:
+    event = {name: value for name, value in reply("u1", None, None).items() if uuid or name != "uuid"}
+    told = read_transcript(lines(event, event))
+    assert [expected or found for found in told.told("message_id")] == told.told("message_id")
+    assert len(told.responses) == 1
+
+
+def test_lines_of_a_sub_agent_inside_the_main_file() -> None:
+    """Files of sub-agents are deleted, or were never kept: the progress of their tool call has their messages."""
+    told = read_transcript(
+        lines(reply(), progress(reply("s1", "msg_s", "req_s", usage(2), second=12)), progress(reply("s2", "msg_s", "req_s")))
+    )
+    assert told.told("message_id", "output_tokens", "is_sidechain", "agent_id") == [("msg_a", 70, False, None), ("msg_s", 70, True, "ag1")]
+
+
+def test_what_the_agent_wrote_itself_is_no_response() -> None:
+    failed = reply("u2", "x", None, usage(0), inside={"model": "<synthetic>"}, isApiErrorMessage=True)
+    without = line("assistant", "u3", message={"role": "assistant", "content": "API Error"}, isApiErrorMessage=True)
+    assert outputs(reply(), failed, without) == [70]
+
+
+def test_sums_of_other_responses_are_not_added() -> None:
+    """The result of a sub-agent, the iterations of a response, and the costs of a session repeat what its responses tell."""
+    rolled = answer("t1", toolUseResult={"totalTokens": 9000, "usage": usage(8000)})
+    iterations = [{"type": "message", **usage(40)}, {"type": "message", **usage(30)}]
+    assert outputs(reply(tokens=usage(iterations=iterations)), rolled) == [70]
+
+
+def test_an_advisor_is_billed_beside_its_response() -> None:
+    tokens = usage(iterations=[{"type": "message", **usage()}, ADVICE])
+    told = read_transcript(lines(reply("u1", tokens=tokens, costUSD=1.25), reply("u2", tokens=tokens)))
+    expected = [("msg_a", "claude-opus-4-5", 4, 70, Decimal("1.25")), ("msg_a/advisor-1", "claude-sonnet-4-5", 11, 3, None)]
+    assert told.told("message_id", "model", "input_tokens", "output_tokens", "cost_reported_usd") == expected
+
+
+@pytest.mark.parametrize(
+    ("creation", "written", "expected"),
+    [
+        (None, 50, (50, None, None)),
+        ({"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 30}, 50, (50, 10, 30)),
+        ({"ephemeral_1h_input_tokens": 80}, 50, (80, 0, 80)),
+        ({"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 30}, None, (40, 10, 30)),
+        ({}, 50, (50, None, None)),
+    ],
+    ids=["not split", "short of all", "more than all", "only split", "empty"],
+)
+def test_cache_writes(creation: Any, written: int | None, expected: tuple[int | None, ...]) -> None:
+    tokens = usage(cache_creation_input_tokens=written) | ({} if creation is None else {"cache_creation": creation})
+    told = read_transcript(lines(reply(tokens=tokens)))
+    assert told.told("cache_write_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("counted", "tool", "expected"),
+    [(2, "WebSearch", 2), (0, "WebSearch", 3), (None, "WebSearch", 3), (0, "WebFetch", 0), (None, "Bash", None)],
+)
+def test_web_searches(counted: int | None, tool: str, expected: int | None) -> None:
+    """The own counter wins; where it is zero, the results of the searches tell how often the provider searched."""
+    tokens = usage() if counted is None else usage(server_tool_use={"web_search_requests": counted})
+    events = [reply(tokens=tokens, inside=calling(tool, "t1")), answer("t1", toolUseResult={"searchCount": 3})]
+    told = read_transcript(lines(*events, events[1], reply("u2", "msg_b", "req_b", inside=calling("WebSearch", "t2"))))
+    assert told.told("web_search_requests") == [expected, None]
+
+
+def test_searches_of_one_response_add_up() -> None:
+    calls = [reply(f"u{number}", inside=calling("WebSearch", f"t{number}")) for number in (1, 2)]
+    results = [answer(f"t{number}", toolUseResult={"searchCount": number}) for number in (1, 2)]
+    assert read_transcript(lines(*calls, *results)).told("web_search_requests") == [3]
+
+
+def test_failed_calls_are_those_of_their_response() -> None:
+    events = [reply(inside=calling("Bash", "t1")), answer("t1", is_error=True), reply("u2", "msg_b", "req_b", inside=calling("Read", "t2"))]
+    told = read_transcript(lines(*events, answer("t1", is_error=True), answer("t2"), answer("other", is_error=True)))
+    assert told.told("tools", "failed_tools") == [(("Bash",), ("Bash",)), (("Read",), ())]
+
+
+def test_calls_of_messages_without_tokens_are_counted(store: Store, tmp_path: Path) -> None:
+    """Some programs that write transcripts leave the tokens out."""
+    bare = line("assistant", "u1", message={"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash"}]})
+    (tmp_path / "log.jsonl").write_text(lines(bare, answer("t1", is_error=True)))
+    ingest_paths(store, tmp_path / "log.jsonl")
+    assert tools_of(store) == [("Bash", 1, 1)]
+
+
+def test_an_output_without_a_stop_reason_is_a_lower_bound() -> None:
+    """Versions 2.1.9 to 2.1.50 recorded the count at the start of the message."""
+    told = read_transcript(lines(reply(inside={"stop_reason": None}), reply("u2", "msg_b", "req_b")))
+    assert told.told("output_is_final", "tokens_basis") == [(False, "lower_bound"), (True, "exact")]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "expected"),
+    [
+        ("2026-03-02T08:00:10.000Z", "2026-03-02T08:00:10+00:00"),
+        ("2026-03-02T17:00:10+09:00", "2026-03-02T08:00:10+00:00"),
+        ("2026-03-02T08:00:10Z", "2026-03-02T08:00:10+00:00"),
+        (1772438410000, "2026-03-02T08:00:10+00:00"),
+        ("yesterday", None),
+        (None, None),
+    ],
+)
+def test_times(stamp: Any, expected: str | None) -> None:
+    """A response without a time keeps its tokens."""
+    told = read_transcript(lines(reply(timestamp=stamp)))
+    assert [(found and found.isoformat(), told.told("output_tokens")) for found in told.told("at")] == [(expected, [70])]
+
+
+def test_a_response_is_dated_by_its_first_line() -> None:
+    told = read_transcript(lines(reply("u1", second=12), reply("u2", second=10), reply("u3", second=14)))
+    assert [found.isoformat() for found in told.told("at")] == ["2026-03-02T08:00:10+00:00"]
+
+
+@pytest.mark.parametrize(
+    ("logged", "expected"),
+    [("70", 70), (70.0, 70), ("7e1", 70), (None, None), (-1, None), (1e300, None), (True, None), ("many", None), ([], None)],
+)
+def test_counts_as_they_are_written(logged: Any, expected: int | None) -> None:
+    assert outputs(reply(tokens=usage(logged))) == [expected]
+
+
+@pytest.mark.parametrize("logged", [{}, None, "none", {"output_tokens": None}])
+def test_a_message_without_counts_is_no_response(logged: Any) -> None:
+    assert outputs(reply(), reply("u2", "msg_b", "req_b", inside={"usage": logged})) == [70]
+
+
+RESPONSE = st.tuples(st.integers(0, 5), st.integers(0, 400), st.booleans())
+
+
+@given(st.lists(RESPONSE, max_size=12), st.randoms(use_true_random=False))
+def test_order_and_repetition_of_lines_change_no_count(told: list[tuple[int, int, bool]], random: Any) -> None:
+    events = [
+        reply(f"u{number}", f"msg_{one}", f"req_{one}", usage(output), isSidechain=is_side)
+        for number, (one, output, is_side) in enumerate(told)
+    ]
+    counted = sorted(read_transcript(lines(*events)).told("message_id", "output_tokens"))
+    assert counted == sorted({f"msg_{one}": max(out for each, out, _ in told if each == one) for one, *_ in told}.items())
+    mixed = [*events, *random.choices(events, k=4)] if events else []
+    random.shuffle(mixed)
+    assert sorted(read_transcript(lines(*mixed)).told("message_id", "output_tokens")) == counted
