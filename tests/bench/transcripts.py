@@ -120,7 +120,7 @@ def measure(responses: int) -> None:
         print(f"{responses:,} responses, {size / 1e6:,.0f} MB")
         ours = [sys.executable, "-m", "app.cli.main", "ingest", folder, "--db", store]
         theirs = (
-            [os.environ["CCUSAGE"], *"claude daily --json --offline --timezone UTC --mode calculate".split()]
+            [os.environ["CCUSAGE"], *["claude", "daily", "--json", "--offline", "--timezone", "UTC", "--mode", "calculate"]]
             if "CCUSAGE" in os.environ
             else []
         )

@@ -84,7 +84,7 @@ _NO_EXTRAS = _Extras()
 
 @dataclass(slots=True)
 class Response:
-    """One response so far. `searches`: how often its calls of WEB_SEARCH searched, by their results."""
+    """One response so far. `searches`: how often its calls of WEB_SEARCH searched, by their results. `is_copied`: from another session."""
 
     message_id: str
     line_id: str | None
@@ -98,6 +98,7 @@ class Response:
     tools: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     searches: int = 0
+    is_copied: bool = False
     lines: set[str] = field(default_factory=set)
     """Lines of it, where it has no request id."""
 
@@ -174,6 +175,7 @@ class Responses:
             is_taken = request is not None and bool(same)
             line_id = uuid if request is None else None
             found = Response(f"{name}/{request}" if is_taken else name, line_id, request, speaker)
+            found.is_copied = "forkedFrom" in line
             same.append(found)
             self._all.append(found)
         if request is None:
@@ -289,6 +291,7 @@ def _advised(response: Response, advice: _Advice, place: int) -> Response:
     """The response of an advisor, whose tokens are beside those of the response that asked for it."""
     one = Response(f"{response.message_id}/advisor-{place}", None, response.request_id, response.speaker, response.stamp)
     one.line_id = f"{response.line_id}/advisor-{place}" if response.line_id else None
+    one.is_copied = response.is_copied
     one.counts, one.model, one.stop_reason = _counts_of(advice.usage), advice.model, response.stop_reason
     one.extras = _Extras(_split_of(advice.usage), service_tier=response.extras.service_tier, geo=response.extras.geo)
     return one
@@ -330,6 +333,7 @@ def _row(one: Response, session_id: str, number: int) -> tuple[Any, ...]:
         number,
         one.message_id,
         one.line_id,
+        one.is_copied,
     )
 
 

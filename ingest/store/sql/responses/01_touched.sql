@@ -4,6 +4,6 @@ select distinct message_id
 from response_copies
 semi join changed_sessions using (session_id);
 create or replace temp table touched_keys as
-select distinct unnest([message_id, message_id || ' ' || line_id]) as response_id
+select distinct unnest([message_id, message_id || ' ' || line_id, message_id || ' ' || request_id]) as response_id
 from response_copies
 semi join touched_ids using (message_id);

@@ -1,15 +1,21 @@
--- One row per billed response of the touched ones: `billed`. Copies of one message are one response; without a request id on any of them only if they
--- have the same first line, since some gateways write one constant id.
+-- One row per billed response of the touched ones: `billed`. Copies of one message are one response. Without a request id on any of them only
+-- those with the same first line are: some gateways write one constant id. Nor are those of requests of the main conversation with other input.
 create or replace temp table keyed as
 with copies as (
     select * from response_copies semi join touched_ids using (message_id)
 ),
 told as (
-    select message_id, count(*) > 1 as is_shared, count(request_id) > 0 as has_request from copies group by message_id
+    select
+        message_id, count(*) > 1 as is_shared, count(request_id) > 0 as has_request,
+        count(distinct {'input': input_tokens, 'read': cache_read_tokens, 'written': cache_write_tokens})
+            filter (not is_sidechain and request_id is not null) > 1
+        and count(distinct request_id) filter (not is_sidechain) > 1 as is_constant
+    from copies
+    group by message_id
 )
 select
     copies.*, is_shared,
-    case when has_request or line_id is null then message_id else message_id || ' ' || line_id end as response_id
+    message_id || coalesce(' ' || case when is_constant then request_id when not has_request then line_id end, '') as response_id
 from copies
 join told using (message_id);
 -- When each session began: resumed and forked sessions begin with a copy of another, whose lines keep their times.
