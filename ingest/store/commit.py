@@ -76,7 +76,8 @@ select session_id from {RESPONSES} where source_id in (select source_id from cho
 
 _RECHAINED = f"select run_id from {RECHAINED}"
 _REPRICED = "select run_id from repriced"
-_SUMMED = "select run_id from summed"
+_BILLED = "select run_id from summed union select run_id from run_of_session"
+_WITH_RESPONSES = "select run_id from winners semi join responses using (run_id)"
 _PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
 """Runs that are priced again: their chain changed, or the store got other prices."""
 
@@ -111,14 +112,21 @@ def commit(
     _write(connection, ingest_id, spooled)
     if is_folded := fold(connection, "select run_id from winners"):
         run(connection, "insert into affected select run_id from refolded")
-    if replace or is_folded or run(connection, _IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
+    is_replaced = bool(run(connection, _IS_REPLACED).fetchone())
+    if replace or is_folded or is_replaced:  # otherwise all runs of the sources are new, and counted
         recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(writer, "select run_id from affected")
     if is_billed := (RESPONSES in spooled or is_folded) and note_sessions(connection, _BILLED_ANEW):
         bill(connection)
     is_rechained = rechain(connection, _PROCESSES)
-    changed = ((_RECHAINED, is_rechained), (_REPRICED, is_merged), (_SUMMED, is_billed), (_PRICED_BEFORE, has_new_prices))
+    changed = (
+        (_RECHAINED, is_rechained),
+        (_REPRICED, is_merged),
+        (_BILLED, is_billed),
+        (_WITH_RESPONSES, is_replaced and run(connection, f"{_WITH_RESPONSES} limit 1").fetchone()),
+        (_PRICED_BEFORE, has_new_prices),
+    )
     stale = [runs for runs, is_so in changed if is_so]
     if stale:
         price(writer, " union ".join(stale))

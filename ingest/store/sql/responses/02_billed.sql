@@ -14,7 +14,7 @@ from copies
 join told using (message_id);
 -- When each session began: resumed and forked sessions begin with a copy of another, whose lines keep their times.
 create or replace temp table session_starts as
-select session_id, min(at) as began_at
+select session_id, min(response_copies.at) as began_at
 from response_copies
 semi join keyed using (session_id)
 group by session_id;
