@@ -34,8 +34,8 @@ class Agent:
     `untold`: columns of `runs` that none of its records can fill. `is_cumulative`: whether a later record of a session includes the totals
     of earlier ones, so that they form chains. `has_whole_files`: whether the file of a session, whose run has the id of the session, holds
     what is in the streams of its processes, each of which is a run by itself. `logs_share_no_id`: whether it writes two logs of a
-    session, a stream and a transcript, that have no id in common. `has_transcripts`: whether it writes a transcript of each session beside the
-    result records of its processes. `colour` and `marker` are those of charts.
+    session, a stream and a transcript, that have no id in common. `has_transcripts`: whether it writes a transcript of each session beside
+    the result records of its processes. `colour` and `marker` are those of charts.
     """
 
     key: str

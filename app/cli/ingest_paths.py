@@ -11,6 +11,7 @@ from typing import NamedTuple
 from app.cli import terminal
 from app.queries.filters.chosen import parse_label
 from ingest import pipeline
+from ingest.agents.homes import only_sessions, session_folders
 from ingest.context.path_template import PathTemplate
 from ingest.documents import contents
 from ingest.documents.contents import Source
@@ -21,7 +22,7 @@ from ingest.reading.retries import retried
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin
-from schemas.errors import InputUnreadable
+from schemas.errors import InputUnreadable, UsageError
 from schemas.text import one_line
 
 
@@ -58,6 +59,19 @@ def ingest_paths(paths: Sequence[Path], store: Store, how: How) -> IngestReport:
     wanted = [*paths, *(_rejected(store) if how.retry_rejects else ())]
     with terminal.reading_progress() as bar:
         return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
+
+
+def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
+    """The paths to read. Without any, and where no rejects are retried, the sessions on this machine. Raises UsageError without these."""
+    if paths or retries:
+        return only_sessions(paths)
+    if not (found := session_folders()):
+        raise UsageError(
+            "Nothing to ingest: Claude Code and Codex have no sessions on this machine.",
+            "Name a file or a folder: tachograph ingest PATH. Sessions elsewhere: set $CLAUDE_CONFIG_DIR or $CODEX_HOME.",
+        )
+    terminal.note(f"reading sessions in {', '.join(one_line(str(folder)) for folder in found)}")
+    return found
 
 
 def _command() -> str:

@@ -81,6 +81,7 @@ def cli() -> None:
         "ingest runs/ --path-template 'runs/{repo}/{agent}/{timestamp}/{task}/*'",
         "ingest nightly/ --path-tz America/New_York",
         "ingest logs.tar.gz --json",
+        "ingest ~/.claude ~/.codex",
         "ingest after.json --measure variant=candidate,run=6f9c2b",
         "ingest --retry-rejects --label branch=main",
     )
@@ -122,14 +123,14 @@ def cli() -> None:
 def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, **how: Any) -> int:
     """Ingest logs into the store, in one transaction.
 
-    PATH is a file, a folder or an archive; - is the standard input. Content decides, not the file name. Ingesting again changes
+    PATH is a file, a folder or an archive; - is the standard input. Without PATH: the sessions that Claude Code and Codex keep on this
+    machine. Content decides, not the file name. Ingesting again changes
     nothing. Records that cannot be read are kept as rejects, with the reason; files that are not logs are ignored.
     """
-    if not paths and not how["retry_rejects"]:
-        raise click.UsageError("Nothing to ingest. Name a file or a folder: tachograph ingest PATH")
     with terminal.told_interrupts(store):
-        from app.cli.ingest_paths import How, ingest_paths
+        from app.cli.ingest_paths import How, ingest_paths, paths_to_read
 
+        paths = paths_to_read(paths, retries=how["retry_rejects"])
         report = ingest_paths(paths, store, How(**how))
         terminal.tell_ingest(report, store.location)
         if as_json:

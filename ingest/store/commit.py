@@ -74,6 +74,7 @@ select session_id from {RESPONSES} where source_id in (select source_id from cho
 """
 """Sessions with new copies of responses, or whose responses may belong to another run now."""
 
+_WINNERS = "select run_id from winners"
 _RECHAINED = f"select run_id from {RECHAINED}"
 _REPRICED = "select run_id from repriced"
 _BILLED = "select run_id from summed union select run_id from run_of_session"
@@ -130,7 +131,8 @@ def commit(
     stale = [runs for runs, is_so in changed if is_so]
     if stale:
         price(writer, " union ".join(stale))
-    note_doubts(connection, f"select run_id from winners union {_RECHAINED}" if is_rechained else "select run_id from winners")
+    doubtful = [_WINNERS, *([_RECHAINED] if is_rechained else []), *(["select run_id from affected"] if is_billed else [])]
+    note_doubts(connection, " union ".join(doubtful))
     found = run(connection, _ACCEPTED).fetchall()
     [(read,)] = run(connection, "select count(*) from chosen").fetchall()
     connection.unregister("read_results")

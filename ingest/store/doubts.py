@@ -5,6 +5,8 @@ They are written at the end of a commit and of a rebuild, from what the store ho
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import duckdb
 
 from ingest.store.database import made, run_step
@@ -16,6 +18,7 @@ from schemas.rows.source import Severity
 DOUBTS = {
     "api_time_beyond_wall": "More API time than fits into the wall time: cost and API time seem to include calls of an earlier process.",
     "possible_duplicate": "Another run has the same figures: probably a copy of the record without its id, or the agent's other log of it.",
+    "transcript_differs": "The result records of a session and its transcript have different tokens: calls outside the transcript, mostly.",
 }
 """The rules and what each looks for, in a sentence."""
 
@@ -24,7 +27,14 @@ _AGENTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.logs_
 _CARRIED_OVER = f"select 1 from runs semi join examined using (run_id) where {RUN_FIGURES['is_carried_over'].sql} limit 1"
 _SHARED_SESSIONS = "select 1 from examined where session_id is not null group by session_id having count(*) > 1 limit 1"
 _TWO_LOGS = "select 1 from runs semi join examined using (run_id) where logs_share_no_id(agent) limit 1"
-_DOUBTFUL = {"02_carried_over": _CARRIED_OVER, "03_possible_duplicates": _SHARED_SESSIONS, "04_two_logs": _TWO_LOGS}
+_TRANSCRIBED = "select 1 from responses semi join examined using (run_id) limit 1"
+_WARNING = {"severity": Severity.WARNING}
+_DOUBTFUL: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
+    ("02_carried_over", _CARRIED_OVER, _WARNING),
+    ("03_possible_duplicates", _SHARED_SESSIONS, _WARNING),
+    ("04_two_logs", _TWO_LOGS, _WARNING),
+    ("05_transcripts", _TRANSCRIBED, {"warning": Severity.WARNING, "info": Severity.INFO}),
+)
 """The steps that write findings, and what tells whether there are runs for them: a step without any takes ten times as long to plan."""
 
 
@@ -36,9 +46,9 @@ def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
     run(connection, f"create or replace temp macro logs_share_no_id(agent) as agent in ({_AGENTS})")
     made(connection, "changed", changed)
     [(rows,)] = run_step(connection, "doubts/01_examined", {"rules": list(DOUBTS)})
-    for step, doubtful in _DOUBTFUL.items():
+    for step, doubtful, severities in _DOUBTFUL:
         if run(connection, doubtful).fetchone():
-            [(added,)] = run_step(connection, f"doubts/{step}", {"severity": Severity.WARNING})
+            [(added,)] = run_step(connection, f"doubts/{step}", severities)
             rows += added
     if rows:
-        run_step(connection, "doubts/05_counts")
+        run_step(connection, "doubts/06_counts")

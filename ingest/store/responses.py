@@ -10,7 +10,7 @@ import duckdb
 
 from ingest.store.database import made, run_step
 
-_BILLED = ("02_billed", "03_written", "04_summed", "05_runs")
+_BILLED = ("02_billed", "03_written", "04_summed", "05_runs", "06_beside")
 
 
 def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:

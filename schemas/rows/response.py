@@ -65,7 +65,7 @@ class ResponseRow(_Response):
     """One billed response of a session. A response that several files tell of is there once."""
 
     run_id: Text = Field(title="Run", description="Id of the run.")
-    session_id: Text = Field(title="Session", description="Session that owns it: of those that tell of it, the one that began first.")
+    session_id: Text = Field(title="Session", description="Session that owns it: of those with a copy, the one that began first.")
     response_id: Text = Field(title="Response", description="Id of the response; unique in the store.")
     cost_list_usd: Usd | None = optional("List-price cost", "Cost at list prices: those of its day, prompt size, speed and service tier.")
     price_status: PriceStatusName | None = optional("Price status", "priced or unpriced.")

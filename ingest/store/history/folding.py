@@ -3,8 +3,8 @@
 Each process that goes on with a session of Pi writes a stream of its own, a run by itself. The file of the session has the messages of
 all of them, so that they would count twice. Without the file, or with an older copy of it, the streams stay runs.
 
-Claude Code writes a transcript of each session, and with `-p` a result record for each process. The result tells what was paid, the transcript
-each response. Both are records of one run: that of the last result of the session, or of the transcript where there is none.
+Claude Code writes a transcript of each session, and with `-p` a result record for each process. The result tells what was paid, the
+transcript each response. Both are records of one run: that of the last result of the session, or of the transcript where there is none.
 """
 
 from __future__ import annotations

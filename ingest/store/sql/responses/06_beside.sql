@@ -1,0 +1,21 @@
+-- Runs that are made of a result record and have a transcript beside it: only what the record does not tell comes from the responses.
+create or replace temp table beside as
+select run_id, count(*) as responses, count(distinct agent_id) as subagents
+from responses
+semi join changed_owners using (session_id)
+semi join (select run_id from runs where record_kind <> 'transcript') using (run_id)
+group by run_id;
+update runs
+set responses = beside.responses, subagents = beside.subagents
+from beside
+where runs.run_id = beside.run_id;
+insert into tool_calls by name
+with calls as (
+    select run_id, unnest(tools) as tool, 1 as calls, 0 as errors from responses semi join beside using (run_id)
+    union all
+    select run_id, unnest(failed_tools), 0, 1 from responses semi join beside using (run_id)
+)
+select run_id, tool, sum(calls)::bigint as calls, sum(errors)::bigint as errors
+from calls
+anti join tool_calls using (run_id)
+group by run_id, tool;

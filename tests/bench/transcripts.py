@@ -1,0 +1,146 @@
+"""How fast transcripts of Claude Code are read into a store, beside the real `ccusage`: `python -m tests.bench.transcripts [RESPONSES …]`.
+
+Both read the same generated files, in turns, with the same number of processors. Lines have the sizes of real ones: a response is written
+on two lines of 1.7 kB on average, and as many lines of tool output, of 6 kB on average, stand between. Five cases: cold (no store), nothing
+changed, one session longer, `--no-text`, and the memory of the largest process. `CCUSAGE` names the program; without it only our times
+are printed. Each time is a whole process from its start; the median of a few.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+RESPONSES_OF_SESSION = 80
+BEGAN = datetime(2026, 6, 1, tzinfo=UTC)
+TEXT = Path(__file__).read_text(encoding="utf-8") * 8
+REPEATS = 3
+
+Line = dict[str, Any]
+
+
+def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) -> Iterator[str]:
+    """The lines of a session: prompts, responses of two lines each, tool output."""
+    chance = random.Random(f"{number} {first}")
+    at = BEGAN + timedelta(minutes=17 * number, seconds=20 * first)
+    lines = 0
+
+    def line(kind: str, message: Line, /, **others: Any) -> str:
+        nonlocal lines, at
+        lines += 1
+        at += timedelta(seconds=chance.randrange(1, 9))
+        around = {
+            "parentUuid": _uuid(number, first, lines - 1),
+            "isSidechain": False,
+            "userType": "external",
+            "cwd": f"/work/p{number % 40}",
+        }
+        around |= {"sessionId": _uuid(number, 0, 0), "version": "2.1.212", "gitBranch": "main", "type": kind, "message": message}
+        around |= others | {"uuid": _uuid(number, first, lines), "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
+        return json.dumps(around, separators=(",", ":"))
+
+    def said(size: float) -> str:
+        return TEXT[(start := chance.randrange(2000)) : start + int(size)]
+
+    yield line("user", {"role": "user", "content": said(150)})
+    for response in range(first, first + responses):
+        usage = _usage(chance, response)
+        message = {"model": "claude-opus-4-6", "id": f"msg_{number}_{response}", "type": "message", "role": "assistant"}
+        request = f"req_{number}_{response}"
+        texts = {"type": "text", "text": said(chance.lognormvariate(6.2, 1))}, _call(response, said(chance.lognormvariate(6.4, 1)))
+        for stop, content in zip((None, "tool_use"), texts, strict=True):
+            whole = message | {"content": [content], "stop_reason": stop, "stop_sequence": None, "usage": usage}
+            yield line("assistant", whole, requestId=request)
+        output = said(chance.lognormvariate(7.6, 1.2))
+        result = {"tool_use_id": f"toolu_{response}", "type": "tool_result", "content": output, "is_error": chance.random() < 0.05}
+        yield line("user", {"role": "user", "content": [result]}, toolUseResult={"stdout": output, "stderr": "", "interrupted": False})
+        yield line("progress", {}, data={"type": "hook_progress", "hookEvent": "PostToolUse", "output": said(600)})
+
+
+def _usage(chance: random.Random, response: int) -> Line:
+    written = chance.randrange(200, 3000)
+    return {
+        "input_tokens": chance.randrange(1, 12),
+        "cache_creation_input_tokens": written,
+        "cache_read_input_tokens": 18_000 + 1500 * response,
+        "cache_creation": {"ephemeral_5m_input_tokens": written, "ephemeral_1h_input_tokens": 0},
+        "output_tokens": chance.randrange(50, 2500),
+        "service_tier": "standard",
+        "inference_geo": "not_available",
+    }
+
+
+def _call(response: int, command: str) -> Line:
+    return {"type": "tool_use", "id": f"toolu_{response}", "name": "Bash", "input": {"command": command, "description": "Run it"}}
+
+
+def _uuid(number: int, first: int, line: int) -> str:
+    return f"{number:08x}-{first:04x}-4000-8000-{line:012x}"
+
+
+def write(folder: Path, responses: int) -> None:
+    """A folder like `~/.claude` with so many responses."""
+    for number in range(responses // RESPONSES_OF_SESSION):
+        path = folder / "projects" / f"-work-p{number % 40}" / f"{_uuid(number, 0, 0)}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in session(number)), encoding="utf-8")
+
+
+def append(folder: Path) -> None:
+    """Make one session longer."""
+    path = next(iter(sorted((folder / "projects").rglob("*.jsonl"))))
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in session(0, 3, RESPONSES_OF_SESSION))
+
+
+def seconds(command: Sequence[str | Path], **environment: str) -> float:
+    """Wall time of a whole process. Raises CalledProcessError."""
+    began = time.perf_counter()
+    subprocess.run(command, env=os.environ | environment, check=True, capture_output=True)
+    return time.perf_counter() - began
+
+
+def measure(responses: int) -> None:
+    """Print the figures for so many responses."""
+    with tempfile.TemporaryDirectory() as made:
+        folder, store = Path(made) / "claude", Path(made) / "store.duckdb"
+        write(folder, responses)
+        size = sum(path.stat().st_size for path in folder.rglob("*.jsonl"))
+        print(f"{responses:,} responses, {size / 1e6:,.0f} MB")
+        ours = [sys.executable, "-m", "app.cli.main", "ingest", folder, "--db", store]
+        theirs = (
+            [os.environ["CCUSAGE"], *"claude daily --json --offline --timezone UTC --mode calculate".split()]
+            if "CCUSAGE" in os.environ
+            else []
+        )
+        times: dict[str, list[float]] = {"ccusage": [], "cold": [], "nothing changed": [], "one session longer": []}
+        for _ in range(REPEATS):
+            if theirs:
+                times["ccusage"].append(seconds(theirs, CLAUDE_CONFIG_DIR=str(folder), LOG_LEVEL="0"))
+            store.unlink(missing_ok=True)
+            times["cold"].append(seconds(ours))
+            times["nothing changed"].append(seconds(ours))
+        append(folder)
+        times["one session longer"].append(seconds(ours))
+        base = statistics.median(times["ccusage"]) if theirs else None
+        for name, found in times.items():
+            if found:
+                median = statistics.median(found)
+                print(f"  {name:<20} {median:8.2f} s" + (f"  {median / base:5.2f} x ccusage" if base else ""))
+    print(f"  largest process      {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:8.0f} MB")
+
+
+if __name__ == "__main__":
+    for wanted in sys.argv[1:] or ("10000", "100000"):
+        measure(int(wanted))
