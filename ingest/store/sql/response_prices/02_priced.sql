@@ -9,9 +9,9 @@ with told as (
         case when not output_is_final or tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then 0 end as missing,
         coalesce(input_tokens, missing) as input, coalesce(output_tokens, missing) as output, coalesce(cache_read_tokens, missing) as cache_read,
         coalesce(cache_write_tokens, missing) as cache_write, coalesce(web_search_requests, 0) as searches,
-        coalesce(cache_write_1h_tokens, greatest(cache_write_tokens - cache_write_5m_tokens, 0)) as one_hour,
-        coalesce(cache_write_5m_tokens + cache_write_1h_tokens < cache_write_tokens, cache_write_tokens > 0 and one_hour is null, false)
-            as is_assumed_5m
+        coalesce(cache_write_5m_tokens, cache_write_1h_tokens) is not null as is_split,
+        coalesce(cache_write_1h_tokens, case when is_split then greatest(cache_write_tokens - cache_write_5m_tokens, 0) end) as one_hour,
+        coalesce(cache_write_tokens > case when is_split then cache_write_5m_tokens + cache_write_1h_tokens else 0 end, false) as is_assumed_5m
     from responses
     join touched using (run_id)
     join services
