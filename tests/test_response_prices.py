@@ -27,15 +27,15 @@ NOON = datetime(2026, 2, 1, 12, tzinfo=UTC)
 ZERO = {"input_tokens": 0, "output_tokens": 0, "cache_read_tokens": 0, "cache_write_tokens": 0}
 
 
-def response(model: str = OPUS_45, **told: Any) -> dict[str, Any]:
+def response(model: Any = OPUS_45, **told: Any) -> dict[str, Any]:
     provider = "openai" if model.startswith("gpt") else "anthropic" if model.startswith("claude") else None
     return ZERO | {"model_id": model, "model": model, "provider": provider, "at": NOON} | told
 
 
 def transcript(session: str = "s", **more: Any) -> RunRow:
-    told = {"record_kind": RecordKind.TRANSCRIPT, "started_at": NOON, "outcome": Outcome.UNKNOWN, "agent": "claude-code"} | more
-    ids = {"run_id": session, "session_id": session, "source_id": session, "chain_id": session}
-    return RunRow(**{"ordinal": 0, "chain_position": 1, "raw": "{}"} | ids | told)
+    told: dict[str, Any] = dict.fromkeys(("run_id", "session_id", "source_id", "chain_id"), session)
+    told |= {"record_kind": RecordKind.TRANSCRIPT, "started_at": NOON, "outcome": Outcome.UNKNOWN, "agent": "claude-code", "raw": "{}"}
+    return RunRow(**told | {"ordinal": 0, "chain_position": 1} | more)
 
 
 def result(run_id: str, models: Sequence[dict[str, Any]], session: str = "s") -> tuple[RunRow, list[ModelUsageRow]]:
@@ -53,7 +53,7 @@ def put(writer: Writer, responses: Sequence[dict[str, Any]], run: RunRow | None 
     writer.insert("runs", [run])
     writer.insert("model_usage", models)
     copies = [
-        ResponseCopyRow(**{"message_id": f"{session} {number}", "source_id": session, "session_id": session, "response_no": number} | told)
+        ResponseCopyRow(message_id=f"{session} {number}", source_id=session, session_id=session, response_no=number, **told)
         for number, told in enumerate(responses)
     ]
     writer.insert("response_copies", copies)
@@ -141,7 +141,9 @@ CASES = [
         "long context",
         id="cache writes are a part of the prompt",
     ),
-    pytest.param("claude-sonnet-4", {"input_tokens": 200_001, "output_tokens": 1}, "1.2000285", "long context", id="Sonnet 4, by its price page"),
+    pytest.param(
+        "claude-sonnet-4", {"input_tokens": 200_001, "output_tokens": 1}, "1.2000285", "long context", id="Sonnet 4, by its price page"
+    ),
     pytest.param(OPUS_46, LONG_OPUS, "0.25", "long context", id="Opus 4.6 before its tier ended"),
     pytest.param(OPUS_46, LONG_OPUS | {"at": datetime(2026, 3, 13, tzinfo=UTC)}, "0.125", None, id="Opus 4.6 since"),
     pytest.param("gpt-5.5", {"input_tokens": 300_000, "output_tokens": 1000}, "3.045", "long context", id="above 272,000"),
@@ -180,10 +182,12 @@ CASES = [
 def priced_cases(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """All cases as the responses of one session: a store for each would take longer."""
     store = Store(tmp_path_factory.mktemp("cases") / "a.duckdb")
-    return priced(store, *(response(case.values[0], **case.values[1]) for case in CASES))  # type: ignore[arg-type, call-overload]
+    return priced(store, *(response(case.values[0], **case.values[1]) for case in CASES))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("number", "told", "cost", "note"), [pytest.param(no, *case.values[1:], id=case.id) for no, case in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("number", "told", "cost", "note"), [pytest.param(no, *case.values[1:], id=case.id) for no, case in enumerate(CASES)]
+)
 def test_what_decides_the_price_of_a_response(
     priced_cases: list[dict[str, Any]], number: int, told: dict[str, Any], cost: str, note: str | None
 ) -> None:
@@ -197,8 +201,7 @@ def test_what_decides_the_price_of_a_response(
 def test_each_response_has_the_price_of_its_own_day_and_without_a_time_that_of_its_run(store: Store) -> None:
     """o3 cost $10 per million until 2025-06-09."""
     days = (datetime(2025, 6, 9, 23, 59, tzinfo=UTC), datetime(2025, 6, 10, tzinfo=UTC), None)
-    o3 = {"model_id": "o3", "model": "o3", "provider": "openai", "input_tokens": 1_000_000}
-    found = priced(store, *(response(**o3 | {"at": day}) for day in days), started_at=days[0])
+    found = priced(store, *(response("o3", provider="openai", input_tokens=1_000_000, at=day) for day in days), started_at=days[0])
     assert [row["cost_list_usd"] for row in found] == [10, 2, 10]
 
 
@@ -213,8 +216,8 @@ def test_an_unknown_model_costs_nothing_known_and_never_0(store: Store) -> None:
 
 
 def test_a_class_that_is_not_told_is_0_only_where_the_tokens_are_a_bound(store: Store) -> None:
-    told = {"output_tokens": 100, "input_tokens": None}
-    found = priced(store, response(**told), response(**told, tokens_basis=TokensBasis.UPPER_BOUND), response(**told, output_is_final=False))
+    told = response(output_tokens=100, input_tokens=None)
+    found = priced(store, told, told | {"tokens_basis": TokensBasis.UPPER_BOUND}, told | {"output_is_final": False})
     assert [row["cost_list_usd"] for row in found] == [None, Decimal("0.0025"), Decimal("0.0025")]
     with reading(store) as rows:
         assert rows("select cost_list_usd from model_usage") == [{"cost_list_usd": None}]

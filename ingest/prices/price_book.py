@@ -14,7 +14,7 @@ from ingest.prices.alternatives import Alternative, alternatives
 from ingest.prices.list_prices import Period
 from ingest.prices.price_file import PriceList
 from ingest.prices.services import served
-from schemas.rows.price import BEGINNING, STANDARD, Band, ModelKey, Rates, Service, TieredRates
+from schemas.rows.price import ANY_SIZE, BEGINNING, STANDARD, Band, ModelKey, Rates, Service, TieredRates
 
 LONG_CONTEXT = "long context"
 """What the price of a request depends on whose prompt is above the base tier."""
@@ -40,12 +40,10 @@ class RequestPrice:
     `words`: what it depends on beside day and tokens.
     """
 
-    key: ModelKey
-    service: Service
     since: date
     until: date
     band: Band
-    source: str
+    source: str | None
     words: tuple[str, ...]
 
 
@@ -68,15 +66,14 @@ class PriceBook:
                 yield Price(key, since, until, tiered.base, source, bool(tiered.tiers), found)
 
     def request_prices(self, key: ModelKey, service: Service) -> Iterator[RequestPrice]:
-        """The prices of requests that were served so, in order of time and size, without the days for which there is none."""
-        library = list_prices.periods(key)
+        """The prices of requests that were served so: for every day and every size one, without rates where there is no price."""
+        library = list_prices.periods(key) if key.model else ()
         for since, until in self._days(library):
             listed = self._listed(key, since, list_prices.at(library, since), service)
-            if listed:
-                tiered, source, words = listed
-                for band in tiered.bands():
-                    depends = (*words, LONG_CONTEXT) if band.above >= 0 else words
-                    yield RequestPrice(key, service, since, until, band, source, depends)
+            tiered, source, words = listed or (None, None, ())
+            for band in tiered.bands() if tiered else (ANY_SIZE,):
+                depends = (*words, LONG_CONTEXT) if band.above >= 0 else words
+                yield RequestPrice(since, until, band, source, depends)
 
     def rates(self, key: ModelKey, day: date) -> Rates | None:
         """The rates of the model on a day; None where it has no price."""

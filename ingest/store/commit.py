@@ -78,9 +78,9 @@ _WINNERS = "select run_id from winners"
 _RECHAINED = f"select run_id from {RECHAINED}"
 _REPRICED = "select run_id from repriced"
 _BILLED = "select run_id from summed union select run_id from run_of_session"
-_WITH_RESPONSES = "select run_id from winners semi join responses using (run_id)"
+_MADE_AGAIN = "select run_id from winners semi join responses using (run_id) where replaces is not null"
 _PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
-"""Runs that are priced again: their chain changed, or the store got other prices."""
+"""Runs that are priced again: their chain or their responses changed, or the store got other prices."""
 
 
 def commit(
@@ -113,8 +113,7 @@ def commit(
     _write(connection, ingest_id, spooled)
     if is_folded := fold(connection, "select run_id from winners"):
         run(connection, "insert into affected select run_id from refolded")
-    is_replaced = bool(run(connection, _IS_REPLACED).fetchone())
-    if replace or is_folded or is_replaced:  # otherwise all runs of the sources are new, and counted
+    if replace or is_folded or run(connection, _IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
         recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(writer, "select run_id from affected")
@@ -125,7 +124,7 @@ def commit(
         (_RECHAINED, is_rechained),
         (_REPRICED, is_merged),
         (_BILLED, is_billed),
-        (_WITH_RESPONSES, is_replaced and run(connection, f"{_WITH_RESPONSES} limit 1").fetchone()),
+        (_MADE_AGAIN, run(connection, f"{_MADE_AGAIN} limit 1").fetchone()),
         (_PRICED_BEFORE, has_new_prices),
     )
     stale = [runs for runs, is_so in changed if is_so]

@@ -75,9 +75,9 @@ def rules_table() -> pa.Table:
     return pa.table({"rule": pa.array(list(COST_RULES), pa.string()), "severity": pa.array(severities, pa.string())})
 
 
-def rates_array(rates: Sequence[Rates]) -> pa.StructArray:
-    """Rates as SQL multiplies them: a struct of DECIMALs."""
-    columns = {word: _exact([getattr(one, field) for one in rates]) for word, field in RATE_WORDS.items()}
+def rates_array(rates: Sequence[Rates | None]) -> pa.StructArray:
+    """Rates as SQL multiplies them: a struct of DECIMALs, each NULL where no rates are known."""
+    columns = {word: _exact([one and getattr(one, field) for one in rates]) for word, field in RATE_WORDS.items()}
     return pa.StructArray.from_arrays(list(columns.values()), list(columns))
 
 

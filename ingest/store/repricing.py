@@ -1,7 +1,8 @@
 """List prices of the runs in the store. Prices are looked up here; the arithmetic is SQL (`sql/pricing/`), always in DECIMAL.
 
-Responses are priced one by one (`response_prices`), and the model rows that are their sums cost what they cost. All other rows cost their
-sums of tokens at the base rates. The same steps price new runs at ingest, runs whose chain changed, and the whole store after a new price file or library.
+Responses are priced one by one (`response_prices`), and model rows that are their sums cost what they cost. All other rows cost their sums
+of tokens at the base rates. The same steps price new runs at ingest, runs whose chain or responses changed, and the whole store after a
+new price file or library.
 """
 
 from __future__ import annotations

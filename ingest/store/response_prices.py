@@ -1,6 +1,7 @@
 """List prices of responses: each has the price of its own day, prompt size and way of being served. The arithmetic is SQL.
 
-`sql/response_prices/` prices the responses of the runs in the temporary table `touched`; model rows that are their sums cost what they cost.
+The steps in `sql/response_prices/` price the responses of the runs in the temporary table `touched`. Model rows that are the sums of
+responses cost what these cost.
 """
 
 from __future__ import annotations
@@ -19,23 +20,19 @@ from schemas.rows.price import ModelKey, Service
 if TYPE_CHECKING:
     from ingest.prices.price_book import RequestPrice
 
-_SERVICES = """
-select service_no, model_id, model, provider, region, speed, service_tier, inference_geo
-from services
-where model_id is not null and model is not null
-"""
+_SERVICES = "select service_no, model_id, model, provider, region, speed, service_tier, inference_geo from services"
 
 
 def price_responses(connection: duckdb.DuckDBPyConnection) -> bool:
     """Price the responses of the runs in `touched` and leave their sums in `response_sums`. Returns whether there are any."""
     if not run(connection, "select 1 from responses semi join touched using (run_id) limit 1").fetchone():
         return False
-    run_step(connection, "response_prices/01_services")
+    for step in ("01_macros", "02_services"):
+        run_step(connection, f"response_prices/{step}")
     connection.register("request_prices", _request_prices(connection))
-    run_step(connection, "response_prices/02_priced")
-    connection.unregister("request_prices")
     for step in ("03_written", "04_sums"):
         run_step(connection, f"response_prices/{step}")
+    connection.unregister("request_prices")
     return True
 
 
@@ -58,21 +55,20 @@ def name_causes(connection: duckdb.DuckDBPyConnection) -> None:
 def _request_prices(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """The prices of all services: one row per service, period of time and size of the prompt."""
     book = stored_book(connection)
-    services = sorted(run(connection, _SERVICES).fetchall())
-    prices = [(number, price) for number, *key in services for price in book.request_prices(ModelKey(*key[:4]), Service(*key[4:]))]
-    return _table([number for number, _ in prices], [price for _, price in prices])
+    services = [(number, ModelKey(*key[:4]), Service(*key[4:])) for number, *key in run(connection, _SERVICES).fetchall()]
+    return _table([(number, price) for number, key, service in services for price in book.request_prices(key, service)])
 
 
-def _table(services: Sequence[int], prices: Sequence[RequestPrice]) -> pa.Table:
+def _table(prices: Sequence[tuple[int, RequestPrice]]) -> pa.Table:
     return pa.table(
         {
-            "service_no": pa.array(services, pa.int64()),
-            "since": pa.array([price.since for price in prices], pa.date32()),
-            "until": pa.array([price.until for price in prices], pa.date32()),
-            "above": pa.array([price.band.above for price in prices], pa.int64()),
-            "up_to": pa.array([price.band.up_to for price in prices], pa.int64()),
-            "rates": rates_array([price.band.rates for price in prices]),
-            "source": pa.array([price.source for price in prices], pa.string()),
-            "words": pa.array([", ".join(price.words) or None for price in prices], pa.string()),
+            "service_no": pa.array([number for number, _ in prices], pa.int64()),
+            "since": pa.array([price.since for _, price in prices], pa.date32()),
+            "until": pa.array([price.until for _, price in prices], pa.date32()),
+            "above": pa.array([price.band.above for _, price in prices], pa.int64()),
+            "up_to": pa.array([price.band.up_to for _, price in prices], pa.int64()),
+            "rates": rates_array([price.band.rates for _, price in prices]),
+            "source": pa.array([price.source for _, price in prices], pa.string()),
+            "words": pa.array([", ".join(price.words) or None for _, price in prices], pa.string()),
         }
     )

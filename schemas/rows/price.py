@@ -57,11 +57,15 @@ NO_END = 2**63 - 1
 
 
 class Band(NamedTuple):
-    """The rates of a request whose prompt has more than `above` tokens and at most `up_to`."""
+    """The rates of a request whose prompt has more than `above` tokens and at most `up_to`. None: there is no price."""
 
     above: int
     up_to: int
-    rates: Rates
+    rates: Rates | None
+
+
+ANY_SIZE = Band(-1, NO_END, None)
+"""Prompts of any size, without a price."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ set
     source = coalesce(costs.source, priced.source),
     one_hour = case when not costs.is_assumed_5m then costs.write_1h end,
     is_assumed_5m = costs.is_assumed_5m,
-    own = struct_update(priced.own, write_5m := costs.cache_write - costs.write_1h, write_1h := costs.write_1h)
+    own = struct_update(priced.own, write_5m := costs.write_5m, write_1h := costs.write_1h)
 from (
     select priced.rowid as row_no, arg_min(response_sums, is_by_name) as costs
     from priced
@@ -26,7 +26,7 @@ from (
         coalesce(own.input, 0) = response_sums.input
         and coalesce(own.output, 0) = response_sums.output
         and coalesce(own.cache_read, 0) = response_sums.cache_read
-        and coalesce(own.write_5m + own.write_1h, 0) = response_sums.cache_write
+        and coalesce(own.write_5m + own.write_1h, 0) = response_sums.write_5m + response_sums.write_1h
         and own.searches = response_sums.searches
     group by priced.rowid
 ) as matched
