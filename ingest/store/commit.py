@@ -120,22 +120,21 @@ def commit(
     if is_billed := (RESPONSES in spooled or is_folded) and note_sessions(connection, _BILLED_ANEW):
         bill(connection)
     is_rechained = rechain(connection, _PROCESSES)
-    changed = (
-        (_RECHAINED, is_rechained),
-        (_REPRICED, is_merged),
-        (_BILLED, is_billed),
-        (_MADE_AGAIN, run(connection, f"{_MADE_AGAIN} limit 1").fetchone()),
-        (_PRICED_BEFORE, has_new_prices),
-    )
-    stale = [runs for runs, is_so in changed if is_so]
-    if stale:
-        price(writer, " union ".join(stale))
+    changed = {_RECHAINED: is_rechained, _REPRICED: is_merged, _BILLED: is_billed, _PRICED_BEFORE: has_new_prices}
+    if stale := _stale(connection, changed):
+        price(writer, stale)
     doubtful = [_WINNERS, *([_RECHAINED] if is_rechained else []), *(["select run_id from affected"] if is_billed else [])]
     note_doubts(connection, " union ".join(doubtful))
     found = run(connection, _ACCEPTED).fetchall()
     [(read,)] = run(connection, "select count(*) from chosen").fetchall()
     connection.unregister("read_results")
     return Committed(dict(found), bool(read) or is_labelled or has_new_prices, has_new_prices)
+
+
+def _stale(connection: duckdb.DuckDBPyConnection, changed: dict[str, bool]) -> str:
+    """SQL for the runs to be priced again, empty where there are none. `changed`: SQL for runs, and whether there may be such."""
+    is_made_again = run(connection, f"{_MADE_AGAIN} limit 1").fetchone() is not None
+    return " union ".join(runs for runs, is_so in (changed | {_MADE_AGAIN: is_made_again}).items() if is_so)
 
 
 def _results_table(results: Sequence[ReadResult]) -> pa.Table:

@@ -77,7 +77,7 @@ def rules_table() -> pa.Table:
 
 def rates_array(rates: Sequence[Rates | None]) -> pa.StructArray:
     """Rates as SQL multiplies them: a struct of DECIMALs, each NULL where no rates are known."""
-    columns = {word: _exact([one and getattr(one, field) for one in rates]) for word, field in RATE_WORDS.items()}
+    columns = {word: _exact([None if one is None else getattr(one, field) for one in rates]) for word, field in RATE_WORDS.items()}
     return pa.StructArray.from_arrays(list(columns.values()), list(columns))
 
 
